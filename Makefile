@@ -1,0 +1,58 @@
+# Two commands do everything: `make demo` and `make test`. Each sets up what it needs.
+SHELL := /bin/bash
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check lint types layers bench broker lock schemas clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "reusewatch needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 2; }
+	@echo "setting up .venv (once, about a minute)" >&2
+	@$(PYTHON) -m venv --clear .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+setup: $(READY) ## make .venv with the command .venv/bin/reusewatch
+
+demo: $(READY) ## a small web of copies, replayed; shows what is found
+	@$(BIN)/reusewatch demo
+
+test: broker ## all tests, with a real Kafka broker
+	@$(BIN)/python -m pytest
+
+check: broker lint types layers ## what CI runs: lint, types, layers, tests
+	@$(BIN)/python -m pytest
+
+lint: $(READY)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: $(READY)
+	@$(BIN)/mypy
+
+layers: $(READY)
+	@$(BIN)/lint-imports
+
+broker: $(READY)
+	@bash deploy/kafka/install.sh
+
+bench: $(READY) ## ratios side by side in one run, as a table and .bench/results.json
+	@$(BIN)/python -m tests.benchmarks $(if $(ONLY),--only $(ONLY))
+
+schemas: $(READY) ## write deploy/schemas anew from the records
+	@$(BIN)/python -m streams.schemas
+
+lock: ## write requirements.lock anew from pyproject.toml
+	@$(PYTHON) -m venv .venv && $(BIN)/python -m pip install --quiet uv
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev --generate-hashes \
+	  --no-emit-index-url --no-header --upgrade pyproject.toml --output-file requirements.lock
+
+clean: ## remove what make made
+	@rm -rf .venv .bench .demo .kafka .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,1 @@
+"""Where pages come from: archives, saved trees, Scrapy crawls."""

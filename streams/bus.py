@@ -1,0 +1,153 @@
+"""The bus: what stages and sources need of one, whichever it is.
+
+A bus has topics, a topic has partitions, a partition has messages in order. Two implementations
+(`streams.local`, `streams.kafka`) pass the same contract tests; the stages do not know which.
+What a bus acknowledged (`flush` returned) is read again until it is committed.
+
+BusError
+├── Unreachable    the broker or the directory cannot be reached
+├── BusBroken      it is reached, and what it holds or says is wrong
+├── TooLarge       a message over the limit of its topic
+├── PastRetention  the next message to read is gone
+└── NotOwner       another process reads in our place
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+
+class BusError(Exception):
+    """Root of what can go wrong on a bus."""
+
+
+class Unreachable(BusError):
+    """The broker, or the directory, cannot be reached."""
+
+
+class BusBroken(BusError):
+    """The bus is there, and what it holds or says is wrong."""
+
+
+class TooLarge(BusError):
+    """A message larger than its topic takes."""
+
+
+class PastRetention(BusError):
+    """The next message to read has left the topic: data was lost between two runs."""
+
+
+class NotOwner(BusError):
+    """Another process took over what this one was reading."""
+
+
+class Partition(NamedTuple):
+    """One partition of a topic."""
+
+    topic: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A message to be sent. `value` None is a tombstone: the key is gone from a compacted topic."""
+
+    topic: str
+    key: str
+    value: bytes | None
+    headers: tuple[tuple[str, bytes], ...] = ()
+    # Where the sender knows better than the hash of the key (blocks of several sites).
+    partition: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message that was read."""
+
+    partition: Partition
+    offset: int
+    key: str
+    value: bytes | None
+    headers: tuple[tuple[str, bytes], ...]
+    timestamp_ms: int
+
+
+Offsets = Mapping[Partition, int]
+
+
+class Outlet(Protocol):
+    """Where messages go. `send` may wait (backpressure), `flush` returns when all are safe."""
+
+    def send(self, message: Outgoing) -> None:
+        """Take the message. Raises TooLarge at once; blocks while too much is in flight."""
+
+    def flush(self) -> None:
+        """Return when everything sent is acknowledged; mends a broken connection by itself."""
+
+    def partitions(self, topic: str) -> int:
+        """How many partitions the topic has."""
+
+    def partition_for(self, topic: str, key: str) -> int:
+        """The partition to which the key belongs, the same for every process."""
+
+    def close(self) -> None:
+        """Flush, and release what is held."""
+
+
+class Inlet(Protocol):
+    """What a stage reads: its share of some topics' partitions."""
+
+    def poll(self, timeout: float) -> Sequence[Message]:
+        """The next messages, in order per partition; empty after `timeout` seconds without any."""
+
+    def committed(self) -> Offsets:
+        """For each partition held, the offset after the last message committed (absent: none)."""
+
+    def seek(self, offsets: Offsets) -> None:
+        """Read on from here. Raises PastRetention at the next poll if that is gone."""
+
+    def commit(self, offsets: Offsets) -> None:
+        """Everything before these offsets is done."""
+
+    def lag(self) -> Mapping[Partition, int]:
+        """How many messages are waiting, per partition held."""
+
+    def close(self) -> None:
+        """Leave; what is not committed is read again by whoever comes next."""
+
+
+# Called with partitions as they come and go. On `lost` the stage commits what it has done.
+OnAssigned = Callable[[Sequence[Partition]], None]
+OnRevoked = Callable[[Sequence[Partition]], None]
+
+
+class Bus(Protocol):
+    """A place to send to and to read from."""
+
+    def outlet(self) -> Outlet:
+        """A new outlet, for one thread."""
+
+    def inlet(
+        self,
+        group: str,
+        topics: Sequence[str],
+        *,
+        sole: bool = False,
+        on_assigned: OnAssigned | None = None,
+        on_revoked: OnRevoked | None = None,
+    ) -> Inlet:
+        """A new reader for the group. `sole`: one member reads everything, others stand by."""
+
+    def read(
+        self, topic: str, *, follow: bool = False, stop: Callable[[], bool] | None = None
+    ) -> Iterator[Message]:
+        """All messages of a topic as it is now, the last one of each key where it is compacted;
+        with `follow` then those that come, until `stop` says so."""
+
+    def check(self) -> None:
+        """Raise Unreachable or BusBroken with what to do about it."""
+
+    def close(self) -> None:
+        """Release what is held."""

@@ -1,0 +1,188 @@
+"""The records that travel: Page, Verdict, Alert, Label, DeadLetter.
+
+Frozen, and valid once built. Field names are the interface that users' scripts read: add freely,
+never rename. `VERSIONS` is what `schema` headers say; a newer version than ours is refused.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Literal
+
+import msgspec
+
+VERSIONS = {
+    "page": 1,
+    "fingerprints": 1,
+    "verdict": 1,
+    "alert": 1,
+    "label": 1,
+    "dead-letter": 1,
+}
+
+Kind = Literal[
+    "duplicate",
+    "labeled-page",
+    "labeled-content",
+    "near-duplicate",
+    "quilt",
+    "phrase-host",
+    "bad-neighborhood",
+    "discovered-content",
+    "crawl-trap",
+]
+Severity = Literal["info", "warning", "critical"]
+
+# A page whose archive names no date. It is matched, and never taken for a donor.
+UNDATED = datetime.fromtimestamp(0, UTC)
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """Root of all records: immutable values."""
+
+
+class Origin(Record):
+    """Where a page can be read again: an archive and the offset of its record, or a crawl."""
+
+    source: str
+    offset: int = 0
+
+
+class Sighting(Record):
+    """The page that a revisit record refers to: same payload, not stored again."""
+
+    url: str
+    fetched_at: datetime | None = None
+
+
+class Page(Record):
+    """A page as it was fetched. `body` is decoded from its content encoding, and not further."""
+
+    id: str
+    url: str
+    site: str
+    host: str
+    fetched_at: datetime
+    content_type: str
+    body: bytes
+    origin: Origin
+    ip: str | None = None
+    status: int | None = None
+    charset: str | None = None
+    charset_from: Literal["bom", "header", "meta", "detected", "given"] | None = None
+    truncated: bool = False
+    # Set on a revisit: the body is empty, and the payload that of the page named.
+    revisit_of: Sighting | None = None
+    # Set when the page was too large for the bus: the body is read again from `origin`.
+    by_reference: bool = False
+
+
+class Exact(Record):
+    """The earliest other page with the same file, and with the same token sequence."""
+
+    file: str | None = None
+    text: str | None = None
+
+
+class NearDuplicate(Record):
+    """The best near-duplicate of a page."""
+
+    url: str
+    b: int
+    c: int
+    relation: Literal["same-site", "other-site"]
+    cluster: str | None = None
+
+
+class Quilt(Record):
+    """How much of a page is stitched from others (Najork 2012)."""
+
+    patch_fraction: float
+    cover: int
+    sources: int
+    foreign: float
+    attributed: float
+
+
+class Verdict(Record):
+    """What is known of one page. Keyed by the page's id; a later verdict replaces an earlier."""
+
+    id: str
+    url: str
+    site: str
+    fetched_at: datetime
+    exact: Exact
+    contains: float | None = None
+    labels: tuple[str, ...] = ()
+    near_duplicate: NearDuplicate | None = None
+    quilt: Quilt | None = None
+    popular_shingles: int | None = None
+    truncated: bool = False
+    detector: str
+    labels_version: str | None = None
+    scheme: str
+
+
+class Donor(Record):
+    """A page that the subject shares content with."""
+
+    url: str
+    share: float
+    fetched_at: datetime
+
+
+class Evidence(Record):
+    """A span of the subject's body and where it stands in the donor's."""
+
+    start: int | None = None
+    end: int | None = None
+    text: str | None = None
+    donor: str | None = None
+    donor_start: int | None = None
+    donor_end: int | None = None
+    label: str | None = None
+
+
+class Alert(Record):
+    """One finding. The id is made of kind, subject and content: found twice, it is the same."""
+
+    id: str
+    kind: Kind
+    state: Literal["open", "closed"] = "open"
+    severity: Severity
+    url: str | None
+    prefix: str | None = None
+    site: str
+    figure: float
+    threshold: float
+    labels: tuple[str, ...] = ()
+    donors: tuple[Donor, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    fetched_at: datetime
+    detected_at: datetime
+    detector: str
+    labels_version: str | None = None
+    scheme: str
+    page_id: str | None = None
+    ip: str | None = None
+
+
+class Label(Record):
+    """A change of the labeled dataset: one hash, and what it stands for."""
+
+    hash: str
+    unit: Literal["file", "chunk"]
+    name: str
+    removed: bool = False
+    version: str
+
+
+class DeadLetter(Record):
+    """What could not be processed, and why. Nothing leaves the stream without one."""
+
+    reason: str
+    source: str
+    offset: int | None
+    url: str | None
+    detail: str
+    at: datetime

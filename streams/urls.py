@@ -1,0 +1,91 @@
+"""URL → page id, host, site. A page is a URL without fragment, host lower-cased, default port off.
+
+The site is the registered domain by the public suffix list that tldextract bundles: nothing is
+fetched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import SplitResult, urlsplit
+
+import tldextract
+
+from detector.errors import BadPage
+from detector.hashing import HashScheme, hex_of
+
+MAX_URL = 16_384
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+# Private suffixes count, as in browsers: two authors under one blog host are two sites.
+_extract = tldextract.TLDExtract(
+    suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page stands."""
+
+    page_id: str
+    host: str
+    site: str
+
+
+def place(url: str, scheme: HashScheme) -> Place:
+    """Where the page of this URL stands. BadPage where the URL is none of a page."""
+    if len(url) > MAX_URL:
+        raise BadPage("bad-url", f"a URL of {len(url)} characters; the limit is {MAX_URL}")
+    try:
+        parts = urlsplit(url)
+        host = ascii_host(parts.hostname or "")
+        canonical = canonical_url(url, parts, host)
+    except ValueError as error:
+        raise BadPage("bad-url", str(error)) from error
+    if parts.scheme not in _DEFAULT_PORTS or not host:
+        raise BadPage("bad-url", f"not an http or https URL: {url[:200]!r}")
+    return Place(hex_of(scheme.of_text(canonical)), host, site_of(host))
+
+
+def canonical_url(url: str, parts: SplitResult, host: str) -> str:
+    """The URL by which a page is known.
+
+    >>> url = "HTTP://Example.ORG:80/a?b#c"
+    >>> canonical_url(url, urlsplit(url), "example.org")
+    'http://example.org/a?b'
+    """
+    port = parts.port
+    if ":" in host:
+        host = f"[{host}]"
+    netloc = host if port in (None, _DEFAULT_PORTS.get(parts.scheme)) else f"{host}:{port}"
+    query = f"?{parts.query}" if parts.query else ""
+    return f"{parts.scheme}://{netloc}{parts.path or '/'}{query}"
+
+
+@lru_cache(maxsize=65_536)
+def ascii_host(host: str) -> str:
+    """A host name as DNS has it: lower case, punycode, no dot at the end.
+
+    >>> ascii_host("Bücher.example.")
+    'xn--bcher-kva.example'
+    """
+    host = host.lower().rstrip(".")
+    if host.isascii():
+        return host
+    return host.encode("idna").decode("ascii")
+
+
+@lru_cache(maxsize=65_536)
+def site_of(host: str) -> str:
+    """The registered domain of a host; an address, or a name of one label, is its own site.
+
+    >>> site_of("www.news.example.co.uk"), site_of("127.0.0.1"), site_of("www.alpha.test")
+    ('example.co.uk', '127.0.0.1', 'alpha.test')
+    """
+    found = _extract(host)
+    if found.suffix:
+        return found.top_domain_under_public_suffix or host
+    if found.ipv4 or ":" in host:
+        return host
+    # The list's own last rule: a suffix it does not know is one label.
+    return ".".join(host.split(".")[-2:])

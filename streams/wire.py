@@ -1,0 +1,141 @@
+"""Records ↔ bytes: msgpack for pages, JSON for what people read, each with its schema version.
+
+A record of a newer version than this code knows is refused by name, never half understood.
+
+WireError
+├── Malformed    not a record of the kind it claims to be
+└── NewerSchema  written by a newer reusewatch
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from streams import topics
+from streams.bus import Message, Outgoing
+from streams.records import VERSIONS, Alert, DeadLetter, Label, Page, Record, Verdict
+
+R = TypeVar("R", bound=Record)
+Headers = tuple[tuple[str, bytes], ...]
+
+_json = msgspec.json.Encoder()
+_msgpack = msgspec.msgpack.Encoder()
+_page_decoder = msgspec.msgpack.Decoder(Page)
+_json_decoders: dict[type[Record], msgspec.json.Decoder[Any]] = {
+    kind: msgspec.json.Decoder(kind) for kind in (Verdict, Alert, Label, DeadLetter)
+}
+
+
+class WireError(Exception):
+    """Root of what can be wrong with received bytes. `reason` is a dead letter's."""
+
+    reason = "malformed-message"
+
+
+class Malformed(WireError):
+    """Bytes that are not a record of the kind they claim to be."""
+
+
+class NewerSchema(WireError):
+    """A record written by a newer reusewatch."""
+
+    reason = "newer-schema"
+
+
+def headers_for(topic: str) -> Headers:
+    """The headers that every message of a topic has.
+
+    >>> headers_for("pages")[0]
+    ('schema', b'page/1')
+    """
+    declared = topics.TOPICS[topic]
+    schema = f"{declared.schema}/{VERSIONS[declared.schema]}"
+    return (("schema", schema.encode()), ("content-type", declared.content_type.encode()))
+
+
+_HEADERS = {name: headers_for(name) for name in topics.TOPICS}
+
+
+def check_schema(message: Message) -> None:
+    """Refuse what another schema, or a newer version of ours, has written."""
+    wanted = topics.TOPICS[message.partition.topic].schema
+    found = dict(message.headers).get("schema")
+    if found is None:
+        raise Malformed(f"no `schema` header; {wanted}/{VERSIONS[wanted]} is expected")
+    name, _, version = found.decode("utf-8", "replace").partition("/")
+    if name != wanted or not version.isdecimal():
+        raise Malformed(f"schema {name}/{version}; {wanted}/{VERSIONS[wanted]} is expected")
+    if int(version) > VERSIONS[wanted]:
+        raise NewerSchema(
+            f"schema {name}/{version} was written by a newer reusewatch; this one reads up to "
+            f"{wanted}/{VERSIONS[wanted]}: upgrade this process"
+        )
+
+
+def to_json(record: Record) -> bytes:
+    """A record as JSON, on one line."""
+    return _json.encode(record)
+
+
+def to_builtins(record: Record) -> dict[str, Any]:
+    """A record as JSON types, for the command line."""
+    built: dict[str, Any] = msgspec.to_builtins(record)
+    return built
+
+
+def page_message(page: Page) -> Outgoing:
+    """A page, keyed by its registered domain."""
+    return Outgoing(topics.PAGES, page.site, _msgpack.encode(page), _HEADERS[topics.PAGES])
+
+
+def read_page(message: Message) -> Page:
+    """The page in a message."""
+    check_schema(message)
+    try:
+        return _page_decoder.decode(message.value or b"")
+    except msgspec.MsgspecError as error:
+        raise Malformed(f"not a page: {error}") from error
+
+
+def verdict_message(verdict: Verdict) -> Outgoing:
+    """A verdict, keyed by the page's id."""
+    return Outgoing(topics.VERDICTS, verdict.id, _json.encode(verdict), _HEADERS[topics.VERDICTS])
+
+
+def dead_letter_message(letter: DeadLetter) -> Outgoing:
+    """A dead letter, keyed by where it came from."""
+    return Outgoing(
+        topics.DEAD_LETTERS, letter.source, _json.encode(letter), _HEADERS[topics.DEAD_LETTERS]
+    )
+
+
+def alert_message(alert: Alert) -> Outgoing:
+    """An alert, keyed by its id, with the headers by which event routers know it (CloudEvents)."""
+    at = msgspec.to_builtins(alert.detected_at)
+    cloud_event = (
+        ("ce_specversion", b"1.0"),
+        ("ce_id", alert.id.encode()),
+        ("ce_type", f"reusewatch.alert.{alert.kind}".encode()),
+        ("ce_source", b"/reusewatch/index"),
+        ("ce_time", str(at).encode()),
+    )
+    return Outgoing(
+        topics.ALERTS, alert.id, _json.encode(alert), _HEADERS[topics.ALERTS] + cloud_event
+    )
+
+
+def withdrawal(alert_id: str) -> Outgoing:
+    """The tombstone of an alert that no longer holds: its page was seen before its donor."""
+    return Outgoing(topics.ALERTS, alert_id, None, _HEADERS[topics.ALERTS])
+
+
+def read_json(message: Message, kind: type[R]) -> R:
+    """The record of this kind in a JSON message."""
+    check_schema(message)
+    try:
+        record: R = _json_decoders[kind].decode(message.value or b"")
+    except msgspec.MsgspecError as error:
+        raise Malformed(f"not a {kind.__name__}: {error}") from error
+    return record
