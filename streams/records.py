@@ -41,21 +41,21 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """Root of all records: immutable values."""
 
 
-class Origin(Record):
+class Origin(Record, frozen=True, kw_only=True):
     """Where a page can be read again: an archive and the offset of its record, or a crawl."""
 
     source: str
     offset: int = 0
 
 
-class Sighting(Record):
+class Sighting(Record, frozen=True, kw_only=True):
     """The page that a revisit record refers to: same payload, not stored again."""
 
     url: str
     fetched_at: datetime | None = None
 
 
-class Page(Record):
+class Page(Record, frozen=True, kw_only=True):
     """A page as it was fetched. `body` is decoded from its content encoding, and not further."""
 
     id: str
@@ -77,14 +77,14 @@ class Page(Record):
     by_reference: bool = False
 
 
-class Exact(Record):
+class Exact(Record, frozen=True, kw_only=True):
     """The earliest other page with the same file, and with the same token sequence."""
 
     file: str | None = None
     text: str | None = None
 
 
-class NearDuplicate(Record):
+class NearDuplicate(Record, frozen=True, kw_only=True):
     """The best near-duplicate of a page."""
 
     url: str
@@ -94,7 +94,7 @@ class NearDuplicate(Record):
     cluster: str | None = None
 
 
-class Quilt(Record):
+class Quilt(Record, frozen=True, kw_only=True):
     """How much of a page is stitched from others (Najork 2012)."""
 
     patch_fraction: float
@@ -104,7 +104,7 @@ class Quilt(Record):
     attributed: float
 
 
-class Verdict(Record):
+class Verdict(Record, frozen=True, kw_only=True):
     """What is known of one page. Keyed by the page's id; a later verdict replaces an earlier."""
 
     id: str
@@ -123,7 +123,7 @@ class Verdict(Record):
     scheme: str
 
 
-class Donor(Record):
+class Donor(Record, frozen=True, kw_only=True):
     """A page that the subject shares content with."""
 
     url: str
@@ -131,7 +131,7 @@ class Donor(Record):
     fetched_at: datetime
 
 
-class Evidence(Record):
+class Evidence(Record, frozen=True, kw_only=True):
     """A span of the subject's body and where it stands in the donor's."""
 
     start: int | None = None
@@ -143,7 +143,7 @@ class Evidence(Record):
     label: str | None = None
 
 
-class Alert(Record):
+class Alert(Record, frozen=True, kw_only=True):
     """One finding. The id is made of kind, subject and content: found twice, it is the same."""
 
     id: str
@@ -167,7 +167,7 @@ class Alert(Record):
     ip: str | None = None
 
 
-class Label(Record):
+class Label(Record, frozen=True, kw_only=True):
     """A change of the labeled dataset: one hash, and what it stands for."""
 
     hash: str
@@ -177,7 +177,7 @@ class Label(Record):
     version: str
 
 
-class DeadLetter(Record):
+class DeadLetter(Record, frozen=True, kw_only=True):
     """What could not be processed, and why. Nothing leaves the stream without one."""
 
     reason: str
