@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from detector.identity import IdentitySets
+from detector.identity_sets import IdentitySets
 from detector.window import Sighting, Window
 
 HOUR_US = 3_600_000_000

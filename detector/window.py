@@ -73,6 +73,14 @@ class Window:
                 return row
         return None
 
+    def version_at(self, page: int, at: int | None) -> int | None:
+        """The row of a page as it was at a time: the version first seen last before then."""
+        rows = list(self.versions(page))
+        before = [row for row in rows if at is None or self.first[row] <= at]
+        if before:
+            return max(before, key=self.order)
+        return min(rows, key=self.order, default=None)
+
     def superseded(self, row: int) -> bool:
         """Whether a later fetch found other content at the row's URL."""
         return any(self.last[other] > self.last[row] for other in self.versions(self.page[row]))

@@ -76,6 +76,9 @@ class Message:
 
 Offsets = Mapping[Partition, int]
 
+# As an offset to seek to: the first message that the topic still has.
+BEGINNING = -1
+
 
 class Outlet(Protocol):
     """Where messages go. `send` may wait (backpressure), `flush` returns when all are safe."""
@@ -106,7 +109,8 @@ class Inlet(Protocol):
         """For each partition held, the offset after the last message committed (absent: none)."""
 
     def seek(self, offsets: Offsets) -> None:
-        """Read on from here. Raises PastRetention at the next poll if that is gone."""
+        """Read on from here, or from BEGINNING. PastRetention, at the latest at the next poll, if
+        that offset is gone."""
 
     def commit(self, offsets: Offsets) -> None:
         """Everything before these offsets is done."""

@@ -45,7 +45,8 @@ class Origin(Record, frozen=True, kw_only=True):
     """Where a page can be read again: an archive and the offset of its record, or a crawl."""
 
     source: str
-    offset: int = 0
+    # None: it cannot be read again (a crawl).
+    offset: int | None = None
 
 
 class Sighting(Record, frozen=True, kw_only=True):

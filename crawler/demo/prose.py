@@ -1,0 +1,58 @@
+"""Text for the demo's pages: grammatical, different each time, the same for the same seed."""
+
+from __future__ import annotations
+
+import random
+
+_SUBJECTS = (
+    "the harbour office", "a retired surveyor", "the night ferry", "our neighbour", "the museum",
+    "the younger apprentice", "a visiting botanist", "the choir", "the old signal box",
+    "the regional archive", "a fishing crew", "the bakery on Mill Lane", "the school council",
+    "a travelling printer", "the lighthouse keeper", "the allotment society", "a glassblower",
+    "the county engineer", "the orchard", "a clockmaker", "the evening class", "the ferryman",
+)  # fmt: skip
+_VERBS = (
+    "catalogued", "repaired", "measured", "borrowed", "described", "painted", "restored", "sold",
+    "mapped", "inherited", "photographed", "abandoned", "rebuilt", "labelled", "translated",
+    "collected", "weighed", "hid", "auctioned", "rediscovered", "copied out", "dismantled",
+)  # fmt: skip
+_OBJECTS = (
+    "a crate of brass instruments", "the tide tables of 1894", "three hundred seed packets",
+    "the northern footpath", "a ledger of ship names", "the copper roof", "an unfinished quilt",
+    "the last working loom", "a box of glass negatives", "the parish accounts", "two stone lions",
+    "a set of botanical drawings", "the frozen canal", "an almanac in four volumes",
+    "the bell from the chapel", "a hand-drawn map of the marsh", "the winter fodder",
+    "a collection of river stones", "the signal lamps", "the recipe for rye bread",
+)  # fmt: skip
+_ENDINGS = (
+    "before the spring floods", "without telling the committee", "in the presence of two witnesses",
+    "for less than the cost of the postage", "because nobody else would", "on the second attempt",
+    "while the road was closed", "after a long correspondence", "by the light of a single lamp",
+    "as the contract required", "to the surprise of the whole town", "during the dry summer",
+    "with the help of a schoolteacher", "and wrote a careful report", "in exchange for firewood",
+    "despite the weather", "under a borrowed name", "at the request of the bishop",
+)  # fmt: skip
+_LINKS = (
+    "Later,", "That year", "In the end", "Some say that", "By all accounts", "Meanwhile",
+    "Two weeks on,", "According to the minutes,", "As it happened,", "Strictly speaking,",
+)  # fmt: skip
+
+
+def sentence(rng: random.Random) -> str:
+    """One sentence."""
+    parts = [rng.choice(_SUBJECTS), rng.choice(_VERBS), rng.choice(_OBJECTS), rng.choice(_ENDINGS)]
+    if rng.random() < 0.4:
+        parts.insert(0, rng.choice(_LINKS))
+    text = " ".join(parts)
+    return text[0].upper() + text[1:] + "."
+
+
+def paragraph(rng: random.Random) -> str:
+    """Three to six sentences."""
+    return " ".join(sentence(rng) for _ in range(rng.randint(3, 6)))
+
+
+def title(rng: random.Random) -> str:
+    """A headline."""
+    text = f"{rng.choice(_OBJECTS)}, {rng.choice(_ENDINGS)}"
+    return text[0].upper() + text[1:]

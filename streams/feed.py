@@ -1,0 +1,218 @@
+"""Where sources put pages: on Kafka, or, on one machine, straight into the stages.
+
+What `checkpoint` returned for is safe: acknowledged by the broker, or, locally, judged and on disk.
+
+PageSink   the one protocol that sources know
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Protocol
+
+import msgspec
+
+from streams import topics
+from streams.blocks import PAGES_HEADER
+from streams.bus import Bus, Message, Outlet, Partition, TooLarge
+from streams.fingerprinting import FingerprintStage, ReadOrigin
+from streams.local import LocalBus
+from streams.metrics import Meters
+from streams.parallel import InProcess, ProcessPool, Runner
+from streams.records import DeadLetter, Page
+from streams.settings import Settings
+from streams.stages import Output
+from streams.topology import index_worker, open_bus
+from streams.wire import dead_letter_message, page_message
+from streams.worker import DeadLetterLimit, Worker
+
+_BATCH_BYTES = 8 << 20
+
+
+class PageSink(Protocol):
+    """Takes pages; may make the source wait."""
+
+    dead: Counter[str]
+
+    @property
+    def alerts(self) -> int | None:
+        """Alerts that came of the pages, where this process knows."""
+
+    def put(self, page: Page) -> None:
+        """Take a page."""
+
+    def bury(self, letter: DeadLetter) -> None:
+        """Take what could not become a page."""
+
+    def checkpoint(self) -> None:
+        """Return when everything taken so far is safe."""
+
+    def close(self) -> None:
+        """Checkpoint, and release what is held."""
+
+    def abandon(self) -> None:
+        """Release what is held, as after an error."""
+
+
+class BusSink:
+    """Pages onto a bus, for workers elsewhere."""
+
+    alerts = None
+
+    def __init__(self, bus: Bus) -> None:
+        self.dead: Counter[str] = Counter()
+        self._bus = bus
+        self._outlet: Outlet = bus.outlet()
+
+    def put(self, page: Page) -> None:
+        """Send the page; one that is too large goes by reference to its archive, if it has one."""
+        try:
+            self._outlet.send(page_message(page))
+        except TooLarge as error:
+            if page.origin.offset is None:
+                self.bury(_too_large(page, error))
+                return
+            self._outlet.send(
+                page_message(msgspec.structs.replace(page, body=b"", by_reference=True))
+            )
+
+    def bury(self, letter: DeadLetter) -> None:
+        """Send a dead letter."""
+        self.dead[letter.reason] += 1
+        self._outlet.send(dead_letter_message(letter))
+
+    def checkpoint(self) -> None:
+        """Wait for the broker."""
+        self._outlet.flush()
+
+    def close(self) -> None:
+        """Wait for the broker, and leave."""
+        self._outlet.close()
+        self._bus.close()
+
+    def abandon(self) -> None:
+        """Leave."""
+        self.close()
+
+
+class LocalSink:
+    """Pages straight into the stages of this process."""
+
+    def __init__(
+        self,
+        bus: LocalBus,
+        settings: Settings,
+        *,
+        read_origin: ReadOrigin | None,
+        say: Callable[[str], None],
+    ) -> None:
+        bus.lock()
+        self.dead: Counter[str] = Counter()
+        self._bus = bus
+        self._batch_pages = settings.batch_pages
+        self._window = settings.window_pages
+        stage = FingerprintStage(settings.scheme, only_partition, read_origin)
+        self._runner: Runner = (
+            InProcess(stage) if settings.workers == 1 else ProcessPool(stage, settings.workers)
+        )
+        self._limit = DeadLetterLimit(settings.dead_letter_limit)
+        self._outlet = bus.outlet()
+        # An open writer cuts what a crash left torn, before anybody reads it.
+        self._log = self._outlet.log(topics.FINGERPRINTS)
+        self.meters = Meters("local", settings.scheme.name)
+        self._index: Worker = index_worker(settings, bus, bus.directory, self.meters, say)
+        while self._index.step(0):
+            pass
+        self._batch: list[Message] = []
+        self._bytes = 0
+        self._taken = 0
+
+    @property
+    def alerts(self) -> int:
+        """Alerts sent since the start."""
+        return self._index.alerts
+
+    def put(self, page: Page) -> None:
+        """Take a page; a full batch is processed."""
+        sent = page_message(page)
+        now = int(datetime.now(UTC).timestamp() * 1000)
+        part = Partition(topics.PAGES, 0)
+        self._batch.append(Message(part, self._taken, sent.key, sent.value, sent.headers, now))
+        self._taken += 1
+        self._bytes += len(page.body)
+        if len(self._batch) >= self._batch_pages or self._bytes >= _BATCH_BYTES:
+            self._submit()
+
+    def _submit(self) -> None:
+        batch, self._batch, self._bytes = self._batch, [], 0
+        for output in self._runner.submit(batch):
+            self._accept(output)
+
+    def _accept(self, output: Output) -> None:
+        for message in output.messages:
+            self._outlet.send(message)
+        self.dead.update(output.dead)
+        self.meters.pages.labels("fingerprint").inc(output.pages)
+        for reason, count in output.dead.items():
+            self.meters.dead.labels("fingerprint", reason).inc(count)
+        dead = output.dead.total()
+        self._limit.saw(output.pages + dead, dead, next(iter(output.dead), ""))
+        self._index.step(0)
+
+    def bury(self, letter: DeadLetter) -> None:
+        """Keep a dead letter."""
+        self.dead[letter.reason] += 1
+        self._outlet.send(dead_letter_message(letter))
+
+    def checkpoint(self) -> None:
+        """Process what was taken, and put everything on disk: blocks, findings, offsets."""
+        if self._batch:
+            self._submit()
+        for output in self._runner.drain():
+            self._accept(output)
+        self._outlet.flush()
+        while self._index.step(0):
+            pass
+        self._index.commit()
+
+    def close(self) -> None:
+        """Checkpoint with a snapshot, and let other processes write."""
+        try:
+            self.checkpoint()
+            self._index.close()
+            # Retention at least the window, as on Kafka: the index can be rebuilt from it.
+            self._log.retain(self._window, lambda entry: int(dict(entry.headers)[PAGES_HEADER]))
+            self._outlet.close()
+        finally:
+            self._runner.close()
+            self._bus.close()
+
+    def abandon(self) -> None:
+        """Leave without a commit; what was not committed is read again."""
+        self._index.abandon()
+        self._runner.close()
+        self._bus.close()
+
+
+def only_partition(site: str) -> int:
+    """The local bus has one."""
+    return 0
+
+
+def _too_large(page: Page, error: TooLarge) -> DeadLetter:
+    return DeadLetter(
+        reason="too-large", source=page.origin.source, offset=None, url=page.url[:2048],
+        detail=str(error), at=datetime.now(UTC),
+    )  # fmt: skip
+
+
+def open_sink(
+    settings: Settings, *, read_origin: ReadOrigin | None = None, say: Callable[[str], None]
+) -> PageSink:
+    """The sink that the settings name."""
+    bus = open_bus(settings)
+    if isinstance(bus, LocalBus):
+        return LocalSink(bus, settings, read_origin=read_origin, say=say)
+    return BusSink(bus)

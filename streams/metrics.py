@@ -1,0 +1,163 @@
+"""Every metric, once. Labels come from closed sets of ours, never from pages.
+
+A process has one registry and one port of its own; nothing is shared between processes.
+"""
+
+from __future__ import annotations
+
+import platform
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import version
+from typing import Protocol
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    GCCollector,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+)
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+from streams.bus import Unreachable
+
+_FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+_SLOW = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600)
+
+
+class Meters:
+    """The metrics of one process."""
+
+    def __init__(self, stage: str, scheme: str) -> None:
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        PlatformCollector(registry=self.registry)
+        GCCollector(registry=self.registry)
+        self._stage = stage
+
+        def counter(name: str, text: str, *labels: str) -> Counter:
+            return Counter(f"reusewatch_{name}", text, ("stage", *labels), registry=self.registry)
+
+        def gauge(name: str, text: str, *labels: str) -> Gauge:
+            return Gauge(f"reusewatch_{name}", text, ("stage", *labels), registry=self.registry)
+
+        def histogram(name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
+            return Histogram(
+                f"reusewatch_{name}", text, ("stage",), registry=self.registry, buckets=buckets
+            )
+
+        self.records_in = counter("records_in_total", "Messages read.", "topic")
+        self.bytes_in = counter("bytes_in_total", "Bytes of the messages read.", "topic")
+        self.pages = counter("pages_total", "Pages processed.")
+        self.records_out = counter("records_out_total", "Messages sent.", "topic")
+        self.bytes_out = counter("bytes_out_total", "Bytes of the messages sent.", "topic")
+        self.dead = counter("dead_letters_total", "Records that could not be processed.", "reason")
+        self.events = counter("events_total", "Things seen on the way, by name.", "event")
+        self.alerts = counter("alerts_total", "Alerts sent.", "kind")
+        self.muted = counter("muted_total", "Outputs not repeated after a restart.")
+        self.batch_seconds = histogram("batch_seconds", "Time to process a batch.", _FAST)
+        self.latency_seconds = histogram(
+            "latency_seconds", "From a page's arrival on the bus to this stage's output.", _SLOW
+        )
+        self.commit_seconds = histogram("commit_seconds", "Time to commit.", _FAST)
+        self.lag_records = gauge("lag_records", "Messages waiting.", "topic", "partition")
+        self.lag_seconds = gauge(
+            "lag_seconds", "Age of the last message read, 0 when none is waiting.", "topic",
+            "partition",
+        )  # fmt: skip
+        self.progress = gauge(
+            "last_progress_timestamp_seconds", "When a message was last processed.", "topic",
+            "partition",
+        )  # fmt: skip
+        self.state_rows = gauge("state_rows", "Rows of state held.")
+        self.state_bytes = gauge("state_bytes", "Bytes of state held, about.")
+        self.snapshot_time = gauge(
+            "snapshot_timestamp_seconds", "When the newest snapshot was written."
+        )
+        self.snapshot_seconds = histogram("snapshot_seconds", "Time to write a snapshot.", _SLOW)
+        self.rebalances = counter("rebalances_total", "Times that partitions came or went.")
+        self.restarts = counter(
+            "bus_reconnects_total", "Times that a broken connection was mended."
+        )
+        self.ready = gauge("ready", "1 when the process reads and is through with recovery.")
+        info = Gauge(
+            "reusewatch_build_info", "What is running: always 1.",
+            ("stage", "version", "scheme", "python"), registry=self.registry,
+        )  # fmt: skip
+        info.labels(stage, version("reusewatch"), scheme, platform.python_version()).set(1)
+
+    @property
+    def stage(self) -> str:
+        """The label of everything here."""
+        return self._stage
+
+    def exposition(self) -> bytes:
+        """What /metrics says."""
+        return generate_latest(self.registry)
+
+
+class Watched(Protocol):
+    """What Health asks."""
+
+    def trouble(self) -> str | None:
+        """Why the process should be restarted, if it should."""
+
+    def ready(self) -> bool:
+        """Whether it is through with recovery and reads."""
+
+
+class Health:
+    """/metrics, /healthz and /readyz on one port, loopback unless configured."""
+
+    def __init__(self, meters: Meters, host: str, port: int, watched: Watched) -> None:
+        try:
+            self._server = ThreadingHTTPServer((host, port), _handler(meters, watched))
+        except OSError as error:
+            raise Unreachable(
+                f"metrics cannot be served on {host}:{port}: {error.strerror}: give another "
+                "--metrics-port (0 takes any that is free)"
+            ) from error
+        self._server.daemon_threads = True
+        self.port: int = self._server.server_address[1]
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True
+        )
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def _handler(meters: Meters, watched: Watched) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        timeout = 10  # a client that says nothing does not hold a thread for ever
+
+        def do_GET(self) -> None:
+            if self.path == "/metrics":
+                self._answer(200, meters.exposition(), CONTENT_TYPE_LATEST)
+            elif self.path == "/healthz":
+                trouble = watched.trouble()
+                self._answer(503 if trouble else 200, (trouble or "ok").encode() + b"\n")
+            elif self.path == "/readyz":
+                ready = watched.ready()
+                self._answer(200 if ready else 503, b"ready\n" if ready else b"not ready\n")
+            else:
+                self._answer(404, b"there is /metrics, /healthz and /readyz\n")
+
+        def _answer(self, status: int, body: bytes, kind: str = "text/plain") -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
+            """Scrapes are not news."""
+
+    return Handler

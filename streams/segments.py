@@ -1,0 +1,232 @@
+"""A partition as files: an append-only log in segments, each frame with its length and CRC.
+
+A crash leaves at most a torn frame at the end, which the next writer cuts off: it was never
+acknowledged. Damage anywhere else is an error with its place, never skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+import crc32c
+import msgspec
+
+from streams.bus import BusBroken, PastRetention
+
+SEGMENT_BYTES = 64 << 20
+_FRAME = struct.Struct("<II")
+_SUFFIX = ".log"
+_encoder = msgspec.msgpack.Encoder()
+
+
+class Entry(msgspec.Struct, frozen=True, array_like=True):
+    """What a frame holds."""
+
+    key: str
+    value: bytes | None
+    headers: tuple[tuple[str, bytes], ...]
+    timestamp_ms: int
+
+
+_decoder = msgspec.msgpack.Decoder(Entry)
+
+
+def bases(directory: Path) -> list[int]:
+    """The first offset of every segment, in order."""
+    return sorted(int(path.stem) for path in directory.glob(f"*{_SUFFIX}"))
+
+
+def first_offset(directory: Path) -> int:
+    """The first offset that is still there."""
+    return next(iter(bases(directory)), 0)
+
+
+def _path(directory: Path, base: int) -> Path:
+    return directory / f"{base:020d}{_SUFFIX}"
+
+
+def _weight_path(directory: Path, base: int) -> Path:
+    return _path(directory, base).with_suffix(".weight")
+
+
+class LogReader:
+    """Reads a log from an offset on; another process may be appending to it."""
+
+    def __init__(self, directory: Path, offset: int | None = None) -> None:
+        self._directory = directory
+        self._segment = -1
+        self._file: BinaryIO | None = None
+        begin = first_offset(directory)
+        self.offset = begin if offset is None else offset
+        if self.offset < begin:
+            raise PastRetention(
+                f"{directory}: offset {offset} is gone, the log begins at {begin}: pages between "
+                "two runs were lost. Move the state directory away and replay into a new one"
+            )
+
+    def read(self, limit: int) -> list[tuple[int, Entry]]:
+        """Up to `limit` entries; fewer where the log ends."""
+        found: list[tuple[int, Entry]] = []
+        while len(found) < limit:
+            payload = self._next()
+            if payload is None:
+                break
+            found.append((self.offset - 1, _decoder.decode(payload)))
+        return found
+
+    def skip_to_end(self) -> int:
+        """Stand behind the last entry; returns that offset."""
+        known = bases(self._directory)
+        if known and known[-1] > self.offset:
+            self._open(known[-1])
+        while self._next() is not None:
+            pass
+        return self.offset
+
+    def _next(self) -> bytes | None:
+        if self._file is None and not self._open_at_offset():
+            return None
+        while True:
+            payload = _read_frame(self._file) if self._file else None
+            if payload is not None:
+                self.offset += 1
+                return payload
+            if not self._roll():
+                return None
+
+    def _open_at_offset(self) -> bool:
+        wanted = self.offset
+        known = [base for base in bases(self._directory) if base <= wanted]
+        if not known:
+            return False
+        self._open(known[-1])
+        while self.offset < wanted:
+            if self._file is None or _read_frame(self._file) is None:
+                self.close()
+                self.offset = wanted
+                return False
+            self.offset += 1
+        return True
+
+    def _roll(self) -> bool:
+        """Go on to the segment that begins where this one ends."""
+        later = [base for base in bases(self._directory) if base > self._segment]
+        if not later:
+            return False
+        if later[0] != self.offset:
+            path = _path(self._directory, self._segment)
+            raise BusBroken(
+                f"{path}: damaged at offset {self.offset}; the log goes on at {later[0]}. Move the "
+                "state directory away and replay into a new one"
+            )
+        self._open(later[0])
+        return True
+
+    def _open(self, segment: int) -> None:
+        self.close()
+        self._file = _path(self._directory, segment).open("rb", buffering=0)
+        self._segment, self.offset = segment, segment
+
+    def close(self) -> None:
+        """Release the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+class LogWriter:
+    """Appends to a log; one process at a time."""
+
+    def __init__(self, directory: Path, segment_bytes: int = SEGMENT_BYTES) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self._directory = directory
+        self._segment_bytes = segment_bytes
+        self._base = next(reversed(bases(directory)), 0)
+        self._open()
+        self.end = self._base
+        while _read_frame(self._file) is not None:
+            self.end += 1
+        self._cut_torn_frame()
+
+    def _cut_torn_frame(self) -> None:
+        at = self._file.tell()
+        rest = self._file.read()
+        if len(rest) >= _FRAME.size and len(rest) >= _FRAME.size + _FRAME.unpack_from(rest)[0]:
+            raise BusBroken(
+                f"{self._file.name}: damaged at offset {self.end} (byte {at}). Move the state "
+                "directory away and replay into a new one"
+            )
+        self._file.truncate(at)
+
+    def _open(self) -> None:
+        # Unbuffered: after a failed write nothing of it may be left to be written at close.
+        self._file: BinaryIO = _path(self._directory, self._base).open("ab+", buffering=0)
+        self._file.seek(0)
+
+    def append(self, entry: Entry) -> int:
+        """Write one entry and return its offset; it is safe after `sync`."""
+        if self._file.seek(0, os.SEEK_END) >= self._segment_bytes:
+            self._roll()
+        payload = _encoder.encode(entry)
+        frame = memoryview(_FRAME.pack(len(payload), crc32c.crc32c(payload)) + payload)
+        before = self._file.seek(0, os.SEEK_END)
+        try:
+            while frame:
+                frame = frame[self._file.write(frame) :]
+        except OSError:
+            # A full disk: what stands is sound again when the half-written frame is gone.
+            self._file.truncate(before)
+            raise
+        self.end += 1
+        return self.end - 1
+
+    def _roll(self) -> None:
+        self.close()
+        self._base = self.end
+        self._open()
+
+    def sync(self) -> None:
+        """Return when all that was appended is on disk."""
+        os.fsync(self._file.fileno())
+
+    def retain(self, wanted: int, weigh: Callable[[Entry], int]) -> None:
+        """Keep the newest segments that together weigh at least `wanted`, and the open one."""
+        kept = 0
+        for base in reversed(bases(self._directory)[:-1]):
+            if kept >= wanted:
+                _path(self._directory, base).unlink()
+                _weight_path(self._directory, base).unlink(missing_ok=True)
+            else:
+                kept += self._weight(base, weigh)
+
+    def _weight(self, base: int, weigh: Callable[[Entry], int]) -> int:
+        """Of a segment that is not written to any more: weighed once, and noted beside it."""
+        noted = _weight_path(self._directory, base)
+        if not noted.exists():
+            with _path(self._directory, base).open("rb", buffering=0) as file:
+                frames = iter(lambda: _read_frame(file), None)
+                weight = sum(weigh(_decoder.decode(frame)) for frame in frames)
+            noted.write_text(str(weight))
+        return int(noted.read_text() or 0)
+
+    def close(self) -> None:
+        """Sync, and release the file."""
+        self.sync()
+        self._file.close()
+
+
+def _read_frame(file: BinaryIO) -> bytes | None:
+    """The sound frame where the file stands; without one it stays there."""
+    before = file.tell()
+    head = file.read(_FRAME.size)
+    if len(head) == _FRAME.size:
+        length, checksum = _FRAME.unpack(head)
+        payload = file.read(length)
+        if len(payload) == length and crc32c.crc32c(payload) == checksum:
+            return payload
+    file.seek(before)
+    return None

@@ -1,0 +1,36 @@
+"""Ctrl-C and SIGTERM ask to stop: the batch is finished, and a second Ctrl-C does not wait."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class Stop(threading.Event):
+    """Set when somebody asks to stop; `interrupted` says whether it was Ctrl-C."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.interrupted = False
+
+
+@contextmanager
+def stopping() -> Iterator[Stop]:
+    """While this lasts, the first signal sets the event."""
+    stop = Stop()
+
+    def asked(number: int, frame: FrameType | None) -> None:
+        if stop.is_set() and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        stop.interrupted = stop.interrupted or number == signal.SIGINT
+        stop.set()
+
+    before = {number: signal.signal(number, asked) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,108 @@
+"""Who reads what: the bus that the settings name, and the stages on it.
+
+The only place that turns Settings into plain values for the stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from threading import Event
+
+from streams import topics
+from streams.bus import Bus
+from streams.fingerprinting import FingerprintStage, ReadOrigin
+from streams.indexing import IndexStage
+from streams.kafka import KafkaBus, KafkaConfig, from_url
+from streams.kafka_config import Protocol
+from streams.local import LocalBus
+from streams.metrics import Meters
+from streams.settings import Settings
+from streams.snapshot import Snapshots
+from streams.worker import Pace, Worker
+
+STAGES = ("fingerprint", "index")
+# Where each stage serves its metrics unless told otherwise.
+PORTS = {"fingerprint": 9461, "index": 9462}
+
+
+def open_bus(
+    settings: Settings,
+    *,
+    stop: Event | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Bus:
+    """The bus named by `bus`. `stop` ends the waiting for a broker that is away."""
+    if settings.bus.startswith("local:"):
+        return LocalBus(Path(settings.bus.removeprefix("local:")))
+    return KafkaBus(kafka_config(settings), stopping=(stop or Event()).is_set, report=say)
+
+
+def kafka_config(settings: Settings) -> KafkaConfig:
+    """What the settings say about the cluster."""
+    sasl = settings.kafka_security.startswith("sasl")
+    return from_url(
+        settings.bus,
+        topic_prefix=settings.topic_prefix,
+        group_instance_id=settings.kafka_instance,
+        security_protocol=_PROTOCOLS[settings.kafka_security],
+        ssl_cafile=settings.kafka_tls_ca,
+        ssl_certfile=settings.kafka_tls_certificate,
+        ssl_keyfile=settings.kafka_tls_key,
+        ssl_password=settings.kafka_tls_key_password,
+        ssl_check_hostname=settings.kafka_tls_check_hostname,
+        sasl_mechanism=settings.kafka_sasl if sasl else None,
+        sasl_username=settings.kafka_username,
+        sasl_password=settings.kafka_password,
+        sasl_token=settings.kafka_token,
+        compression=None if settings.kafka_compression == "none" else settings.kafka_compression,
+    )
+
+
+def worker(
+    stage: str,
+    settings: Settings,
+    bus: Bus,
+    meters: Meters,
+    say: Callable[[str], None],
+    *,
+    read_origin: ReadOrigin | None = None,
+) -> Worker:
+    """The worker of a stage on Kafka."""
+    if stage == "index":
+        return index_worker(settings, bus, Path(settings.state), meters, say)
+    outlet = bus.outlet()
+    partition_for = partial(outlet.partition_for, topics.FINGERPRINTS)
+    made = FingerprintStage(settings.scheme, partition_for, read_origin)
+    return Worker(made, bus, outlet, meters, pace=_pace(settings), say=say)
+
+
+def index_worker(
+    settings: Settings, bus: Bus, state: Path, meters: Meters, say: Callable[[str], None]
+) -> Worker:
+    """The worker of the stage `index`."""
+    seconds = settings.window_seconds
+    stage = IndexStage(
+        settings.scheme,
+        clock=lambda: datetime.now(UTC),
+        max_pages=settings.window_pages,
+        max_age_us=None if seconds is None else round(seconds * 1_000_000),
+        same_site=settings.alert_same_site,
+    )
+    snapshots = Snapshots(state / "snapshots", stage.name, settings.scheme)
+    outlet = bus.outlet()
+    return Worker(stage, bus, outlet, meters, pace=_pace(settings), snapshots=snapshots, say=say)
+
+
+def _pace(settings: Settings) -> Pace:
+    return Pace(settings.commit_seconds, settings.snapshot_seconds, settings.dead_letter_limit)
+
+
+_PROTOCOLS: Mapping[str, Protocol] = {
+    "plaintext": "PLAINTEXT",
+    "tls": "SSL",
+    "sasl": "SASL_PLAINTEXT",
+    "sasl+tls": "SASL_SSL",
+}

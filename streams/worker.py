@@ -1,0 +1,276 @@
+"""The loop around a stage: poll, process, send, commit; stop when asked, or when nothing is sound.
+
+One thread. Whatever is slow (a broker that is away, a full disk's other end) makes it wait, and
+what it does not read waits on the bus: backpressure, no growth.
+
+WorkerStopped
+└── Flood   too large a share of the records is poison: somebody must look
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from streams import topics
+from streams.bus import Bus, BusError, Message, Outgoing, Outlet, Partition
+from streams.commit import Progress
+from streams.fingerprinting import RECEIVED
+from streams.metrics import Meters
+from streams.snapshot import Snapshots
+from streams.stages import Output, Stage
+
+POLL_SECONDS = 0.5
+STUCK_SECONDS = 300
+_FLOOD_RECORDS = 1000
+_FLOOD_LEAST = 100
+_KIND = "ce_type"
+
+
+class WorkerStopped(Exception):
+    """The worker stopped by itself, and why."""
+
+
+class Flood(WorkerStopped):
+    """Too many dead letters."""
+
+
+class DeadLetterLimit:
+    """The share of dead letters among the last thousand records."""
+
+    def __init__(self, limit: float) -> None:
+        self._limit = limit
+        self._recent: deque[tuple[int, int]] = deque()
+        self._records = 0
+        self._dead = 0
+
+    def saw(self, records: int, dead: int, example: str) -> None:
+        """Raise Flood when the limit is passed."""
+        self._recent.append((records, dead))
+        self._records += records
+        self._dead += dead
+        while self._records - self._recent[0][0] >= _FLOOD_RECORDS:
+            gone, dead_gone = self._recent.popleft()
+            self._records -= gone
+            self._dead -= dead_gone
+        if self._dead >= _FLOOD_LEAST and self._dead > self._limit * self._records:
+            raise Flood(
+                f"{self._dead} of the last {self._records} records are dead letters (the limit is "
+                f"{self._limit:.0%}), most lately: {example}. See `reusewatch dead-letters`; mend "
+                "what sends them, or raise --dead-letter-limit, and start again"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How often a worker commits and writes snapshots, and what poison it bears."""
+
+    commit_seconds: float = 2.0
+    snapshot_seconds: float = 60.0
+    dead_letter_limit: float = 0.5
+
+
+class Worker:
+    """A stage at work on a bus."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        bus: Bus,
+        outlet: Outlet,
+        meters: Meters,
+        *,
+        pace: Pace,
+        snapshots: Snapshots | None = None,
+        say: Callable[[str], None],
+    ) -> None:
+        self._stage = stage
+        self._meters = meters
+        self._pace = pace
+        self._say = say
+        self._limit = DeadLetterLimit(pace.dead_letter_limit)
+        self._assigned: list[Partition] | None = None
+        self._recovers = snapshots is not None
+        self.alerts = 0
+        self.outlet = outlet
+        self._inlet = bus.inlet(
+            stage.name,
+            stage.reads,
+            sole=stage.sole,
+            on_assigned=self._on_assigned,
+            on_revoked=self._on_revoked,
+        )
+        self._progress = Progress(self._inlet, self.outlet, snapshots)
+        self._committed_at = self._snapshot_at = self._moved_at = time.monotonic()
+        self._dirty = self._state_changed = False
+        self._lag = 0
+        self._ready = False
+
+    def _on_assigned(self, parts: Sequence[Partition]) -> None:
+        # Called from within poll: what it takes to recover is done after, outside the callback.
+        self._assigned = [*(self._assigned or []), *parts]
+        self._meters.rebalances.labels(self._stage.name).inc()
+
+    def _on_revoked(self, parts: Sequence[Partition]) -> None:
+        self._meters.rebalances.labels(self._stage.name).inc()
+        if self._dirty:
+            self.commit()
+        self._progress.forget(list(parts))
+
+    def run(self, stop: threading.Event) -> None:
+        """Work until told to stop; then finish the batch, flush, commit and leave."""
+        try:
+            while not stop.is_set():
+                self.step(POLL_SECONDS)
+        except BaseException:
+            self.abandon()
+            raise
+        self.close()
+
+    def step(self, timeout: float) -> int:
+        """One batch, and a commit if it is time. Returns how many messages it had."""
+        messages = self._inlet.poll(timeout)
+        if self._assigned is not None:
+            parts, self._assigned = self._assigned, None
+            if self._recovers:
+                self._recover(parts)
+            self._set_ready(True)
+            if self._recovers:
+                return 0  # what was polled is read again from where the snapshot ends
+        if messages:
+            self._take(messages)
+        self._commit_if_due()
+        return len(messages)
+
+    def _recover(self, parts: list[Partition]) -> None:
+        recovered = self._progress.recover(parts)
+        for reason in recovered.rejected:
+            self._say(f"{reason}; taking the one before it")
+        if recovered.state is not None:
+            self._stage.restore(recovered.state)
+        elif recovered.rejected:
+            self._say("no sound snapshot is left: rebuilding from the log")
+        self._measure_state()
+
+    def _take(self, messages: Sequence[Message]) -> None:
+        muted = [message for message in messages if self._progress.muted(message)]
+        live = [message for message in messages if not self._progress.muted(message)]
+        began = time.perf_counter()
+        if muted:
+            repeated = self._stage.process(muted)
+            self._meters.muted.labels(self._stage.name).inc(len(repeated.messages))
+        if live:
+            self._send(self._stage.process(live), live)
+        for message in messages:
+            self._progress.did(message)
+        self._dirty = self._state_changed = True
+        self._measure(messages, time.perf_counter() - began)
+
+    def _send(self, output: Output, cause: Sequence[Message]) -> None:
+        name = self._stage.name
+        for sent in output.messages:
+            self.outlet.send(sent)
+            self._count_out(sent)
+        self._meters.pages.labels(name).inc(output.pages)
+        for reason, count in output.dead.items():
+            self._meters.dead.labels(name, reason).inc(count)
+        for event, count in output.events.items():
+            self._meters.events.labels(name, event).inc(count)
+        for message in cause:
+            received = dict(message.headers).get(RECEIVED)
+            since = int(received) if received else message.timestamp_ms
+            self._meters.latency_seconds.labels(name).observe(max(time.time() - since / 1000, 0))
+        dead = output.dead.total()
+        self._limit.saw(output.pages + dead, dead, next(iter(output.dead), ""))
+
+    def _count_out(self, message: Outgoing) -> None:
+        name = self._stage.name
+        self._meters.records_out.labels(name, message.topic).inc()
+        self._meters.bytes_out.labels(name, message.topic).inc(len(message.value or b""))
+        if message.topic == topics.ALERTS and message.value is not None:
+            kind = dict(message.headers)[_KIND].decode().removeprefix("reusewatch.alert.")
+            self._meters.alerts.labels(name, kind).inc()
+            self.alerts += 1
+
+    def _measure(self, messages: Sequence[Message], seconds: float) -> None:
+        name, now = self._stage.name, time.time()
+        self._moved_at = time.monotonic()
+        self._meters.batch_seconds.labels(name).observe(seconds)
+        for message in messages:
+            topic, number = message.partition
+            self._meters.records_in.labels(name, topic).inc()
+            self._meters.bytes_in.labels(name, topic).inc(len(message.value or b""))
+            self._meters.progress.labels(name, topic, str(number)).set(now)
+            self._meters.lag_seconds.labels(name, topic, str(number)).set(
+                max(now - message.timestamp_ms / 1000, 0)
+            )
+
+    def _measure_lag(self) -> None:
+        self._lag = 0
+        for part, waiting in self._inlet.lag().items():
+            labels = (self._stage.name, part.topic, str(part.number))
+            self._meters.lag_records.labels(*labels).set(waiting)
+            if not waiting:
+                self._meters.lag_seconds.labels(*labels).set(0)
+            self._lag += waiting
+
+    def _measure_state(self) -> None:
+        self._meters.state_rows.labels(self._stage.name).set(self._stage.rows())
+        self._meters.state_bytes.labels(self._stage.name).set(self._stage.nbytes())
+
+    def _commit_if_due(self) -> None:
+        now = time.monotonic()
+        if now - self._committed_at < self._pace.commit_seconds:
+            return
+        self._committed_at = now
+        self._measure_lag()
+        if self._dirty:
+            due = now - self._snapshot_at >= self._pace.snapshot_seconds
+            self.commit(snapshot=due)
+
+    def commit(self, *, snapshot: bool = False) -> None:
+        """Make everything done so far last."""
+        with self._meters.commit_seconds.labels(self._stage.name).time():
+            self._progress.commit(self._stage.save if snapshot and self._recovers else None)
+        self._dirty = False
+        self._measure_state()
+        if snapshot and self._recovers:
+            self._state_changed = False
+            self._snapshot_at = time.monotonic()
+            self._meters.snapshot_time.labels(self._stage.name).set(time.time())
+
+    def ready(self) -> bool:
+        """Whether partitions are held and recovery is through."""
+        return self._ready
+
+    def _set_ready(self, ready: bool) -> None:
+        self._ready = ready
+        self._meters.ready.labels(self._stage.name).set(ready)
+
+    def trouble(self) -> str | None:
+        """Why the worker is not healthy, for whoever restarts it."""
+        still = time.monotonic() - self._moved_at
+        if self._lag and still > STUCK_SECONDS:
+            return f"{self._lag} messages waiting and none processed for {still:.0f} s"
+        return None
+
+    def abandon(self) -> None:
+        """Leave without a commit: the state may hold half a batch, which is to be read again."""
+        self._set_ready(False)
+        for part in (self._inlet, self.outlet):
+            with suppress(BusError):
+                part.close()
+
+    def close(self) -> None:
+        """Commit what is done, with a snapshot, and leave."""
+        try:
+            if self._dirty or self._state_changed:
+                self.commit(snapshot=self._state_changed)
+        finally:
+            self._set_ready(False)
+            self._inlet.close()
+            self.outlet.close()
