@@ -1,0 +1,86 @@
+"""The bus on Kafka: `KafkaBus`, the same protocol as the local one, for many processes.
+
+Its parts: `kafka_config` what is said to the clients, `kafka_connect` why one does not connect,
+`kafka_outlet` sending, `kafka_inlet` reading in a group, `kafka_read` reading a topic as it is,
+`kafka_admin` and `kafka_topics` the topics themselves. Only modules of this name import kafka.
+Clients are made after a fork, never before: an inherited one hangs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from streams import topics
+from streams.bus import Message, OnAssigned, OnRevoked
+from streams.kafka_admin import create_topics, require_topics
+from streams.kafka_config import KafkaConfig, from_url
+from streams.kafka_connect import check_codecs
+from streams.kafka_inlet import KafkaInlet
+from streams.kafka_outlet import KafkaOutlet
+from streams.kafka_patience import Patience, never, nothing
+from streams.kafka_read import read
+from streams.kafka_topics import Check, check_topics
+
+__all__ = [
+    "Check",
+    "KafkaBus",
+    "KafkaConfig",
+    "check_topics",
+    "create_topics",
+    "from_url",
+]
+
+
+class KafkaBus:
+    """A cluster. Holds no connection itself; each outlet and inlet has its own.
+
+    `stopping` ends the waiting for a broker that does not answer (a process that was told to
+    leave must be able to); `report` is told, in words for people, when something is waited for.
+    """
+
+    def __init__(
+        self,
+        config: KafkaConfig,
+        *,
+        stopping: Callable[[], bool] = never,
+        report: Callable[[str], None] = nothing,
+    ) -> None:
+        check_codecs()
+        self.config = config
+        self._stopping = stopping
+        self._report = report
+
+    def outlet(self) -> KafkaOutlet:
+        """A new outlet, for one thread."""
+        return KafkaOutlet(self.config, self._patience())
+
+    def inlet(
+        self,
+        group: str,
+        topics: Sequence[str],
+        *,
+        sole: bool = False,
+        on_assigned: OnAssigned | None = None,
+        on_revoked: OnRevoked | None = None,
+    ) -> KafkaInlet:
+        """A new member of the group. `sole`: one member reads everything, others stand by."""
+        return KafkaInlet(
+            self.config, group, topics, self._patience(),
+            sole=sole, on_assigned=on_assigned, on_revoked=on_revoked,
+        )  # fmt: skip
+
+    def read(
+        self, topic: str, *, follow: bool = False, stop: Callable[[], bool] | None = None
+    ) -> Iterator[Message]:
+        """All messages of a topic as it is now; with `follow` then those that come."""
+        return read(self.config, topic, self._patience(), follow=follow, stop=stop)
+
+    def check(self) -> None:
+        """Raise Unreachable or BusBroken with what to do about it."""
+        require_topics(self.config, topics.TOPICS)
+
+    def close(self) -> None:
+        """Nothing is held here; outlets and inlets are closed by who opened them."""
+
+    def _patience(self) -> Patience:
+        return Patience(self.config.patience, self._stopping, self._report)

@@ -1,0 +1,122 @@
+"""Topics on a cluster: made as `streams.topics` declares them.
+
+What exists is left as it is; `streams.kafka_topics` says how it differs. Never deletes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from kafka.admin import KafkaAdminClient
+from kafka.errors import AuthorizationError, KafkaError, KafkaTimeoutError, TopicAlreadyExistsError
+
+from streams import topics
+from streams.bus import BusBroken, Unreachable
+from streams.kafka_config import KafkaConfig, client_settings
+from streams.kafka_connect import connect, probe_advertised
+
+# The broker decides: `default.replication.factor`.
+DEFAULT_REPLICATION = -1
+NO_SUCH_TOPIC = 3
+# Its type stubs know neither the dicts that it returns nor half of its methods.
+AdminClient = Any
+
+
+@contextmanager
+def admin_client(config: KafkaConfig) -> Iterator[AdminClient]:
+    """An admin client, closed again; what it raises is said in the bus's words."""
+    settings = client_settings(config)
+    settings["request_timeout_ms"] = max(5000, settings["bootstrap_timeout_ms"])
+    client: AdminClient = connect(KafkaAdminClient, config, settings)
+    try:
+        # Before the first request: to a wrong address it would hang until it times out.
+        probe_advertised(config, _brokers(client))
+        yield client
+    except AuthorizationError as error:
+        raise BusBroken(f"the broker does not allow it: {error}") from error
+    except KafkaTimeoutError as error:
+        raise Unreachable(f"the broker does not answer: {error}") from error
+    except KafkaError as error:
+        raise BusBroken(f"the broker answers {type(error).__name__}: {error}") from error
+    finally:
+        client.close()
+
+
+def create_topics(
+    config: KafkaConfig,
+    *,
+    partitions: Mapping[str, int] | None = None,
+    replication_factor: int = DEFAULT_REPLICATION,
+) -> list[str]:
+    """Make the topics that are missing; their names. `partitions` overrides by topic."""
+    for name in partitions or {}:
+        config.topic(name)
+    with admin_client(config) as client:
+        there = counts(client, config, topics.TOPICS)
+        missing = [topic for topic in topics.TOPICS.values() if topic.name not in there]
+        made = []
+        for topic in missing:
+            number = (partitions or {}).get(topic.name, topic.partitions)
+            if _create(client, config, topic, number, replication_factor):
+                made.append(topic.name)
+        if made:
+            client.wait_for_topics([config.topic(name) for name in made])
+        return made
+
+
+def require_topics(config: KafkaConfig, names: Iterable[str]) -> dict[str, int]:
+    """The topics' partition counts; raises BusBroken with what to do if one is missing."""
+    wanted = list(names)
+    with admin_client(config) as client:
+        there = counts(client, config, wanted)
+    if missing := [config.topic(name) for name in wanted if name not in there]:
+        raise BusBroken(
+            f"no such topic on {','.join(config.bootstrap_servers)}: {', '.join(missing)}; "
+            "`reusewatch topics create` makes them"
+        )
+    return there
+
+
+def counts(client: AdminClient, config: KafkaConfig, names: Iterable[str]) -> dict[str, int]:
+    """Partitions of those of our topics that exist."""
+    return {name: len(found["partitions"]) for name, found in described(client, config, names)}
+
+
+def described(
+    client: AdminClient, config: KafkaConfig, names: Iterable[str]
+) -> list[tuple[str, dict[str, Any]]]:
+    """What the broker says of those of our topics that exist, by our names."""
+    answers = client.describe_topics([config.topic(name) for name in names])
+    for answer in answers:
+        if answer["error_code"] not in (0, NO_SUCH_TOPIC):
+            raise BusBroken(f"topic {answer['name']}: the broker answers {answer['error_code']}")
+    return [(config.name(a["name"]), a) for a in answers if a["error_code"] == 0]
+
+
+def _create(
+    client: AdminClient,
+    config: KafkaConfig,
+    topic: topics.Topic,
+    partitions: int,
+    replication_factor: int,
+) -> bool:
+    wanted = {
+        "num_partitions": partitions,
+        "replication_factor": replication_factor,
+        "configs": topic.broker_configs,
+    }
+    try:
+        client.create_topics({config.topic(topic.name): wanted})
+    except TopicAlreadyExistsError:
+        # Made by another process in this moment; `topics check` says whether it is as wanted.
+        return False
+    except KafkaError as error:
+        raise BusBroken(f"topic {config.topic(topic.name)} cannot be made: {error}") from error
+    return True
+
+
+def _brokers(client: AdminClient) -> list[tuple[str, int]]:
+    # The only way to what the bootstrap was told: every public call already asks those brokers.
+    return [(broker.host, broker.port) for broker in client._manager.cluster.brokers()]

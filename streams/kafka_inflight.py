@@ -1,0 +1,130 @@
+"""What was sent and is not yet safe: an ordered ledger with a bound.
+
+A message leaves it when it and every earlier one of its partition are acknowledged, so that
+what remains can be sent again in order at any moment. The ledger is plain memory and a lock; it
+never sends.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from streams.bus import Outgoing, Partition
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """One message under way. Identity matters, for one message may be sent twice."""
+
+    message: Outgoing
+    partition: Partition
+    size: int
+    order: int
+    epoch: int
+    acknowledged: bool = False
+
+
+class InFlight:
+    """The entries by partition, in the order of sending. Safe between two threads."""
+
+    def __init__(self, max_bytes: int, max_messages: int) -> None:
+        self._max_bytes = max_bytes
+        self._max_messages = max_messages
+        self._changed = threading.Condition()
+        self._queues: dict[Partition, deque[Entry]] = {}
+        self._bytes = 0
+        self._count = 0
+        self._order = 0
+        self._epoch = 0
+        self._failures: list[tuple[Entry, BaseException]] = []
+        self._progress = time.monotonic()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def full(self, size: int) -> bool:
+        """Whether another message of this size must wait. One alone always fits."""
+        over = self._bytes + size > self._max_bytes or self._count >= self._max_messages
+        return over and self._count > 0
+
+    def add(self, message: Outgoing, partition: Partition, size: int) -> Entry:
+        """Enter a message."""
+        with self._changed:
+            if not self._count:
+                self._progress = time.monotonic()
+            self._order += 1
+            entry = Entry(message, partition, size, self._order, self._epoch)
+            self._queues.setdefault(partition, deque()).append(entry)
+            self._bytes += size
+            self._count += 1
+            return entry
+
+    def acknowledge(self, entry: Entry) -> None:
+        """The broker has it."""
+        with self._changed:
+            if entry.epoch != self._epoch:
+                return
+            entry.acknowledged = True
+            self._progress = time.monotonic()
+            queue = self._queues.get(entry.partition, deque())
+            # From the head only: what follows a lost message must be sent again after it.
+            while queue and queue[0].acknowledged:
+                self._leave(queue.popleft())
+            self._changed.notify_all()
+
+    def fail(self, entry: Entry, error: BaseException) -> None:
+        """The broker will not have it from this producer."""
+        with self._changed:
+            if entry.epoch == self._epoch:
+                self._failures.append((entry, error))
+                self._changed.notify_all()
+
+    def failures(self) -> Sequence[tuple[Entry, BaseException]]:
+        """What failed since the last `restart`."""
+        with self._changed:
+            return tuple(self._failures)
+
+    def drop(self, entry: Entry) -> None:
+        """Give a message up."""
+        with self._changed:
+            queue = self._queues.get(entry.partition, deque())
+            if entry in queue:
+                queue.remove(entry)
+                self._leave(entry)
+
+    def restart(self) -> Sequence[Outgoing]:
+        """Forget all; what was under way, in the order of sending, to be sent again.
+
+        Answers that still come for the old entries touch nothing of what is added after.
+        """
+        with self._changed:
+            self._epoch += 1
+            entries = sorted((e for q in self._queues.values() for e in q), key=_by_order)
+            self._queues = {}
+            self._failures = []
+            self._bytes = self._count = 0
+            self._progress = time.monotonic()
+            return [entry.message for entry in entries]
+
+    def wait(self, timeout: float) -> None:
+        """Until something is acknowledged or fails, at most so many seconds."""
+        with self._changed:
+            if self._count and not self._failures:
+                self._changed.wait(timeout)
+
+    def stalled(self) -> float:
+        """Seconds since the last acknowledgement, 0 when nothing is under way."""
+        with self._changed:
+            return time.monotonic() - self._progress if self._count else 0.0
+
+    def _leave(self, entry: Entry) -> None:
+        self._bytes -= entry.size
+        self._count -= 1
+
+
+def _by_order(entry: Entry) -> int:
+    return entry.order

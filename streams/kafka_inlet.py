@@ -1,0 +1,308 @@
+"""Reading from Kafka as a member of a consumer group.
+
+Partitions come and go. kafka-python says so on its I/O thread, in the middle of a poll, where
+nothing may block; here that interrupts the poll, and the stage is called on its own thread
+before any message of the new share and before the old share is given away. So a stage may flush
+and commit in `on_revoked` like anywhere else. Heartbeats go on meanwhile. Not for two threads.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeVar
+
+from kafka import ConsumerRebalanceListener, KafkaConsumer, OffsetAndMetadata, TopicPartition
+from kafka.errors import (
+    AuthorizationError,
+    CommitFailedError,
+    FencedInstanceIdError,
+    IllegalGenerationError,
+    KafkaError,
+    LogTruncationError,
+    NoOffsetForPartitionError,
+    OffsetOutOfRangeError,
+    RebalanceInProgressError,
+    UnknownMemberIdError,
+)
+
+from streams.bus import (
+    BusBroken,
+    Message,
+    NotOwner,
+    Offsets,
+    OnAssigned,
+    OnRevoked,
+    Partition,
+    PastRetention,
+)
+from streams.kafka_admin import require_topics
+from streams.kafka_assign import SharedAssignor, SoleAssignor
+from streams.kafka_config import KafkaConfig, member_settings
+from streams.kafka_connect import connect
+from streams.kafka_patience import PASSING, Patience
+
+T = TypeVar("T")
+
+CLOSE_TIMEOUT_MS = 5000
+ASK_TIMEOUT_MS = 5000
+# Signs that the group went on without us; the next poll joins it again.
+PUT_OUT = (CommitFailedError, UnknownMemberIdError, IllegalGenerationError)
+
+
+class KafkaInlet:
+    """A member of a group, reading its share of some topics."""
+
+    def __init__(
+        self,
+        config: KafkaConfig,
+        group: str,
+        topics: Sequence[str],
+        patience: Patience,
+        *,
+        sole: bool = False,
+        on_assigned: OnAssigned | None = None,
+        on_revoked: OnRevoked | None = None,
+    ) -> None:
+        self._config = config
+        self._group = group
+        self._patience = patience
+        self._on_assigned = on_assigned
+        self._on_revoked = on_revoked
+        self._owed: dict[Partition, int] = {}
+        self._closed = False
+        self._working_since = time.monotonic()
+        require_topics(config, topics)
+        assignor = SoleAssignor() if sole else SharedAssignor()
+        self._changes = _Changes(assignor)
+        settings = member_settings(config, group) | {"partition_assignment_strategy": [assignor]}
+        self._consumer = connect(KafkaConsumer, config, settings)
+        names = [config.topic(topic) for topic in topics]
+        self._consumer.subscribe(topics=names, listener=self._changes)
+
+    def poll(self, timeout: float) -> Sequence[Message]:
+        """The next messages, in order per partition; empty after `timeout` seconds without any.
+
+        Raises PastRetention until `seek`, and NotOwner when another process has our name.
+        """
+        end = time.monotonic() + timeout
+        while True:
+            records = self._fetch(max(0.0, end - time.monotonic()))
+            self._tell()
+            if records or time.monotonic() >= end:
+                return [self._message(r) for batch in records.values() for r in batch]
+
+    def tend(self) -> None:
+        """Stay a member while one batch takes long; call it now and then. Returns no messages.
+
+        Callbacks may come from here as they do from `poll`.
+        """
+        held = self._consumer.assignment()
+        self._consumer.pause(*held)
+        try:
+            self._fetch(0.0)
+            self._tell()
+        finally:
+            self._consumer.resume(*(held & self._consumer.assignment()))
+
+    def partitions(self) -> Sequence[Partition]:
+        """What is held now."""
+        return sorted(self._ours(tp) for tp in self._consumer.assignment())
+
+    def committed(self) -> Offsets:
+        """For each partition held, the offset after the last one committed (absent: none)."""
+        held = self._consumer.assignment()
+        found = {tp: self._ask(partial(self._committed, tp)) for tp in held}
+        return {self._ours(tp): at for tp, at in found.items() if at is not None}
+
+    def seek(self, offsets: Offsets) -> None:
+        """Read on from here."""
+        held = self._consumer.assignment()
+        for partition, offset in offsets.items():
+            if (tp := self._theirs(partition)) not in held:
+                raise NotOwner(f"{partition.topic}/{partition.number} is not held by this process")
+            self._consumer.seek(tp, offset)
+
+    def commit(self, offsets: Offsets) -> None:
+        """Everything before these offsets is done.
+
+        Waits out an outage. While the group is being shared out anew, the commit is made as soon
+        as that is over; when the group has put us out, it is given up, for the messages are
+        already someone else's to process again.
+        """
+        self._owed.update(offsets)
+        self._pay()
+
+    def lag(self) -> Mapping[Partition, int]:
+        """How many messages are waiting behind what `poll` gave, per partition held."""
+        held = list(self._consumer.assignment())
+        if not held:
+            return {}
+        ends = self._ask(lambda: self._consumer.end_offsets(held, timeout_ms=ASK_TIMEOUT_MS))
+        return {self._ours(tp): max(0, ends[tp] - self._position(tp)) for tp in held}
+
+    def close(self) -> None:
+        """Leave the group. No callback comes from here; commit before."""
+        if self._closed:
+            return
+        self._closed = True
+        self._changes.muted = True
+        try:
+            if self._owed:
+                self._pay()
+        finally:
+            with suppress(KafkaError):
+                self._consumer.close(timeout_ms=CLOSE_TIMEOUT_MS)
+
+    def _fetch(self, timeout: float) -> dict[TopicPartition, list[Any]]:
+        try:
+            records: dict[TopicPartition, list[Any]] = self._consumer.poll(
+                timeout_ms=int(timeout * 1000)
+            )
+        except NoOffsetForPartitionError as error:
+            # A group that has never committed starts at the beginning, and only then.
+            self._consumer.seek_to_beginning(*error.args[0])
+        except (OffsetOutOfRangeError, LogTruncationError) as error:
+            raise self._past_retention(error) from error
+        except FencedInstanceIdError as error:
+            raise self._fenced() from error
+        except AuthorizationError as error:
+            raise BusBroken(f"group {self._group} may not read: {error}") from error
+        except (*PASSING, *PUT_OUT, RebalanceInProgressError) as error:
+            self._outage(error, timeout)
+        except KafkaError as error:
+            # Our own interruption, wrapped; anything else is beyond what waiting mends.
+            if not self._changes.pending:
+                raise BusBroken(f"reading failed: {type(error).__name__}: {error}") from error
+        else:
+            self._working_since = time.monotonic()
+            return records
+        return {}
+
+    def _outage(self, error: Exception, timeout: float) -> None:
+        waited = time.monotonic() - self._working_since
+        self._patience.waiting(waited, f"reading: {type(error).__name__}: {error}")
+        time.sleep(min(timeout, 0.1))
+
+    def _tell(self) -> None:
+        """Call the stage about what has come and gone."""
+        if self._owed:
+            self._pay()
+        while self._changes.pending:
+            kind, partitions = self._changes.pending.pop(0)
+            ours = sorted(self._ours(tp) for tp in partitions)
+            callback = self._on_assigned if kind == "assigned" else self._on_revoked
+            if callback is not None:
+                callback(ours)
+
+    def _pay(self) -> None:
+        offsets = {self._theirs(p): OffsetAndMetadata(at, "", -1) for p, at in self._owed.items()}
+        try:
+            self._ask(lambda: self._consumer.commit(offsets, timeout_ms=ASK_TIMEOUT_MS))
+        except RebalanceInProgressError:
+            return
+        except FencedInstanceIdError as error:
+            self._owed.clear()
+            raise self._fenced() from error
+        except PUT_OUT:
+            self._patience.report(f"group {self._group} went on without this process")
+        except KafkaError as error:
+            raise BusBroken(f"commit failed: {type(error).__name__}: {error}") from error
+        self._owed.clear()
+
+    def _ask(self, question: Callable[[], T]) -> T:
+        return self._patience.retry(question, f"group {self._group}")
+
+    def _committed(self, tp: TopicPartition) -> int | None:
+        offset: int | None = self._consumer.committed(tp, timeout_ms=ASK_TIMEOUT_MS)
+        return offset
+
+    def _position(self, tp: TopicPartition) -> int:
+        with suppress(KafkaError):
+            position = self._consumer.position(tp, timeout_ms=ASK_TIMEOUT_MS)
+            if position is not None:
+                return int(position)
+        return int(self._first([tp])[tp])
+
+    def _first(self, partitions: list[TopicPartition]) -> dict[TopicPartition, int]:
+        first: dict[TopicPartition, int] = self._ask(
+            lambda: self._consumer.beginning_offsets(partitions, timeout_ms=ASK_TIMEOUT_MS)
+        )
+        return first
+
+    def _past_retention(self, error: KafkaError) -> PastRetention:
+        wanted = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
+        first = self._first(list(wanted)) if wanted else {}
+        gone = "; ".join(
+            f"{tp.topic}/{tp.partition}: offset {at} is to be read next, "
+            f"the topic now starts at {first.get(tp)}"
+            for tp, at in wanted.items()
+        )
+        return PastRetention(
+            f"group {self._group}: {gone or error}. What lies between is lost to this group: "
+            "raise the retention of the topic, or go on from the start (`seek`)"
+        )
+
+    def _fenced(self) -> NotOwner:
+        return NotOwner(
+            f"another process joined group {self._group} as {self._config.group_instance_id!r}: "
+            "give each process its own instance id"
+        )
+
+    def _message(self, record: Any) -> Message:
+        return to_message(self._config, record)
+
+    def _ours(self, tp: TopicPartition) -> Partition:
+        return Partition(self._config.name(tp.topic), tp.partition)
+
+    def _theirs(self, partition: Partition) -> TopicPartition:
+        return TopicPartition(self._config.topic(partition.topic), partition.number)
+
+
+def to_message(config: KafkaConfig, record: Any) -> Message:
+    """A record as the bus has it."""
+    return Message(
+        partition=Partition(config.name(record.topic), record.partition),
+        offset=record.offset,
+        key=(record.key or b"").decode("utf-8", "replace"),
+        value=record.value,
+        headers=tuple((name, value or b"") for name, value in record.headers),
+        timestamp_ms=record.timestamp,
+    )
+
+
+class _Interruption(Exception):
+    """Ends a poll, so that the stage is told before anything else happens."""
+
+
+class _Changes(ConsumerRebalanceListener):
+    """Notes on the I/O thread what comes and goes, and interrupts the poll."""
+
+    def __init__(self, assignor: SharedAssignor) -> None:
+        self.pending: list[tuple[str, set[TopicPartition]]] = []
+        self.muted = False
+        self._assignor = assignor
+        logging.getLogger("kafka.coordinator.consumer").addFilter(_not_interruptions)
+
+    def on_partitions_assigned(self, assigned: set[TopicPartition]) -> None:
+        self._note("assigned", assigned)
+
+    def on_partitions_revoked(self, revoked: set[TopicPartition]) -> None:
+        self._note("revoked", revoked)
+
+    def on_partitions_lost(self, lost: set[TopicPartition]) -> None:
+        self._assignor.forget()
+        self._note("lost", lost)
+
+    def _note(self, kind: str, partitions: set[TopicPartition]) -> None:
+        if partitions and not self.muted:
+            self.pending.append((kind, set(partitions)))
+            raise _Interruption
+
+
+def _not_interruptions(record: logging.LogRecord) -> bool:
+    # kafka-python logs a listener's exception as the user's failure.
+    return not (record.exc_info and isinstance(record.exc_info[1], _Interruption))

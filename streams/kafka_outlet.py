@@ -1,0 +1,230 @@
+"""Sending to Kafka: bounded, in order, and not lost over any outage that is waited out.
+
+kafka-python's idempotent producer is safe until it gives up on a message; after that it neither
+sends nor fails what follows, and can hang while closing. So it is never asked to recover: it is
+closed with a timeout, a new one is made, and everything not yet safe is sent again in order. A
+message may then be on the topic twice, never not at all. One thread uses an outlet.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any
+
+from kafka import KafkaProducer
+from kafka.errors import (
+    AuthorizationError,
+    BrokerResponseError,
+    KafkaError,
+    KafkaTimeoutError,
+    MessageSizeTooLargeError,
+    RecordListTooLargeError,
+    RetriableError,
+)
+from kafka.partitioner.default import murmur2
+from kafka.record.default_records import DefaultRecordBatchBuilder
+
+from streams import topics
+from streams.bus import BusBroken, BusError, Outgoing, Partition, TooLarge, Unreachable
+from streams.kafka_admin import require_topics
+from streams.kafka_config import KafkaConfig, producer_settings
+from streams.kafka_connect import connect
+from streams.kafka_inflight import Entry, InFlight
+from streams.kafka_patience import Patience
+
+CLOSE_TIMEOUT = 5.0
+_estimate: Any = DefaultRecordBatchBuilder.estimate_size_in_bytes
+
+
+class KafkaOutlet:
+    """An outlet to the topics of a cluster."""
+
+    def __init__(self, config: KafkaConfig, patience: Patience) -> None:
+        self._config = config
+        self._patience = patience
+        self._in_flight = InFlight(config.in_flight_bytes, config.in_flight_messages)
+        self._partitions: dict[str, int] = {}
+        self._refused: list[TooLarge] = []
+        self._suspected_at = 0.0
+        self._closed = False
+        self._producer = self._connect()
+
+    def send(self, message: Outgoing) -> None:
+        """Take the message; blocks while too much is in flight, raises TooLarge at once."""
+        size = message_size(message)
+        check_size(message, size)
+        self._raise_refused()
+        while self._in_flight.full(size):
+            self._attend()
+        self._put(message, size)
+
+    def flush(self) -> None:
+        """Return when everything sent is acknowledged."""
+        while len(self._in_flight):
+            self._attend()
+        self._raise_refused()
+
+    def partitions(self, topic: str) -> int:
+        """How many partitions the topic has."""
+        if topic not in self._partitions:
+            self._partitions[topic] = self._patience.retry(
+                lambda: self._count_partitions(topic), f"partitions of {topic}"
+            )
+        return self._partitions[topic]
+
+    def partition_for(self, topic: str, key: str) -> int:
+        """The partition to which the key belongs, by the hash that every Kafka client uses."""
+        return _hash(encode_key(key)) % self.partitions(topic)
+
+    def close(self) -> None:
+        """Flush, and release the connections, also when flushing fails."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self.flush()
+        finally:
+            discard(self._producer, force=len(self._in_flight) > 0)
+
+    def _count_partitions(self, topic: str) -> int:
+        try:
+            found: set[int] = self._producer.partitions_for(self._config.topic(topic))
+        except KafkaTimeoutError:
+            # A topic that is not there looks like an outage to the producer; ask by name.
+            require_topics(self._config, [topic])
+            raise
+        except AuthorizationError as error:
+            raise BusBroken(f"no access to {self._config.topic(topic)}: {error}") from error
+        return len(found)
+
+    def _put(self, message: Outgoing, size: int) -> None:
+        number = message.partition
+        if number is None:
+            number = self.partition_for(message.topic, message.key)
+        entry = self._in_flight.add(message, Partition(message.topic, number), size)
+        try:
+            future = self._producer.send(
+                self._config.topic(message.topic),
+                key=encode_key(message.key),
+                value=message.value,
+                headers=list(message.headers),
+                partition=number,
+            )
+        except (KafkaError, AssertionError, ValueError) as error:
+            self._in_flight.fail(entry, error)
+        else:
+            future.add_callback(lambda _: self._in_flight.acknowledge(entry))
+            future.add_errback(lambda error: self._in_flight.fail(entry, error))
+
+    def _attend(self) -> None:
+        """Wait a moment for acknowledgements, and mend what is broken."""
+        self._in_flight.wait(0.2)
+        if failures := self._in_flight.failures():
+            self._judge(failures)
+            self._renew(f"{type(failures[0][1]).__name__}: {failures[0][1]}")
+            return
+        stalled = self._in_flight.stalled()
+        self._patience.waiting(stalled, f"{len(self._in_flight)} messages not acknowledged")
+        if stalled > self._config.stall and time.monotonic() > self._suspected_at:
+            self._suspect()
+
+    def _judge(self, failures: Sequence[tuple[Entry, BaseException]]) -> None:
+        """Sort out what no other producer would get through."""
+        for entry, error in failures:
+            if isinstance(error, MessageSizeTooLargeError | RecordListTooLargeError):
+                self._in_flight.drop(entry)
+                self._refused.append(_refused_by_broker(self._config, entry))
+            elif isinstance(error, BrokerResponseError) and _is_hopeless(error):
+                name = self._config.topic(entry.partition.topic)
+                raise BusBroken(f"the broker refuses messages to {name}: {error}") from error
+
+    def _renew(self, reason: str) -> None:
+        """A new producer in place of a failed one, with everything that is not yet safe."""
+        self._patience.report(f"sending failed ({reason}): starting anew")
+        discard(self._producer, force=True)
+        self._producer = self._patience.retry(self._connect, "sending", self._in_flight.stalled)
+        self._send_again()
+
+    def _suspect(self) -> None:
+        """No acknowledgement for long: the broker is away, or this producer is stuck."""
+        try:
+            fresh = self._connect()
+        except Unreachable as error:
+            # Away. What is in flight stays where it cannot be doubled.
+            self._patience.report(str(error))
+            self._suspected_at = time.monotonic() + self._config.stall / 4
+            return
+        discard(self._producer, force=True)
+        self._producer = fresh
+        self._send_again()
+
+    def _send_again(self) -> None:
+        for message in self._in_flight.restart():
+            self._put(message, message_size(message))
+
+    def _raise_refused(self) -> None:
+        if self._refused:
+            raise self._refused.pop(0)
+
+    def _connect(self) -> KafkaProducer:
+        return connect(KafkaProducer, self._config, producer_settings(self._config))
+
+
+def discard(producer: Any, *, force: bool) -> None:
+    """Close a producer within seconds, whatever state it is in.
+
+    `close` alone waits for what a wedged producer will never finish, and then leaves its thread.
+    """
+    with suppress(KafkaError, BusError):
+        if force:
+            producer._sender.force_close()
+        producer.close(CLOSE_TIMEOUT)
+
+
+def encode_key(key: str) -> bytes:
+    """A key as bytes; what UTF-8 cannot hold becomes a question mark."""
+    return key.encode("utf-8", "replace")
+
+
+def message_size(message: Outgoing) -> int:
+    """Bytes of a batch of this message alone, before compression, at most."""
+    size: int = _estimate(encode_key(message.key), message.value, list(message.headers))
+    return size
+
+
+def check_size(message: Outgoing, size: int) -> None:
+    """Raise TooLarge for what the topic does not take."""
+    limit = topics.TOPICS[message.topic].message_bytes if message.topic in topics.TOPICS else size
+    if size > limit:
+        raise TooLarge(
+            f"a message of {size} bytes for {message.topic} (key {message.key[:80]!r}); "
+            f"the topic takes {limit}"
+        )
+
+
+def _refused_by_broker(config: KafkaConfig, entry: Entry) -> TooLarge:
+    topic = entry.partition.topic
+    return TooLarge(
+        f"the broker refuses a message of {entry.size} bytes for {config.topic(topic)} (key "
+        f"{entry.message.key[:80]!r}): its max.message.bytes is below "
+        f"{topics.TOPICS[topic].message_bytes}; see `reusewatch topics check`"
+    )
+
+
+def _is_hopeless(error: BrokerResponseError) -> bool:
+    return isinstance(error, AuthorizationError) or (
+        not isinstance(error, RetriableError) and error.errno in _HOPELESS
+    )
+
+
+# Invalid topic, unsupported compression, refused by policy, timestamp out of range, bad record.
+_HOPELESS = frozenset({17, 44, 32, 76, 87})
+
+
+@lru_cache(maxsize=1 << 16)
+def _hash(key: bytes) -> int:
+    value: int = murmur2(key)
+    return value & 0x7FFFFFFF

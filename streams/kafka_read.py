@@ -1,0 +1,114 @@
+"""Reading a topic as it is: no group, no offsets kept, from the first message to the last.
+
+A compacted topic is a table: the last message of each key, those that were withdrawn left out.
+Holds that table in memory; never commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from kafka import KafkaConsumer, TopicPartition
+from kafka.errors import OffsetOutOfRangeError
+
+from streams import topics
+from streams.bus import Message
+from streams.kafka_admin import require_topics
+from streams.kafka_config import KafkaConfig, reader_settings
+from streams.kafka_connect import connect
+from streams.kafka_inlet import CLOSE_TIMEOUT_MS, to_message
+from streams.kafka_patience import Patience
+
+SLICE_MS = 200
+ASK_TIMEOUT_MS = 5000
+
+
+def read(
+    config: KafkaConfig,
+    topic: str,
+    patience: Patience,
+    *,
+    follow: bool = False,
+    stop: Callable[[], bool] | None = None,
+) -> Iterator[Message]:
+    """All messages as of now; with `follow` then those that come, tombstones included."""
+    reader = _Reader(config, topic, patience, stop or _never)
+    try:
+        messages = reader.until_now()
+        yield from latest(messages) if topics.TOPICS[topic].cleanup == "compact" else messages
+        if follow:
+            yield from reader.from_now()
+    finally:
+        reader.close()
+
+
+def latest(messages: Iterator[Message]) -> Iterator[Message]:
+    """The last message of each key, in the order of their offsets, without tombstones."""
+    table: dict[str, Message] = {}
+    for message in messages:
+        # Anew at the end of the dict, so that its order is the topic's.
+        table.pop(message.key, None)
+        if message.value is not None:
+            table[message.key] = message
+    yield from table.values()
+
+
+class _Reader:
+    def __init__(
+        self, config: KafkaConfig, topic: str, patience: Patience, stop: Callable[[], bool]
+    ) -> None:
+        self._config = config
+        self._patience = patience
+        self._stop = stop
+        number = require_topics(config, [topic])[topic]
+        self._partitions = [TopicPartition(config.topic(topic), n) for n in range(number)]
+        self._consumer = connect(KafkaConsumer, config, reader_settings(config))
+        self._consumer.assign(self._partitions)
+        for tp, offset in self._bounds(self._consumer.beginning_offsets).items():
+            self._consumer.seek(tp, offset)
+
+    def until_now(self) -> Iterator[Message]:
+        ends = self._bounds(self._consumer.end_offsets)
+        while not self._stop() and any(self._position(tp) < end for tp, end in ends.items()):
+            yield from (m for tp, m in self._some() if m.offset < ends[tp])
+        # What lies beyond was fetched with the rest; `from_now` gives it.
+        for tp, end in ends.items():
+            if self._position(tp) > end:
+                self._consumer.seek(tp, end)
+
+    def from_now(self) -> Iterator[Message]:
+        while not self._stop():
+            yield from (message for _, message in self._some())
+
+    def close(self) -> None:
+        self._consumer.close(timeout_ms=CLOSE_TIMEOUT_MS)
+
+    def _some(self) -> list[tuple[TopicPartition, Message]]:
+        records = self._patience.retry(self._poll, "reading")
+        return [(tp, to_message(self._config, r)) for tp, batch in records.items() for r in batch]
+
+    def _poll(self) -> dict[TopicPartition, list[Any]]:
+        try:
+            records: dict[TopicPartition, list[Any]] = self._consumer.poll(timeout_ms=SLICE_MS)
+        except OffsetOutOfRangeError as error:
+            # Retention took the beginning while it was read: go on with what there is.
+            for tp, offset in self._bounds(self._consumer.beginning_offsets).items():
+                if tp in error.args[0]:
+                    self._consumer.seek(tp, offset)
+            return {}
+        return records
+
+    def _bounds(self, ask: Callable[..., dict[TopicPartition, int]]) -> dict[TopicPartition, int]:
+        return self._patience.retry(
+            lambda: ask(self._partitions, timeout_ms=ASK_TIMEOUT_MS), "reading"
+        )
+
+    def _position(self, tp: TopicPartition) -> int:
+        return self._patience.retry(
+            lambda: int(self._consumer.position(tp, timeout_ms=ASK_TIMEOUT_MS) or 0), "reading"
+        )
+
+
+def _never() -> bool:
+    return False
