@@ -10,18 +10,20 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from threading import Event
+from typing import TYPE_CHECKING
 
 from streams import topics
 from streams.bus import Bus
 from streams.fingerprinting import FingerprintStage, ReadOrigin
 from streams.indexing import IndexStage
-from streams.kafka import KafkaBus, KafkaConfig, from_url
-from streams.kafka_config import Protocol
 from streams.local import LocalBus
 from streams.metrics import Meters
 from streams.settings import Settings
 from streams.snapshot import Snapshots
 from streams.worker import Pace, Worker
+
+if TYPE_CHECKING:
+    from streams.kafka_config import KafkaConfig, Protocol
 
 STAGES = ("fingerprint", "index")
 # Where each stage serves its metrics unless told otherwise.
@@ -37,11 +39,15 @@ def open_bus(
     """The bus named by `bus`. `stop` ends the waiting for a broker that is away."""
     if settings.bus.startswith("local:"):
         return LocalBus(Path(settings.bus.removeprefix("local:")))
+    from streams.kafka import KafkaBus  # a local bus need not pay for importing the client
+
     return KafkaBus(kafka_config(settings), stopping=(stop or Event()).is_set, report=say)
 
 
 def kafka_config(settings: Settings) -> KafkaConfig:
     """What the settings say about the cluster."""
+    from streams.kafka import from_url
+
     sasl = settings.kafka_security.startswith("sasl")
     return from_url(
         settings.bus,
