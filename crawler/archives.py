@@ -1,0 +1,150 @@
+"""Archives to pages: WARC, ARC and WACZ, compressed or not, sound or damaged.
+
+Every record gives one event, whatever state it is in. What a file is, is told by its bytes.
+A sound WARC of a gzip member per record is read at FastWARC's speed; anything else, and
+whatever stands around damage, is read by the path that looks closely.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+from crawler import wacz
+from crawler.errors import OriginLost, SourceError
+from crawler.fast import read_fast
+from crawler.found import DEFAULT_LIMITS, Found, Limits, Reading
+from crawler.framing import Dialect
+from crawler.magic import NotAnArchive, shape_of
+from crawler.members import Codec
+from crawler.runs import INDEX_BIT, read_members, read_plain, read_whole
+from crawler.trees import is_tree_origin, tree_page_again
+from crawler.views import OnDisk, View, Window
+from crawler.warc import WARC
+from detector.hashing import HashScheme
+from streams.records import Origin, Page
+
+__all__ = ["STDIN", "Found", "Limits", "read_archive", "read_origin"]
+
+STDIN = "-"
+# How many members are read closely after damage before the fast path is tried again.
+_CLOSE = 8
+
+
+def read_archive(
+    source: str,
+    *,
+    scheme: HashScheme,
+    limits: Limits = DEFAULT_LIMITS,
+    start: int = 0,
+    clock: Callable[[], datetime],
+) -> Iterator[Found]:
+    """Every record of an archive from `start` on, one event each.
+
+    A source is a path, `-`, or a package's member, `x.wacz!archive/y.warc.gz`. A package as a
+    whole is read member by member, and each can be resumed under its own name. Nothing that a
+    file holds raises; a file that cannot be read at all is damage too.
+    """
+    reading = Reading(source, scheme, limits, clock)
+    try:
+        if source != STDIN and wacz.is_package(source):
+            yield from _read_package(source, start, reading)
+        else:
+            with _opened(source) as view:
+                yield from _read_view(view, start, reading)
+    except OSError as error:
+        yield reading.damage("unreadable", f"{source}: {error.strerror or error}", start, start)
+    except (SourceError, zipfile.BadZipFile, zlib.error) as error:
+        yield reading.damage("corrupt", str(error), start, start)
+
+
+def _read_package(source: str, start: int, reading: Reading) -> Iterator[Found]:
+    found = wacz.members(source)
+    if start:
+        raise SourceError(f"{source} is resumed member by member: {source}{wacz.MARK}{found[0][0]}")
+    if not found:
+        yield reading.damage("not-an-archive", "a zip package without archive/", 0, 0)
+    for member, _ in found:
+        name = f"{source}{wacz.MARK}{member}"
+        yield from read_archive(
+            name, scheme=reading.scheme, limits=reading.limits, clock=reading.clock
+        )
+
+
+@contextmanager
+def _opened(source: str) -> Iterator[View]:
+    if source == STDIN:
+        # Unbuffered: `read` would wait until all that was asked for is there.
+        yield Window(lambda size: os.read(sys.stdin.fileno(), size))
+    elif (member := wacz.split(source)) is not None:
+        with wacz.opened(*member) as view:
+            yield view
+    else:
+        with OnDisk(source) as view:
+            yield view
+
+
+def _read_view(view: View, start: int, reading: Reading) -> Iterator[Found]:
+    shape = shape_of(view, reading.limits)
+    if isinstance(shape, NotAnArchive):
+        if not start:
+            yield reading.damage(shape.reason, f"this is {shape.found}", 0, view.position())
+    elif shape.codec is None:
+        _skip(view, start)
+        yield from read_plain(view, start, shape.dialect, reading)
+    elif shape.whole:
+        yield from read_whole(view, start, shape.codec, shape.dialect, reading)
+    else:
+        _skip(view, start & ((1 << INDEX_BIT) - 1))
+        yield from _read_members(view, start, shape.codec, shape.dialect, reading)
+
+
+def _skip(view: View, start: int) -> None:
+    if isinstance(view, Window):
+        view.skip(start)
+
+
+def _read_members(
+    view: View, start: int, codec: Codec, dialect: Dialect, reading: Reading
+) -> Iterator[Found]:
+    if not isinstance(view, OnDisk) or dialect is not WARC or codec.name != "gzip":
+        yield from read_members(view, start, codec, dialect, reading)
+        return
+    offset = start
+    if offset >> INDEX_BIT:
+        offset = yield from read_members(view, offset, codec, WARC, reading, most=1)
+    while view.at(offset, 1):
+        offset = yield from read_fast(view, offset, reading)
+        if view.at(offset, 1):
+            offset = yield from read_members(view, offset, codec, WARC, reading, most=_CLOSE)
+
+
+def read_origin(origin: Origin, *, scheme: HashScheme, limits: Limits = DEFAULT_LIMITS) -> Page:
+    """The page of an origin, read again. Raises OriginLost if it is gone or changed."""
+    if origin.source == STDIN:
+        raise OriginLost("what came from standard input cannot be read again; keep it as a file")
+    if is_tree_origin(origin.source):
+        return tree_page_again(origin, scheme=scheme, limits=limits)
+    found = next(_again(origin, scheme, limits), None)
+    where = f"{origin.source} at byte {origin.offset}"
+    if found is None or found.offset != origin.offset:
+        raise OriginLost(f"no record in {where}: the file was changed or replaced")
+    if found.page is None:
+        what = found.damage.detail if found.damage else f"a record of kind {found.skipped}"
+        raise OriginLost(f"no page in {where}: {what}")
+    return found.page
+
+
+def _again(origin: Origin, scheme: HashScheme, limits: Limits) -> Iterator[Found]:
+    return read_archive(
+        origin.source,
+        scheme=scheme,
+        limits=limits,
+        start=origin.offset,
+        clock=lambda: datetime.now(UTC),
+    )

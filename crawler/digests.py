@@ -1,0 +1,90 @@
+"""Whether what is stored fits the digests that its record names.
+
+The block digest covers the record's block, the payload digest the body of the HTTP message in
+it. Writers disagree on which body: as it came, without its chunks, or without its content
+encoding. So a record is sound if any digest fits any of these, and damaged if it names digests
+that are known and none fits. In particular a wrong payload digest beside a right block digest
+is accepted: the bytes are those that were written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+_ALGORITHMS = {
+    "sha1": ("sha1", 20),
+    "sha-1": ("sha1", 20),
+    "sha256": ("sha256", 32),
+    "sha-256": ("sha256", 32),
+    "sha512": ("sha512", 64),
+    "md5": ("md5", 16),
+}
+# RFC 4648's alphabet to int()'s; what is in neither becomes no digit.
+_BASE32 = dict.fromkeys(range(128), "!") | str.maketrans(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789ABCDEFGHIJKLMNOPQRSTUV"
+)
+Answer = Literal["right", "wrong", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """A digest as a record names it, of an algorithm that is known."""
+
+    algorithm: str
+    value: bytes
+
+    def fits(self, data: bytes) -> bool:
+        """Whether this is the digest of these bytes."""
+        return hashlib.new(self.algorithm, data, usedforsecurity=False).digest() == self.value
+
+
+def digest_of(label: str) -> Digest | None:
+    """The digest that a field names; None for an algorithm or a notation that is not known.
+
+    >>> digest_of("sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ").value == hashlib.sha1(b"").digest()
+    True
+    >>> digest_of("blake3:00") is None
+    True
+    """
+    name, _, text = label.partition(":")
+    algorithm, size = _ALGORITHMS.get(name.strip().lower(), ("", 0))
+    value = _value_of(text.strip(), size) if algorithm else None
+    return Digest(algorithm, value) if value is not None else None
+
+
+def _value_of(text: str, size: int) -> bytes | None:
+    """Hexadecimal or Base32 with or without padding, told apart by the length."""
+    try:
+        if len(text) == 2 * size:
+            return bytes.fromhex(text)
+        text = text.rstrip("=")
+        # base64.b32decode takes as long as the digest itself; int() reads 32 digits in C.
+        spare = 5 * len(text) - 8 * size
+        value = int(text.upper().translate(_BASE32), 32) if 0 <= spare < 5 else -1
+        return (value >> spare).to_bytes(size, "big")
+    except (ValueError, OverflowError):
+        return None
+
+
+def check(
+    block_label: str | None,
+    payload_label: str | None,
+    block: bytes,
+    payloads: Iterable[Callable[[], bytes | None]],
+) -> Answer:
+    """Whether a record's digests fit. Payloads are made only if the block does not decide."""
+    known = False
+    if block_label and (digest := digest_of(block_label)):
+        known = True
+        if digest.fits(block):
+            return "right"
+    if payload_label and (digest := digest_of(payload_label)):
+        known = True
+        for make in payloads:
+            payload = make()
+            if payload is not None and digest.fits(payload):
+                return "right"
+    return "wrong" if known else "unknown"

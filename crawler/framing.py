@@ -1,0 +1,179 @@
+"""Where records start and end in a run of bytes, and where the next one starts after damage.
+
+A record is a head that names the length of its block. The length is believed only if it leads to
+another record or to the end; otherwise the next head that parses is searched for from inside
+the block, so that a lying length swallows nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from crawler.found import Limits
+from crawler.views import View
+
+_SEARCH = 1 << 18
+_FIRST = 4096
+# An ARC's head is one line with a URL in it: that long it may be.
+_OVERLAP = 1 << 15
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A record's head: its fields in WARC's words, its own length, its block's."""
+
+    fields: dict[str, str]
+    length: int
+    block_length: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How WARC, or ARC, writes a record."""
+
+    name: str
+    # The head at the start of these bytes; None where there is none.
+    parse: Callable[[bytes], Head | None]
+    # What a head starts with, at the start of the bytes or of a line.
+    start: re.Pattern[bytes]
+    # What stands after a block.
+    trailer: re.Pattern[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record whose length is right; its block is read when it is asked for."""
+
+    fields: dict[str, str]
+    offset: int
+    next_offset: int
+    view: View
+    start: int
+    length: int
+
+    def read(self, limit: int) -> bytes:
+        """The block, or the start of it."""
+        return self.view.at(self.start, min(self.length, limit))
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """Bytes that are no sound record."""
+
+    reason: str
+    detail: str
+    offset: int
+    next_offset: int
+    url: str | None = None
+
+
+def piece_at(view: View, offset: int, dialect: Dialect, limits: Limits) -> Record | Break | None:
+    """The record or break at an offset, after blank lines; None at the end."""
+    offset = skip_blank(view, offset)
+    view.forget(offset)
+    if not view.at(offset, 1):
+        return None
+    head = head_at(view, offset, dialect, limits)
+    if head is None:
+        return _garbage(view, offset, dialect)
+    if head.block_length is None:
+        after = search(view, offset + 1, dialect)
+        return Break("bad-header", "no Content-Length", offset, after, url_of(head))
+    return _framed(view, offset, head, dialect, limits)
+
+
+def head_at(view: View, offset: int, dialect: Dialect, limits: Limits) -> Head | None:
+    """The head at an offset. Most fit the first read."""
+    data = view.at(offset, _FIRST)
+    head = dialect.parse(data)
+    if head is None and len(data) == _FIRST:
+        head = dialect.parse(view.at(offset, limits.max_header_bytes))
+    return head
+
+
+def _garbage(view: View, offset: int, dialect: Dialect) -> Break:
+    begin = view.at(offset, 48)
+    after = search(view, offset + 1, dialect)
+    return Break("garbage", f"{after - offset} bytes that are no record: {begin!r}", offset, after)
+
+
+def _framed(
+    view: View, offset: int, head: Head, dialect: Dialect, limits: Limits
+) -> Record | Break:
+    length = head.block_length or 0
+    start = offset + head.length
+    if length > limits.max_record_bytes and not view.seekable:
+        after = search(view, start, dialect)
+        detail = f"a record of {length} bytes in a stream; the limit is {limits.max_record_bytes}"
+        return Break("too-large", detail, offset, after, url_of(head))
+    if length and not view.at(start + length - 1, 1):
+        return _cut_short(view, offset, start, head, dialect)
+    landing = _landing(view, start + length, dialect)
+    if landing is not None:
+        return Record(head.fields, offset, landing, view, start, length)
+    after = search(view, start, dialect)
+    detail = f"Content-Length {length} does not lead to the next record"
+    return Break("bad-length", detail, offset, after, url_of(head))
+
+
+def _cut_short(view: View, offset: int, start: int, head: Head, dialect: Dialect) -> Break:
+    """A block that reaches past the end: a lie if another record follows, else truncation."""
+    after = search(view, start, dialect)
+    if view.at(after, 1):
+        detail = f"Content-Length {head.block_length} reaches past the end and over other records"
+        return Break("bad-length", detail, offset, after, url_of(head))
+    detail = f"{after - start} bytes of {head.block_length}"
+    return Break("truncated", detail, offset, after, url_of(head))
+
+
+def _landing(view: View, end: int, dialect: Dialect) -> int | None:
+    """Where reading goes on after a block; None where its length cannot be right."""
+    trailer = dialect.trailer.match(view.at(end, 8))
+    if trailer:
+        return end + trailer.end()
+    after = skip_blank(view, end)
+    data = view.at(after, _OVERLAP)
+    return after if not data or dialect.start.match(data) else None
+
+
+def skip_blank(view: View, offset: int) -> int:
+    """The first offset that holds no line end."""
+    size = 64
+    while data := view.at(offset, size):
+        rest = data.lstrip(b"\r\n")
+        offset += len(data) - len(rest)
+        if rest:
+            break
+        view.forget(offset)
+        size = _SEARCH
+    return offset
+
+
+def search(view: View, offset: int, dialect: Dialect) -> int:
+    """Where the next head that parses starts, at the start of a line; the end if there is none."""
+    # A line starts after a line end: the byte before is looked at too.
+    offset = max(offset - 1, 0)
+    while True:
+        data = view.at(offset, _SEARCH)
+        found = _head_in(view, offset, data, dialect)
+        if found is not None:
+            return found
+        if len(data) < _SEARCH:
+            return offset + len(data)
+        offset += _SEARCH - _OVERLAP
+        view.forget(offset)
+
+
+def _head_in(view: View, offset: int, data: bytes, dialect: Dialect) -> int | None:
+    for match in re.compile(rb"\n(?=" + dialect.start.pattern + rb")").finditer(data):
+        head = dialect.parse(view.at(offset + match.end(), 8192))
+        if head is not None and head.block_length is not None:
+            return offset + match.end()
+    return None
+
+
+def url_of(head: Head) -> str | None:
+    """The URL that a head names."""
+    return head.fields.get("warc-target-uri")

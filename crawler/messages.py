@@ -1,0 +1,48 @@
+"""HTTP responses as archives store them: status, the fields that matter here, and the payload."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from crawler.headers import BLANK_LINE, fields_of
+from detector.errors import BadPage
+
+MAX_HEAD = 1 << 16
+_STATUS = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})(?!\d)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """The head of a response. The payload starts at byte `start` of the block."""
+
+    status: int
+    fields: dict[str, str]
+    start: int
+
+    @property
+    def is_chunked(self) -> bool:
+        """Whether the payload came in chunks."""
+        return "chunked" in self.fields.get("transfer-encoding", "").lower()
+
+
+def response_of(block: bytes) -> Message:
+    """The response at the start of a block. BadPage where there is none."""
+    status = _STATUS.match(block)
+    if status is None:
+        raise BadPage("bad-http", f"no status line: {block[:48]!r}")
+    first = block.find(b"\n", 0, MAX_HEAD)
+    if first < 0 or block[first + 1 : first + 3].lstrip(b"\r").startswith(b"\n"):
+        return Message(int(status[1]), {}, _after_status(block, first))
+    end = BLANK_LINE.search(block, first - 1, MAX_HEAD)
+    if end is None and len(block) >= MAX_HEAD:
+        raise BadPage("bad-http", f"a head of more than {MAX_HEAD} bytes")
+    # A block that ends with its head has no payload, with or without the empty line.
+    stop, start = (end.start(), end.end()) if end else (len(block), len(block))
+    return Message(int(status[1]), fields_of(block[first + 1 : stop]), start)
+
+
+def _after_status(block: bytes, first: int) -> int:
+    if first < 0:
+        return len(block)
+    return block.index(b"\n", first + 1) + 1

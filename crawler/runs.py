@@ -1,0 +1,180 @@
+"""Reading records one after the other, carefully: damage is named, and what follows it is read.
+
+Three shapes of archive: records as they are; one compressed member per record; and one member,
+or any members, around the whole, read as the records they decompress to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+
+from crawler.found import Found, Reading
+from crawler.framing import Break, Dialect, Head, Record, head_at, piece_at, search, url_of
+from crawler.judging import found_of
+from crawler.members import Codec, Flaw, Member, member_at, next_member
+from crawler.views import InMemory, View, Window
+
+# In an archive of a member per record, a further record of a member has its number above this.
+INDEX_BIT = 48
+_OFFSET_MASK = (1 << INDEX_BIT) - 1
+
+
+def read_plain(view: View, start: int, dialect: Dialect, reading: Reading) -> Iterator[Found]:
+    """The records of an archive that is not compressed."""
+    offset = start
+    while (piece := piece_at(view, offset, dialect, reading.limits)) is not None:
+        found = found_of(piece, reading)
+        if isinstance(piece, Record) and _is_wrong(found):
+            # A length that leads exactly to a later record has swallowed those between.
+            inner = search(view, piece.start, dialect)
+            found = replace(found, next_offset=min(inner, piece.next_offset))
+        yield found
+        offset = found.next_offset
+
+
+def _is_wrong(found: Found) -> bool:
+    return found.damage is not None and found.damage.reason == "wrong-digest"
+
+
+class _Unpacked:
+    """What all members of an archive decompress to, one after the other."""
+
+    def __init__(self, codec: Codec, view: View) -> None:
+        self.codec = codec
+        self.view = view
+        self.at = 0
+        self.flaw: Flaw | None = None
+        self._pieces = codec.pieces(view, 0)
+
+    def read(self, _size: int) -> bytes:
+        """The next bytes; none at the end. A broken member ends where it breaks."""
+        while True:
+            try:
+                data, self.at = next(self._pieces)
+            except StopIteration:
+                if not self.view.at(self.at, 1):
+                    return b""
+                self._pieces = self.codec.pieces(self.view, self.at)
+                continue
+            except Flaw as flaw:
+                self.flaw = flaw
+                self._resync()
+                continue
+            self.view.forget(self.at)
+            if data:
+                return data
+
+    def _resync(self) -> None:
+        begin = max(self.at + 1, self.view.start)
+        self.at = next_member(self.codec, self.view, begin, bool)
+        self._pieces = (
+            self.codec.pieces(self.view, self.at) if self.view.at(self.at, 1) else iter(())
+        )
+
+
+def read_whole(
+    view: View, start: int, codec: Codec, dialect: Dialect, reading: Reading
+) -> Iterator[Found]:
+    """The records of an archive whose members do not fit its records, by decompressed offsets."""
+    unpacked = _Unpacked(codec, view)
+    window = Window(unpacked.read, lambda: unpacked.at)
+    window.skip(start)
+    end, last = start, None
+    for found in read_plain(window, start, dialect, reading):
+        end, last = found.next_offset, found
+        yield replace(found, position=window.position())
+    if unpacked.flaw and window.start <= end and not (last and last.damage):
+        flaw = unpacked.flaw
+        # Past the end, so that reading on from here does not tell of it again.
+        yield reading.damage(flaw.state, flaw.detail, end, end + 1)
+
+
+def read_members(
+    view: View,
+    start: int,
+    codec: Codec,
+    dialect: Dialect,
+    reading: Reading,
+    *,
+    most: int | None = None,
+) -> Generator[Found, None, int]:
+    """The records of an archive with a member for each; of `most` members at most.
+
+    Returns the offset after the last one that was read.
+    """
+    offset, index = start & _OFFSET_MASK, start >> INDEX_BIT
+    while view.at(offset, 1) and (most is None or most > 0):
+        end, pieces = _member_pieces(view, offset, codec, dialect, reading)
+        for number, piece in enumerate(pieces[index:], index):
+            here = offset | number << INDEX_BIT
+            after = offset | (number + 1) << INDEX_BIT if number + 1 < len(pieces) else end
+            found = found_of(replace(piece, offset=here, next_offset=after), reading)
+            yield replace(found, position=view.position()) if number else found
+        offset, index = end, 0
+        most = None if most is None else most - 1
+        view.forget(offset)
+    return offset
+
+
+def _member_pieces(
+    view: View, offset: int, codec: Codec, dialect: Dialect, reading: Reading
+) -> tuple[int, list[Record | Break]]:
+    """Where reading goes on after the member at an offset, and what it holds."""
+    limits = reading.limits
+
+    def allow(data: bytes) -> int:
+        head = dialect.parse(data[: limits.max_header_bytes])
+        return head.length + (head.block_length or 0) + 4096 if head else len(data)
+
+    keep = limits.max_record_bytes + limits.max_header_bytes
+    member = member_at(codec, view, offset, keep, allow)
+    if member.state == "whole":
+        return member.end, _whole_pieces(member, dialect, reading)
+    begin = max(offset + 1, view.start)
+    end = next_member(codec, view, begin, lambda data: dialect.start.match(data.lstrip(b"\r\n")))
+    begin_bytes = view.at(offset, 48)
+    if not begin_bytes.startswith(codec.magic):
+        detail = f"{end - offset} bytes that are no record: {begin_bytes!r}"
+        return end, [Break("garbage", detail, 0, 0)]
+    return end, _broken_pieces(member, dialect, reading)
+
+
+def _whole_pieces(member: Member, dialect: Dialect, reading: Reading) -> list[Record | Break]:
+    if member.size > len(member.data):
+        return [_large(member, dialect, reading)]
+    pieces = list(_pieces(member.data, dialect, reading))
+    # The member is whole: what reaches past it lies about its length.
+    return [
+        replace(piece, reason="bad-length")
+        if isinstance(piece, Break) and piece.reason == "truncated"
+        else piece
+        for piece in pieces
+    ]
+
+
+def _pieces(data: bytes, dialect: Dialect, reading: Reading) -> Iterator[Record | Break]:
+    view, offset = InMemory(data), 0
+    while (piece := piece_at(view, offset, dialect, reading.limits)) is not None:
+        yield piece
+        offset = piece.next_offset
+
+
+def _large(member: Member, dialect: Dialect, reading: Reading) -> Record | Break:
+    """A record of which only the start is kept; its length was counted."""
+    view = InMemory(member.data)
+    head = head_at(view, 0, dialect, reading.limits)
+    if head is None or head.block_length is None:
+        return Break("garbage", f"{member.size} bytes that are no record", 0, 0)
+    if not 0 <= member.size - head.length - head.block_length <= 4:
+        detail = f"Content-Length {head.block_length} in a member of {member.size} bytes"
+        return Break("bad-length", detail, 0, 0, url_of(head))
+    return Record(head.fields, 0, 0, view, head.length, head.block_length)
+
+
+def _broken_pieces(member: Member, dialect: Dialect, reading: Reading) -> list[Record | Break]:
+    """What stands before the break is sound; the record that it is in is not."""
+    pieces = list(_pieces(member.data, dialect, reading)) if member.state != "too-large" else []
+    head: Head | None = dialect.parse(member.data[: reading.limits.max_header_bytes])
+    url = url_of(head) if head and len(pieces) < 2 else None
+    return [*pieces[:-1], Break(member.state, member.detail, 0, 0, url)]

@@ -1,0 +1,92 @@
+"""WACZ packages: a zip whose folder `archive/` holds WARCs.
+
+Members are stored as they are, so that each is read like a file of its own, from where it stands
+in the package; compressed ones, which the format forbids, are read as a stream. The name of a
+member is `PACKAGE.wacz!archive/NAME.warc.gz`.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from crawler.errors import SourceError
+from crawler.views import OnDisk, View, Window
+
+MARK = "!"
+_LOCAL_HEADER = 30
+
+
+def is_package(path: str) -> bool:
+    """Whether a file is a zip, by its first bytes."""
+    try:
+        with OnDisk(path) as view:
+            return view.at(0, 4) == b"PK\x03\x04"
+    except OSError:
+        return False
+
+
+def split(source: str) -> tuple[str, str] | None:
+    """The package and the member that a source names; None where it names a file."""
+    if os.path.lexists(source):
+        return None
+    path, mark, member = source.partition(MARK)
+    while mark:
+        if os.path.isfile(path):
+            return path, member
+        more, mark, member = member.partition(MARK)
+        path = f"{path}{MARK}{more}"
+    return None
+
+
+def members(path: str) -> list[tuple[str, int]]:
+    """Names and sizes of the archives in a package. Raises SourceError if it is damaged."""
+    with _opened(path) as package:
+        found = [
+            (info.filename, info.file_size)
+            for info in package.infolist()
+            if info.filename.startswith("archive/") and not info.is_dir()
+        ]
+    return sorted(found)
+
+
+@contextmanager
+def opened(path: str, member: str) -> Iterator[View]:
+    """The bytes of a member. Raises SourceError if there is none of this name."""
+    with _opened(path) as package:
+        try:
+            info = package.getinfo(member)
+        except KeyError:
+            raise SourceError(f"{path} holds no member {member!r}") from None
+        if info.compress_type == zipfile.ZIP_STORED and not info.flag_bits & 1:
+            with OnDisk(path, _start(path, info), info.file_size) as view:
+                yield view
+            return
+        try:
+            with package.open(info) as stream:
+                yield Window(stream.read, lambda: 0)
+        except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
+            raise SourceError(f"{path}{MARK}{member} cannot be unpacked: {error}") from error
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[zipfile.ZipFile]:
+    try:
+        package = zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, ValueError, OverflowError) as error:
+        raise SourceError(f"{path} is no sound package: {error}") from error
+    with package:
+        yield package
+
+
+def _start(path: str, info: zipfile.ZipInfo) -> int:
+    """Where a stored member's bytes start: its local header has lengths of its own."""
+    with OnDisk(path) as view:
+        header = view.at(info.header_offset, _LOCAL_HEADER)
+    if not header.startswith(b"PK\x03\x04") or len(header) < _LOCAL_HEADER:
+        raise SourceError(f"{path} is no sound package: no member at byte {info.header_offset}")
+    name = int.from_bytes(header[26:28], "little")
+    extra = int.from_bytes(header[28:30], "little")
+    return info.header_offset + _LOCAL_HEADER + name + extra
