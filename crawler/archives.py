@@ -145,6 +145,6 @@ def _again(origin: Origin, scheme: HashScheme, limits: Limits) -> Iterator[Found
         origin.source,
         scheme=scheme,
         limits=limits,
-        start=origin.offset,
+        start=origin.offset or 0,
         clock=lambda: datetime.now(UTC),
     )

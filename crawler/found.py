@@ -86,7 +86,7 @@ class Reading:
 
     def page(self, page: Page, next_offset: int, *, unverified: bool = False) -> Found:
         """A record that holds a page."""
-        offset = page.origin.offset
+        offset = page.origin.offset or 0
         return Found(page, None, None, self.source, offset, next_offset, next_offset, unverified)
 
     def skip(self, kind: str, offset: int, next_offset: int) -> Found:
