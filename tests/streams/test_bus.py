@@ -17,7 +17,7 @@ from tests.streams.reading import ends, in_order, numbered, numbers, poll_until,
 MakeBus = Callable[[], Bus]
 
 
-@pytest.fixture(params=["kafka"])
+@pytest.fixture(params=["local", "kafka"])
 def make_bus(request: pytest.FixtureRequest) -> MakeBus:
     """Opens the same bus, again and again: a new process, as far as the bus can tell."""
     make: MakeBus = request.getfixturevalue(f"make_{request.param}_bus")
