@@ -35,6 +35,7 @@ from streams.bus import (
 from streams.segments import Entry, LogReader, LogWriter
 
 DATABASE = "bus.sqlite"
+FORMAT = 1
 Headers = tuple[tuple[str, bytes], ...]
 _POLL_LIMIT = 64
 _WAIT = 0.05
@@ -364,9 +365,16 @@ def _connect(directory: Path, *, read_only: bool = False) -> sqlite3.Connection:
         return sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)
     directory.mkdir(parents=True, exist_ok=True)
     database = sqlite3.connect(path, timeout=30)
+    found = database.execute("PRAGMA user_version").fetchone()[0]
+    if found not in (0, FORMAT):
+        database.close()
+        raise BusBroken(
+            f"{path} has format {found}, this reusewatch reads {FORMAT}: use the one that wrote "
+            "it, or give --bus another directory and replay"
+        )
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = FULL")
-    database.executescript(_SCHEMA)
+    database.executescript(_SCHEMA + f"PRAGMA user_version = {FORMAT};")
     return database
 
 
