@@ -24,7 +24,7 @@ from detector.kernels import (
     kernel,
     tuple_of,
 )
-from detector.ragged import Ragged
+from detector.ragged import Ragged, trimmed
 
 _SEEN = tuple(field not in UNSEEN for field in Field)
 _COLUMNS = (
@@ -80,7 +80,8 @@ def text_of(batch: TokenBatch) -> Text:
     columns, out = (batch.blocks, batch.lengths), (hashes, offsets, blocks, lengths, places)
     _seen(batch.tokens.values, batch.tokens.offsets, batch.fields, columns, out)
     count = offsets[-1]
-    return Text(Ragged(hashes[:count], offsets), blocks[:count], lengths[:count], places[:count])
+    text = Ragged(hashes[:count], offsets)
+    return Text(text, blocks[:count], lengths[:count], trimmed(places, count))
 
 
 @kernel(types.void(WORDS, OFFSETS, BYTES, *_COLUMNS))
@@ -90,12 +91,21 @@ def _seen(tokens: Any, offsets: Any, fields: Any, columns: Any, out: Any) -> Non
     count = 0
     out_offsets[0] = 0
     for page in range(offsets.size - 1):
-        first = offsets[page]
-        for position in range(first, offsets[page + 1]):
-            if _SEEN[fields[position]]:
-                out_tokens[count] = tokens[position]
-                out_blocks[count] = blocks[position]
-                out_lengths[count] = lengths[position]
-                places[count] = position - first
-                count += 1
+        first, stop = offsets[page], offsets[page + 1]
+        start = first
+        while start < stop:
+            end = start
+            while end < stop and _SEEN[fields[end]]:
+                end += 1
+            size = end - start
+            out_tokens[count : count + size] = tokens[start:end]
+            out_blocks[count : count + size] = blocks[start:end]
+            out_lengths[count : count + size] = lengths[start:end]
+            target = places[count : count + size]
+            for i in range(size):
+                target[i] = start - first + i
+            count += size
+            start = end
+            while start < stop and not _SEEN[fields[start]]:
+                start += 1
         out_offsets[page + 1] = count

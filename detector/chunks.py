@@ -30,7 +30,7 @@ from detector.kernels import (
     kernel,
     tuple_of,
 )
-from detector.ragged import Ragged, page_offsets
+from detector.ragged import Ragged, page_offsets, trimmed
 
 _PARAGRAPH_TAG = re.compile(rb"<(/?)p(?=[\s/>])", re.IGNORECASE)
 _MOST_CHARACTERS = (1 << 32) - 1
@@ -71,8 +71,8 @@ def text_chunks(
     columns, constants = (blocks, lengths), sequence_constants(scheme)
     _text_chunks(tokens.values, tokens.offsets, columns, constants, out)
     count = offsets[-1]
-    spans = (column[:count].copy() for column in (characters, starts, ends))
-    return Chunks(Ragged(hashes[:count].copy(), offsets), *spans)
+    spans = (trimmed(column, count) for column in (characters, starts, ends))
+    return Chunks(Ragged(trimmed(hashes, count), offsets), *spans)
 
 
 def raw_chunks(data: bytes, scheme: HashScheme) -> Chunks:

@@ -23,7 +23,7 @@ from detector.kernels import (
     mix,
     tuple_of,
 )
-from detector.ragged import Ragged
+from detector.ragged import Ragged, trimmed
 
 GRAM_K = 5
 
@@ -50,7 +50,7 @@ def gram_sets(phrases: Ragged, salts: NDArray[np.uint64], wrapped: int = 0) -> G
         raise ValueError(f"{salts.size} salts for {len(phrases)} pages")
     _gram_sets(phrases.values, phrases.offsets, salts, wrapped, (offsets, hashes, positions))
     count = offsets[-1]
-    return Grams(Ragged(hashes[:count].copy(), offsets), positions[:count].copy())
+    return Grams(Ragged(trimmed(hashes, count), offsets), trimmed(positions, count))
 
 
 @kernel(types.int64(types.int64))

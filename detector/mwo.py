@@ -37,7 +37,7 @@ from detector.kernels import (
     kernel,
     tuple_of,
 )
-from detector.ragged import Ragged
+from detector.ragged import Ragged, trimmed
 
 WEIGHTS = {
     Field.URL: 2.0,
@@ -97,7 +97,7 @@ def _terms(
     columns, out = (tokens.values, tokens.offsets, fields), (offsets, hashes, weights, totals)
     _weighted_terms(columns, sequence_constants(scheme), least_share, out)
     count = offsets[-1]
-    return Terms(Ragged(hashes[:count].copy(), offsets), weights[:count].copy(), totals / 2)
+    return Terms(Ragged(trimmed(hashes, count), offsets), trimmed(weights, count), totals / 2)
 
 
 @kernel(types.void(OUT_OFFSETS, types.int64, OUT_OFFSETS, OUT_OFFSETS))
