@@ -51,6 +51,8 @@ NO_SUPERSHINGLE = 0
 """Every supershingle of a page without phrases; a page with phrases never has it."""
 
 _MOST = np.uint64(NO_PHRASE)
+_GREATEST = np.int64((1 << 63) - 1)
+_SIGN = np.uint64(1 << 63)
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 
@@ -150,34 +152,43 @@ def _phrases(tokens: Any, offsets: Any, factors: Any, starts: Any, out: Any) -> 
             target[position] = mix(target[position])
 
 
+@kernel(types.int64(types.uint64))
+def _signed(phrase: Any) -> Any:
+    """Order as signed what was unsigned; factor × (p + 2^63) = factor × p + 2^63, factors being odd.
+
+    Without AVX-512 there is no unsigned comparison of 64-bit lanes.
+    """
+    return types.int64(phrase ^ _SIGN)
+
+
 @kernel(types.void(WORDS, OFFSETS, WORDS, OUT_WORD_ROWS))
 def _min_values(phrases: Any, offsets: Any, factors: Any, out: Any) -> None:
     """Functions in the inner loop, eight phrases a turn: a row is loaded and stored once for eight.
 
     `least` is of constant length and padded, so that the inner loop is whole vectors.
     """
-    least = np.empty(_LANES, np.uint64)
+    least = np.empty(_LANES, np.int64)
     for page in range(offsets.size - 1):
-        least[:] = _MOST
+        least[:] = _GREATEST
         position, end = offsets[page], offsets[page + 1]
         while position + 8 <= end:
-            p0, p1 = phrases[position], phrases[position + 1]
-            p2, p3 = phrases[position + 2], phrases[position + 3]
-            p4, p5 = phrases[position + 4], phrases[position + 5]
-            p6, p7 = phrases[position + 6], phrases[position + 7]
+            p0, p1 = _signed(phrases[position]), _signed(phrases[position + 1])
+            p2, p3 = _signed(phrases[position + 2]), _signed(phrases[position + 3])
+            p4, p5 = _signed(phrases[position + 4]), _signed(phrases[position + 5])
+            p6, p7 = _signed(phrases[position + 6]), _signed(phrases[position + 7])
             for i in range(_LANES):
-                f = factors[i]
+                f = types.int64(factors[i])
                 low = min(p0 * f, p1 * f, p2 * f, p3 * f)
                 high = min(p4 * f, p5 * f, p6 * f, p7 * f)
                 least[i] = min(least[i], low, high)
             position += 8
         while position < end:
-            p0 = phrases[position]
+            p0 = _signed(phrases[position])
             for i in range(_LANES):
-                least[i] = min(least[i], p0 * factors[i])
+                least[i] = min(least[i], p0 * types.int64(factors[i]))
             position += 1
         for i in range(MIN_VALUES):
-            out[page, i] = least[i]
+            out[page, i] = types.uint64(least[i]) ^ _SIGN
 
 
 @kernel(types.void(WORD_ROWS, WORDS, types.uint64, OUT_WORD_ROWS))
