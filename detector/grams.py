@@ -26,6 +26,9 @@ from detector.kernels import (
 from detector.ragged import Ragged, trimmed
 
 GRAM_K = 5
+# As many as a float's share is exact to.
+_SAMPLE_BITS = 53
+_UNSAMPLED_BITS = np.uint64(64 - _SAMPLE_BITS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,19 +39,25 @@ class Grams:
     positions: NDArray[np.uint32]
 
 
-def gram_sets(phrases: Ragged, salts: NDArray[np.uint64], wrapped: int = 0) -> Grams:
+def gram_sets(
+    phrases: Ragged, salts: NDArray[np.uint64], *, wrapped: int = 0, sample: float = 1.0
+) -> Grams:
     """The distinct phrases of each page, without the last `wrapped` ones.
 
     The circular reading has the straight one's phrases and k − 1 more at its end, so that for
     the same k its hashes serve here with `wrapped=k - 1`. `salts` are the pages' identity hashes.
+    A `sample` below 1 keeps that share of all grams, chosen by hash: the same in every page.
     """
+    if not 0 <= sample <= 1:
+        raise ValueError(f"a sample is a share from 0 to 1, not {sample}")
     offsets = np.empty(len(phrases) + 1, np.int64)
     hashes = np.empty(phrases.values.size, np.uint64)
     positions = np.empty(phrases.values.size, np.uint32)
     salts = np.require(salts, np.uint64, ["C", "A"])
     if salts.size != len(phrases):
         raise ValueError(f"{salts.size} salts for {len(phrases)} pages")
-    _gram_sets(phrases.values, phrases.offsets, salts, wrapped, (offsets, hashes, positions))
+    taken, out = (wrapped, int(sample * (1 << _SAMPLE_BITS))), (offsets, hashes, positions)
+    _gram_sets(phrases.values, phrases.offsets, salts, taken, out)
     count = offsets[-1]
     return Grams(Ragged(trimmed(hashes, count), offsets), trimmed(positions, count))
 
@@ -75,10 +84,13 @@ def find(table: Any, mask: Any, known: Any, value: Any, salt: Any) -> Any:
     return slot
 
 
-@kernel(
-    types.void(WORDS, OFFSETS, WORDS, types.int64, tuple_of(OUT_OFFSETS, OUT_WORDS, OUT_COUNTS))
-)
-def _gram_sets(phrases: Any, offsets: Any, salts: Any, wrapped: Any, out: Any) -> None:
+_TAKEN = tuple_of(types.int64, types.int64)
+_OUT = tuple_of(OUT_OFFSETS, OUT_WORDS, OUT_COUNTS)
+
+
+@kernel(types.void(WORDS, OFFSETS, WORDS, _TAKEN, _OUT))
+def _gram_sets(phrases: Any, offsets: Any, salts: Any, taken: Any, out: Any) -> None:
+    wrapped, bound = taken
     starts, hashes, positions = out
     longest = 0
     for page in range(offsets.size - 1):
@@ -93,6 +105,8 @@ def _gram_sets(phrases: Any, offsets: Any, salts: Any, wrapped: Any, out: Any) -
         table[: mask + 1] = -1
         for position in range(straight):
             gram = phrases[first + position]
+            if types.int64(gram >> _UNSAMPLED_BITS) >= bound:
+                continue
             slot = find(table, mask, hashes, gram, salts[page])
             if table[slot] < 0:
                 table[slot] = count

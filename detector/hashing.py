@@ -59,10 +59,6 @@ class HashScheme:
         """Hash of a text's UTF-8: page ids, terms."""
         return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"), self.key)
 
-    def of_array(self, values: NDArray[np.uint64]) -> int:
-        """Hash of a sequence of hashes: the identity of a token sequence."""
-        return xxhash.xxh3_64_intdigest(np.ascontiguousarray(values).tobytes(), self.key)
-
     def numbers(self, purpose: str, count: int) -> NDArray[np.uint64]:
         """Odd 64-bit constants drawn from the key, independent from purpose to purpose.
 

@@ -16,13 +16,15 @@ from detector.hashing import HashScheme
 from detector.kernels import OFFSETS, OUT_WORDS, WORDS, chain, kernel, mix
 from detector.ragged import Ragged
 
+NO_IDENTITY = 0
+"""Of a page without tokens, and of no other: such pages are in no identity set."""
+
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+
 
 def identity_hashes(tokens: Ragged, scheme: HashScheme) -> NDArray[np.uint64]:
-    """A hash of each page's token sequence.
-
-    Pages without tokens share one value, as they share one sequence: whoever groups pages by
-    identity leaves pages of no tokens out.
-    """
+    """A hash of each page's token sequence; `NO_IDENTITY` where there are no tokens."""
     hashes = np.empty(len(tokens), np.uint64)
     seed, factor = sequence_constants(scheme)
     _identity_hashes(tokens.values, tokens.offsets, seed, factor, hashes)
@@ -47,4 +49,7 @@ def sequence_hash(tokens: Any, start: Any, end: Any, seed: Any, factor: Any) -> 
 @kernel(types.void(WORDS, OFFSETS, types.uint64, types.uint64, OUT_WORDS))
 def _identity_hashes(tokens: Any, offsets: Any, seed: Any, factor: Any, out: Any) -> None:
     for page in range(offsets.size - 1):
-        out[page] = sequence_hash(tokens, offsets[page], offsets[page + 1], seed, factor)
+        start, end = offsets[page], offsets[page + 1]
+        out[page] = max(sequence_hash(tokens, start, end, seed, factor), _ONE)
+        if start == end:
+            out[page] = _ZERO

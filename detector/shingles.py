@@ -154,9 +154,9 @@ def _phrases(tokens: Any, offsets: Any, factors: Any, starts: Any, out: Any) -> 
 
 @kernel(types.int64(types.uint64))
 def _signed(phrase: Any) -> Any:
-    """Order as signed what was unsigned; factor × (p + 2^63) = factor × p + 2^63, factors being odd.
+    """p + 2^63: its products with odd factors are ordered as signed numbers as p's as unsigned.
 
-    Without AVX-512 there is no unsigned comparison of 64-bit lanes.
+    f (p + 2^63) = f p + 2^63. Without AVX-512 there is no unsigned comparison of 64-bit lanes.
     """
     return types.int64(phrase ^ _SIGN)
 

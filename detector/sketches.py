@@ -22,14 +22,16 @@ from detector.ragged import Ragged
 from detector.shingles import PHRASE_K, SHINGLE_K, min_values, phrases, supershingles
 from detector.simhash import simhashes
 
+BATCH_TOKENS = 16_384
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sketches:
     """Columns with a row a page, and ragged ones.
 
     `words` counts the tokens of the visible text, in which chunks and grams tell positions;
-    `places` are those tokens' indices among all tokens of the page. A page without words is
-    equal to no other page, whatever its columns say.
+    `places` are those tokens' indices among all tokens of the page, cut by `words`. A page
+    without words has no identity, no phrases and no projection, and is like no other page.
     """
 
     words: NDArray[np.int64]
@@ -53,9 +55,14 @@ def sketch(
     scheme: HashScheme,
     *,
     gram_k: int = GRAM_K,
+    gram_sample: float = 1.0,
     least_share: float = LEAST_SHARE,
 ) -> Sketches:
-    """Every sketch of every page of the batch."""
+    """Every sketch of every page of the batch.
+
+    Cheapest at `BATCH_TOKENS` or so: a small batch pays for the calls, one whose columns
+    outgrow the second-level cache for memory.
+    """
     text = text_of(batch)
     circular = phrases(text.tokens, PHRASE_K, scheme, circular=True)
     straight = phrases(text.tokens, SHINGLE_K, scheme, circular=False)
@@ -71,14 +78,20 @@ def sketch(
         supershingles8=supershingles(eight, scheme),
         simhash=simhashes(text.tokens, scheme),
         chunks=text_chunks(text.tokens, text.blocks, text.lengths, scheme),
-        grams=_grams(text.tokens, circular, identity, gram_k, scheme),
+        grams=_grams(text.tokens, circular, identity, scheme, k=gram_k, sample=gram_sample),
         terms=weighted_terms(batch.tokens, batch.fields, scheme, least_share=least_share),
     )
 
 
 def _grams(
-    tokens: Ragged, circular: Ragged, identity: NDArray[np.uint64], k: int, scheme: HashScheme
+    tokens: Ragged,
+    circular: Ragged,
+    identity: NDArray[np.uint64],
+    scheme: HashScheme,
+    *,
+    k: int,
+    sample: float,
 ) -> Grams:
     if k == PHRASE_K:  # hashed already, but for the ones past the end of the circle
-        return gram_sets(circular, identity, wrapped=k - 1)
-    return gram_sets(phrases(tokens, k, scheme, circular=False), identity)
+        return gram_sets(circular, identity, wrapped=k - 1, sample=sample)
+    return gram_sets(phrases(tokens, k, scheme, circular=False), identity, sample=sample)

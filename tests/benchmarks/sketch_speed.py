@@ -32,12 +32,11 @@ from detector.mwo import weighted_terms
 from detector.ragged import Ragged
 from detector.shingles import min_values, phrases, supershingles
 from detector.simhash import simhashes
-from detector.sketches import sketch
+from detector.sketches import BATCH_TOKENS, sketch
 from tests.benchmarks.peer_speed import documents, fastest
 
 WORDS = 500
-# A batch whose columns stay in the second-level cache and below malloc's mmap threshold.
-BATCH = 32
+BATCH = BATCH_TOKENS // WORDS
 BLOCK = 40
 SCHEME = HashScheme()
 
@@ -113,7 +112,7 @@ def steps(texts: list[str]) -> dict[str, Callable[[], object]]:
         "supershingles": partial(supershingles, rows, SCHEME),
         "simhash": partial(simhashes, tokens, SCHEME),
         "chunks": partial(text_chunks, tokens, text.blocks, text.lengths, SCHEME),
-        "grams": partial(gram_sets, five, salts, 4),
+        "grams": partial(gram_sets, five, salts, wrapped=4),
         "weighted terms": partial(weighted_terms, batch.tokens, batch.fields, SCHEME),
         "all sketches": partial(sketch, batch, SCHEME),
         "signatures from text": partial(signatures, texts),

@@ -54,3 +54,18 @@ def test_salts_move_slots_only(pages: list[list[int]], salts: list[int]) -> None
 def test_a_salt_for_each_page() -> None:
     with pytest.raises(ValueError, match="1 salts for 2 pages"):
         gram_sets(Ragged.of([[1], [2]]), np.zeros(1, np.uint64))
+
+
+@given(pages, st.sampled_from([0.0, 0.25, 0.5, 1.0]))
+def test_a_sample_is_the_same_in_every_page(pages: list[list[int]], sample: float) -> None:
+    column = Ragged.of(pages)
+    salts = identity_hashes(column, HashScheme())
+    grams, sampled = gram_sets(column, salts), gram_sets(column, salts, sample=sample)
+    for whole, part in zip(grams.hashes, sampled.hashes, strict=True):
+        assert part.tolist() == [gram for gram in whole.tolist() if gram < sample * 2**64]
+
+
+@pytest.mark.parametrize("sample", [-0.1, 1.1, float("nan")])
+def test_a_sample_is_a_share(sample: float) -> None:
+    with pytest.raises(ValueError, match="sample"):
+        gram_sets(Ragged.of([]), np.empty(0, np.uint64), sample=sample)

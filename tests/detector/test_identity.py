@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import assume, given
 
 from detector.hashing import HashScheme
-from detector.identity import identity_hashes
+from detector.identity import NO_IDENTITY, identity_hashes
 from detector.ragged import Ragged
 from tests.detector import twins
 from tests.detector.sketch_strategies import pages, schemes, sequences
@@ -29,3 +29,9 @@ def test_order_counts(tokens: list[int]) -> None:
     assume(tokens != tokens[::-1])
     there, back = identity_hashes(Ragged.of([tokens, tokens[::-1]]), HashScheme())
     assert there != back
+
+
+@given(sequences)
+def test_only_pages_without_tokens_have_none(tokens: list[int]) -> None:
+    (identity,) = identity_hashes(Ragged.of([tokens]), HashScheme())
+    assert (identity == NO_IDENTITY) == (not tokens)

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from detector.batches import TokenBatch, text_of
+from detector.grams import gram_sets
 from detector.hashing import HashScheme
 from detector.ragged import Ragged
 from detector.sketches import Sketches, sketch
@@ -136,6 +138,25 @@ def test_a_million_distinct_tokens() -> None:
     sketches = sketch(TokenBatch(tokens, np.full(size, 7, np.uint8), zeros, zeros), HashScheme())
     assert sketches.grams.hashes.counts.tolist() == [size - 4]
     assert sketches.terms.hashes.counts.tolist() == [1000]
+
+
+def unmixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """What `mix` makes these values of."""
+    for factor in (0xC4CEB9FE1A85EC53, 0xFF51AFD7ED558CCD):
+        values = (values ^ values >> np.uint64(33)) * np.uint64(pow(factor, -1, 1 << 64))
+    return values ^ values >> np.uint64(33)
+
+
+def test_tokens_that_all_want_one_slot() -> None:
+    """Built against a table that follows from the hashes alone; there it would take hours."""
+    size = 1_000_000
+    zeros = np.zeros(size, np.uint32)
+    hashes = unmixed(np.arange(size, dtype=np.uint64) << np.uint64(22))
+    assert [twins.mix(token) for token in hashes[:3].tolist()] == [0, 1 << 22, 2 << 22]
+    tokens = Ragged(hashes, np.array([0, size]))
+    sketches = sketch(TokenBatch(tokens, np.full(size, 7, np.uint8), zeros, zeros), HashScheme())
+    assert sketches.terms.hashes.counts.tolist() == [1000]
+    assert gram_sets(tokens, sketches.identity).hashes.counts.tolist() == [size]
 
 
 @pytest.mark.parametrize("name", ["fields", "blocks", "lengths"])

@@ -47,6 +47,10 @@ def fold(values: list[int], state: int, factor: int) -> int:
 
 
 def identity(tokens: list[int], scheme: HashScheme) -> int:
+    return max(sequence(tokens, scheme), 1) if tokens else 0
+
+
+def sequence(tokens: list[int], scheme: HashScheme) -> int:
     return fold(tokens, *numbers(scheme, "sequence", 2))
 
 
@@ -98,7 +102,7 @@ def text_chunks(
     for _, run in groupby(range(len(tokens)), key=lambda at: blocks[at]):
         places = list(run)
         length = sum(lengths[at] for at in places) + len(places) - 1
-        hashed = identity([tokens[at] for at in places], scheme)
+        hashed = sequence([tokens[at] for at in places], scheme)
         chunks.append((hashed, length, places[0], places[-1] + 1))
     return chunks
 
