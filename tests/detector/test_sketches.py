@@ -148,7 +148,7 @@ def unmixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def test_tokens_that_all_want_one_slot() -> None:
-    """Built against a table that follows from the hashes alone; there it would take hours."""
+    """Built against a table that follows from the hashes alone; there it would take minutes."""
     size = 1_000_000
     zeros = np.zeros(size, np.uint32)
     hashes = unmixed(np.arange(size, dtype=np.uint64) << np.uint64(22))
