@@ -1,0 +1,118 @@
+"""From bytes to code points to the hash of a word, a byte or a code point at a time.
+
+Decoding is the Encoding standard's UTF-8: what is no UTF-8 becomes U+FFFD, as many times as a
+browser shows it, and ends a word.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from detector.scanning.jit import part
+from detector.scanning.mixing import fold_product
+from detector.scanning.references import REPLACEMENT
+from detector.scanning.tables import Tables
+
+_CODE_MASK = np.uint64((1 << 21) - 1)
+_FULL = np.uint64(64)
+_BYTE = np.uint64(8)
+_ZERO = np.uint64(0)
+
+
+@part
+def code_point(buf: NDArray[np.uint8], at: int, limit: int) -> tuple[int, int]:
+    """(code point, end) of the non-ASCII character at `at`; U+FFFD for what is none."""
+    c = np.int64(buf[at])
+    low, high, more = 0x80, 0xBF, 0
+    if 0xC2 <= c <= 0xDF:
+        more, code = 1, c & 0x1F
+    elif 0xE0 <= c <= 0xEF:
+        more, code = 2, c & 0x0F
+        # Overlong forms, and surrogates.
+        if c == 0xE0:
+            low = 0xA0
+        elif c == 0xED:
+            high = 0x9F
+    elif 0xF0 <= c <= 0xF4:
+        more, code = 3, c & 0x07
+        if c == 0xF0:
+            low = 0x90
+        elif c == 0xF4:
+            high = 0x8F
+    else:
+        return REPLACEMENT, at + 1
+    i = at + 1
+    while more > 0:
+        if i >= limit or not low <= buf[i] <= high:
+            return REPLACEMENT, i
+        code = code << 6 | (np.int64(buf[i]) & 0x3F)
+        low, high = 0x80, 0xBF
+        more -= 1
+        i += 1
+    return code, i
+
+
+@part
+def kind_of(code: int, look: Tables) -> int:
+    """What a code point is: see `tables`."""
+    return np.int64(look.kinds[np.int64(look.kind_page[code >> 8]) << 8 | (code & 0xFF)])
+
+
+@part
+def _push(
+    h: np.uint64, w: np.uint64, used: np.uint64, byte: int, first: np.uint64
+) -> tuple[np.uint64, np.uint64, np.uint64]:
+    w |= np.uint64(byte) << used
+    used += _BYTE
+    if used == _FULL:
+        return fold_product(h ^ w, first), _ZERO, _ZERO
+    return h, w, used
+
+
+@part
+def push_plain(
+    h: np.uint64, w: np.uint64, used: np.uint64, code: int, first: np.uint64
+) -> tuple[np.uint64, np.uint64, np.uint64]:
+    """Add a code point as UTF-8."""
+    if code < 0x80:
+        return _push(h, w, used, code, first)
+    if code < 0x800:
+        h, w, used = _push(h, w, used, 0xC0 | code >> 6, first)
+        return _push(h, w, used, 0x80 | (code & 0x3F), first)
+    if code < 0x10000:
+        h, w, used = _push(h, w, used, 0xE0 | code >> 12, first)
+    else:
+        h, w, used = _push(h, w, used, 0xF0 | code >> 18, first)
+        h, w, used = _push(h, w, used, 0x80 | (code >> 12 & 0x3F), first)
+    h, w, used = _push(h, w, used, 0x80 | (code >> 6 & 0x3F), first)
+    return _push(h, w, used, 0x80 | (code & 0x3F), first)
+
+
+@part
+def push_folded(
+    h: np.uint64, w: np.uint64, used: np.uint64, code: int, first: np.uint64, look: Tables
+) -> tuple[np.uint64, np.uint64, np.uint64]:
+    """Add a code point, case-folded."""
+    folded = look.folds[np.int64(look.fold_page[code >> 8]) << 8 | (code & 0xFF)]
+    if folded == 0:
+        return push_plain(h, w, used, code, first)
+    while folded != 0:
+        h, w, used = push_plain(h, w, used, np.int64(folded & _CODE_MASK), first)
+        folded >>= np.uint64(21)
+    return h, w, used
+
+
+@part
+def finish(h: np.uint64, w: np.uint64, secrets: NDArray[np.uint64]) -> np.uint64:
+    """The word's hash: see `mixing.word_hash`."""
+    return fold_product(fold_product(h ^ w, secrets[1]) ^ secrets[0], secrets[2])
+
+
+@part
+def hash_of(text: NDArray[np.uint8], start: int, end: int, secrets: NDArray[np.uint64]) -> np.uint64:
+    """The hash of bytes as they are."""
+    h, w, used = secrets[0], _ZERO, _ZERO
+    for i in range(start, end):
+        h, w, used = _push(h, w, used, np.int64(text[i]), secrets[1])
+    return finish(h, w, secrets)
