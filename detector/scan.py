@@ -40,12 +40,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from detector.scanning import fields, page
-from detector.scanning.kernel import scan_pages
+from detector.scanning.addresses import BASE_ROOM
+from detector.scanning.kernel import ROW, scan_pages
 from detector.scanning.mixing import secrets_of
-from detector.scanning.output import Output
+from detector.scanning.output import LINK_WIDTH, SEGMENT_WIDTH
 from detector.scanning.tables import tables
-
-_NOTHING = np.empty((0, 3), dtype=np.int32)
+from detector.scanning.work import new_work
 
 
 class Field(IntEnum):
@@ -220,77 +220,86 @@ def _span(facts: list[int], at: int) -> tuple[int, int] | None:
 def _run(
     sources: Sequence[Source], key: int, limits: ScanLimits, *, segments: bool
 ) -> tuple[Batch, NDArray[np.int32]]:
+    """Lay out a batch, scan it, and cut the arrays to what was written."""
     count = len(sources)
-    bounds = np.zeros((count, 7), dtype=np.int64)
+    bounds = np.empty((count, ROW), dtype=np.int64)
     parts: list[bytes | memoryview] = []
-    names: list[bytes] = []
-    at = name_at = longest = room = 0
+    at = longest = tokens = 0
     for index, source in enumerate(sources):
         body: bytes | memoryview = source.utf8
         if len(body) > limits.bytes:
             body = memoryview(body)[: limits.bytes]
-        url = source.url.encode("utf-8", "replace")
-        host, site = source.host.encode("utf-8", "replace"), source.site.encode("utf-8", "replace")
-        body_end, host_end = at + len(body), name_at + len(host)
-        url_end, site_end = body_end + len(url), host_end + len(site)
-        bounds[index] = (at, body_end, url_end, name_at, host_end, site_end, source.html)
-        parts += (body, url)
-        names += (host, site)
+        row = (body, *(part.encode("utf-8", "replace") for part in (source.url, source.host, source.site)))
+        parts += row
+        ends = [at := at + len(part) for part in row]
+        bounds[index] = (ends[0] - len(body), ends[0], ends[1], ends[1], ends[2], ends[3], source.html)
         # Two bytes are the shortest token and what ends it.
-        room += min(limits.tokens, (len(body) + len(url)) // 2 + 3)
+        tokens += min(limits.tokens, (len(body) + len(row[1])) // 2 + 3)
         longest = max(longest, len(body))
-        at, name_at = url_end, site_end
-    bytes_in = at
-    out = Output(
-        np.empty(room, dtype=np.uint64),
-        np.empty(room, dtype=np.int32),
-        np.empty(room, dtype=np.int32),
-        np.empty(room, dtype=np.int32),
-        np.empty(room, dtype=np.uint8),
-        np.empty(room, dtype=np.int32),
-        np.empty(room, dtype=np.int32),
-        # `<a href=x>` and `<img src=x>` are the shortest.
-        np.empty((bytes_in // 8 + 1, 5), dtype=np.int32),
-        np.empty(bytes_in // 8 + 1, dtype=np.int32),
-        np.empty((bytes_in // 2 + count + 1, 3), dtype=np.int32) if segments else _NOTHING,
-        np.empty((count, page.FACTS), dtype=np.int64),
+    # `<a href=x>` and `<img src=x>` are the shortest; so is one `<b>` between two segments.
+    some = at // 8 + 1
+    rooms = (tokens, tokens, some, some, at // 2 + count + 1 if segments else 0)
+    hashes = np.empty(tokens, dtype=np.uint64)
+    columns = np.empty(
+        4 * tokens + 2 * tokens + LINK_WIDTH * some + some + SEGMENT_WIDTH * rooms[4], dtype=np.int32
     )
+    facts = np.empty((count, page.FACTS), dtype=np.int64)
     scan_pages(
         np.frombuffer(b"".join(parts), dtype=np.uint8),
         bounds,
-        np.frombuffer(b"".join(names), dtype=np.uint8),
         tables(),
-        secrets_of(key),
-        np.array([limits.tokens, limits.blocks, limits.links, longest], dtype=np.int64),
-        out,
-    )
-    return _batch(sources, out, limits), out.segments[: out.pages[:, page.SEGMENTS].sum()]
-
-
-def _batch(sources: Sequence[Source], out: Output, limits: ScanLimits) -> Batch:
-    """The arrays cut to what was written, so that the room for the worst case is given back."""
-    facts = out.pages
-    for index, source in enumerate(sources):
-        facts[index, page.BYTES_LOST] = max(0, len(source.utf8) - limits.bytes)
-    token_at, block_at, link_at, image_at = (
-        np.concatenate(([0], np.cumsum(facts[:, column])))
-        for column in (page.TOKENS, page.BLOCKS, page.LINKS, page.PICTURES)
-    )
-    tokens, blocks = token_at[-1], block_at[-1]
-    return Batch(
-        sources,
-        out.hashes[:tokens].copy(),
-        out.starts[:tokens].copy(),
-        out.ends[:tokens].copy(),
-        out.blocks[:tokens].copy(),
-        out.fields[:tokens].copy(),
-        out.block_starts[:blocks].copy(),
-        out.block_ends[:blocks].copy(),
-        out.links[: link_at[-1]].copy(),
-        out.pictures[: image_at[-1]].copy(),
-        token_at,
-        block_at,
-        link_at,
-        image_at,
+        new_work(secrets_of(key)),
+        np.array([limits.tokens, limits.blocks, limits.links], dtype=np.int64),
+        np.array(rooms, dtype=np.int64),
+        hashes,
+        columns,
+        # An address, its term, a base.
+        np.empty(BASE_ROOM + 2 * (2 * longest + BASE_ROOM), dtype=np.uint8),
         facts,
     )
+    return _cut(sources, limits, rooms, hashes, columns, facts)
+
+
+def _cut(
+    sources: Sequence[Source],
+    limits: ScanLimits,
+    rooms: tuple[int, ...],
+    hashes: NDArray[np.uint64],
+    columns: NDArray[np.int32],
+    facts: NDArray[np.int64],
+) -> tuple[Batch, NDArray[np.int32]]:
+    """Copies of what was written, so that the room for the worst case is given back."""
+    facts[:, page.BYTES_LOST] = [max(0, len(source.utf8) - limits.bytes) for source in sources]
+    at = np.zeros((len(sources) + 1, 5), dtype=np.int64)
+    np.cumsum(facts[:, page.TOKENS : page.SEGMENTS + 1], axis=0, out=at[1:])
+    tokens, blocks, links, pictures, segments = at[-1].tolist()
+    written = []
+    start = 0
+    for room, used in (
+        *(4 * ((rooms[0], tokens),)),
+        *(2 * ((rooms[1], blocks),)),
+        (LINK_WIDTH * rooms[2], LINK_WIDTH * links),
+        (rooms[3], pictures),
+        (SEGMENT_WIDTH * rooms[4], SEGMENT_WIDTH * segments),
+    ):
+        written.append(columns[start : start + used].copy())
+        start += room
+    starts, ends, numbers, fields_, block_starts, block_ends, hrefs, images, runs = written
+    batch = Batch(
+        sources,
+        hashes[:tokens].copy(),
+        starts,
+        ends,
+        numbers,
+        fields_.astype(np.uint8),
+        block_starts,
+        block_ends,
+        hrefs.reshape(-1, LINK_WIDTH),
+        images,
+        at[:, 0],
+        at[:, 1],
+        at[:, 2],
+        at[:, 3],
+        facts,
+    )
+    return batch, runs.reshape(-1, SEGMENT_WIDTH)

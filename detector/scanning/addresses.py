@@ -13,12 +13,15 @@ from detector.scanning.jit import part
 from detector.scanning.references import reference
 from detector.scanning.syntax import is_letter
 from detector.scanning.tables import Tables
+from detector.scanning.work import Work
 
 # Where an address leads.
 RELATIVE, SAME_HOST, SAME_SITE, OTHER_SITE, NO_PAGE = range(5)
 # A host name has at most 253 characters; what is before it is short or a user's name.
-HOST_WITHIN = 1024
-BASE_WITHIN = 4096
+HOST_WITHIN = np.int64(1024)
+BASE_WITHIN = np.int64(4096)
+# A reference of five bytes can stand for six.
+BASE_ROOM = 2 * 4096 + 16
 
 
 @part
@@ -145,18 +148,19 @@ def _is_web(text: NDArray[np.uint8], length: int) -> bool:
 
 @part
 def compare_host(
-    text: NDArray[np.uint8], start: int, end: int, hosts: NDArray[np.uint8], at: NDArray[np.int64]
+    text: NDArray[np.uint8], start: int, end: int, buf: NDArray[np.uint8], work: Work
 ) -> int:
-    """SAME_HOST, SAME_SITE or OTHER_SITE; the page's host is hosts[at[0]:at[1]], then its site."""
+    """SAME_HOST, SAME_SITE or OTHER_SITE."""
+    host, site, site_end = work.bound[3], work.bound[4], work.bound[5]
     length = end - start
-    host_length = at[1] - at[0]
-    site_length = at[2] - at[1]
-    if length == host_length and host_length > 0 and _same(text, start, hosts, at[0], length):
+    host_length = site - host
+    site_length = site_end - site
+    if length == host_length and host_length > 0 and _same(text, start, buf, host, length):
         return SAME_HOST
     if site_length == 0 or length < site_length:
         return OTHER_SITE
     tail = end - site_length
-    if not _same(text, tail, hosts, at[1], site_length):
+    if not _same(text, tail, buf, site, site_length):
         return OTHER_SITE
     # `notexample.org` is not of the site `example.org`.
     if tail == start or text[tail - 1] == 0x2E:
@@ -166,21 +170,20 @@ def compare_host(
 
 @part
 def _same(
-    text: NDArray[np.uint8], start: int, hosts: NDArray[np.uint8], at: int, length: int
+    text: NDArray[np.uint8], start: int, buf: NDArray[np.uint8], at: int, length: int
 ) -> bool:
     for k in range(length):
         c = text[start + k]
         if 0x41 <= c <= 0x5A:
             c |= 0x20
-        if c != hosts[at + k]:
+        if c != buf[at + k]:
             return False
     return True
 
 
 @part
 def destination(
-    buf: NDArray[np.uint8], at: int, end: int, hosts: NDArray[np.uint8], bound: NDArray[np.int64],
-    look: Tables, text: NDArray[np.uint8],
+    buf: NDArray[np.uint8], at: int, end: int, work: Work, look: Tables, text: NDArray[np.uint8],
 ) -> int:  # fmt: skip
     """Where the address in an attribute's value leads."""
     if plainly_relative(buf, at, end):
@@ -188,27 +191,25 @@ def destination(
     n = decoded(buf, at, end, HOST_WITHIN, look, text)
     where, start, stop = host_span(text, n)
     if where == OTHER_SITE:
-        return compare_host(text, start, stop, hosts, bound[3:6])
+        return compare_host(text, start, stop, buf, work)
     return where
 
 
 @part
 def base_of(
-    buf: NDArray[np.uint8], at: int, end: int, hosts: NDArray[np.uint8], bound: NDArray[np.int64],
-    look: Tables, base: NDArray[np.uint8],
+    buf: NDArray[np.uint8], at: int, end: int, work: Work, look: Tables, base: NDArray[np.uint8],
 ) -> tuple[int, int]:  # fmt: skip
     """(length, where) of a `base` that names a host, decoded into `base`; else (-1, RELATIVE)."""
     n = decoded(buf, at, end, BASE_WITHIN, look, base)
     where, start, stop = host_span(base, n)
     if where != OTHER_SITE:
         return -1, RELATIVE
-    return n, compare_host(base, start, stop, hosts, bound[3:6])
+    return n, compare_host(base, start, stop, buf, work)
 
 
 @part
 def picture_term(
-    buf: NDArray[np.uint8], at: int, end: int, hosts: NDArray[np.uint8], bound: NDArray[np.int64],
-    look: Tables, text: NDArray[np.uint8], term: NDArray[np.uint8], base: NDArray[np.uint8],
+    buf: NDArray[np.uint8], at: int, end: int, work: Work, look: Tables, text: NDArray[np.uint8], term: NDArray[np.uint8], base: NDArray[np.uint8],
     base_length: int,
 ) -> int:  # fmt: skip
     """The term of an IMG, into `term`; its length (Henzinger 2006, section 2).
@@ -219,19 +220,25 @@ def picture_term(
     n = decoded(buf, at, end, end - at, look, text)
     where, start, stop = host_span(text, n)
     if where == NO_PAGE:
-        term[:n] = text[:n]
-        return n
+        return _put(text, 0, n, term, 0)
     if where == RELATIVE:
         if base_length < 0:
             return _file_name(text, 0, n, term)
-        length = _put_base(buf, bound, base, base_length, n > 0 and _is_slash(text[0]), term)
-        term[length : length + n] = text[:n]
-        return length + n
-    if compare_host(text, start, stop, hosts, bound[3:6]) == SAME_HOST:
+        length = _put_base(buf, work, base, base_length, n > 0 and _is_slash(text[0]), term)
+        return _put(text, 0, n, term, length)
+    if compare_host(text, start, stop, buf, work) == SAME_HOST:
         return _file_name(text, stop, n, term)
-    length = _put_lower(text, stop, term, _put_scheme(buf, bound, text, term))
-    term[length : length + n - stop] = text[stop:n]
-    return length + n - stop
+    length = _put_lower(text, stop, term, _put_scheme(buf, work, text, term))
+    return _put(text, stop, n, term, length)
+
+
+@part
+def _put(
+    text: NDArray[np.uint8], start: int, end: int, term: NDArray[np.uint8], n: int
+) -> int:
+    for i in range(end - start):
+        term[n + i] = text[start + i]
+    return n + end - start
 
 
 @part
@@ -247,22 +254,21 @@ def _file_name(text: NDArray[np.uint8], at: int, n: int, term: NDArray[np.uint8]
         if _is_slash(text[i]):
             start = i + 1
         i += 1
-    term[: i - start] = text[start:i]
-    return i - start
+    return _put(text, start, i, term, 0)
 
 
 @part
 def _put_scheme(
-    buf: NDArray[np.uint8], bound: NDArray[np.int64], text: NDArray[np.uint8],
+    buf: NDArray[np.uint8], work: Work, text: NDArray[np.uint8],
     term: NDArray[np.uint8],
 ) -> int:  # fmt: skip
     """The page's own scheme, if the address starts with its slashes; the length."""
     if not _is_slash(text[0]):
         return 0
     term[0], term[1], term[2], term[3] = 0x68, 0x74, 0x74, 0x70
-    at = bound[1]
+    at = work.bound[1]
     n = 4
-    if bound[2] - at > 5 and (buf[at + 4] | 0x20) == 0x73:
+    if work.bound[2] - at > 5 and (buf[at + 4] | 0x20) == 0x73:
         term[4] = 0x73
         n = 5
     term[n] = 0x3A
@@ -279,7 +285,7 @@ def _put_lower(text: NDArray[np.uint8], end: int, term: NDArray[np.uint8], n: in
 
 @part
 def _put_base(
-    buf: NDArray[np.uint8], bound: NDArray[np.int64], base: NDArray[np.uint8], base_length: int,
+    buf: NDArray[np.uint8], work: Work, base: NDArray[np.uint8], base_length: int,
     from_root: bool, term: NDArray[np.uint8],
 ) -> int:  # fmt: skip
     """The base up to its host, or up to its path's last slash; the length."""
@@ -293,9 +299,8 @@ def _put_base(
         i += 1
         if _is_slash(base[i - 1]):
             end = i
-    length = _put_lower(base, stop, term, _put_scheme(buf, bound, base, term))
-    term[length : length + end - stop] = base[stop:end]
-    length += end - stop
+    length = _put_lower(base, stop, term, _put_scheme(buf, work, base, term))
+    length = _put(base, stop, end, term, length)
     if not from_root and not _is_slash(term[length - 1]):
         term[length] = 0x2F
         length += 1

@@ -16,9 +16,9 @@ F = TypeVar("F", bound=Callable[..., object])
 
 def part(function: F) -> F:
     """A kernel that only kernels call."""
-    return cast(F, numba.njit(nogil=True)(function))
+    return cast(F, numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)(function))
 
 
 def entry(function: F) -> F:
     """A kernel that Python calls: compiled at its first call, then loaded from disk."""
-    return cast(F, numba.njit(nogil=True, cache=True)(function))
+    return cast(F, numba.njit(nogil=True, cache=True, _nrt=False)(function))

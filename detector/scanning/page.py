@@ -7,8 +7,6 @@ read out of its place (a title behind text, meta content, the URL) waits until t
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +15,7 @@ from detector.scanning import output as o
 from detector.scanning import syntax as sx
 from detector.scanning import text as tx
 from detector.scanning.addresses import (
+    BASE_ROOM,
     NO_PAGE,
     OTHER_SITE,
     RELATIVE,
@@ -25,24 +24,27 @@ from detector.scanning.addresses import (
     destination,
     picture_term,
 )
-from detector.scanning.fields import (
-    ANCHOR_OTHER,
-    ANCHOR_SAME,
-    BODY,
-    DESCRIPTION,
-    HEADING,
-    KEYWORDS,
-    TITLE,
-    URL,
-)
+from detector.scanning import fields
 from detector.scanning.jit import part
 from detector.scanning.output import Output
 from detector.scanning.tables import Tables
 from detector.scanning.words import hash_of
+from detector.scanning.work import Work
+
+# Not plain integers: numba would compile the text loop anew for each that is passed to it.
+TITLE, HEADING, ANCHOR_SAME, ANCHOR_OTHER, KEYWORDS, DESCRIPTION, URL, BODY = (
+    np.int64(field)
+    for field in (
+        fields.TITLE, fields.HEADING, fields.ANCHOR_SAME, fields.ANCHOR_OTHER,
+        fields.KEYWORDS, fields.DESCRIPTION, fields.URL, fields.BODY,
+    )
+)  # fmt: skip
+_AS_IT_IS = np.int64(0)
+_REFERENCES = np.int64(tx.REFERENCES)
 
 # A page's facts, by place in its row.
 (
-    TOKENS, TEXT_TOKENS, BLOCKS, LINKS, PICTURES, SEGMENTS, TOKENS_LOST, BLOCKS_LOST, LINKS_LOST,
+    TOKENS, BLOCKS, LINKS, PICTURES, SEGMENTS, TEXT_TOKENS, TOKENS_LOST, BLOCKS_LOST, LINKS_LOST,
     BYTES_LOST, TITLE_START, TITLE_END, BASE_START, BASE_END, CANONICAL_START, CANONICAL_END,
 ) = range(16)  # fmt: skip
 FACTS = 16
@@ -53,48 +55,34 @@ FACTS = 16
     IN_PRE, LATE_START, LATE_END, KEYWORDS_START, KEYWORDS_END, DESCRIPTION_START, DESCRIPTION_END,
     BASE_LENGTH, BASE_WHERE, HIGH, PAGE_TOKEN,
 ) = range(20)  # fmt: skip
-STATES = 20
-
-
-class Work(NamedTuple):
-    """Memory that is used again for every page."""
-
-    st: NDArray[np.int64]  # counters, see `output`
-    now: NDArray[np.int64]  # what is open around the text
-    found: NDArray[np.int64]  # the tag, see `syntax`
-    word: NDArray[np.uint64]  # the open word, see `text`
-    address: NDArray[np.uint8]
-    term: NDArray[np.uint8]
-    base: NDArray[np.uint8]
 
 
 @part
 def scan_page(
-    buf: NDArray[np.uint8], bound: NDArray[np.int64], hosts: NDArray[np.uint8], look: Tables,
-    secrets: NDArray[np.uint64], out: Output, work: Work, facts: NDArray[np.int64],
-) -> None:  # fmt: skip
-    """Scan one page. `bound`: body start, body end, URL end, host, site, end of site, is HTML."""
-    st, now, word = work.st, work.now, work.word
-    lo, hi = bound[0], bound[1]
-    first_token, first_picture = st[o.TOKEN], st[o.PICTURE]
-    _start(st, now, word, lo, hi)
+    buf: NDArray[np.uint8], look: Tables, work: Work, out: Output, scratch: NDArray[np.uint8]
+) -> None:
+    """Scan the page that `work.bound` names."""
+    st, now = work.st, work.now
+    lo, hi = work.bound[0], work.bound[1]
+    first_picture = st[o.PICTURE]
+    _start(work, lo)
     i = lo
     if hi - lo >= 3 and buf[lo] == 0xEF and buf[lo + 1] == 0xBB and buf[lo + 2] == 0xBF:
         i = lo + 3
-    how = tx.TAGS | tx.REFERENCES if bound[6] != 0 else tx.LINED
+    how = tx.TAGS | tx.REFERENCES if work.bound[6] != 0 else tx.LINED
     plain = i
     while i < hi:
         if now[TEMPLATES] > 0 and (how & tx.TAGS) != 0:
             while i < hi and buf[i] != 0x3C:
                 i += 1
         else:
-            i = tx.read_text(buf, i, hi, how, now[FIELD], look, secrets, out, st, word)
+            i = tx.read_text(buf, i, hi, how, now[FIELD], look, work, out)
         if i >= hi:
             break
-        after = _markup(buf, i, hi, how, hosts, bound, look, secrets, out, work, facts, plain)
+        after = _markup(buf, i, hi, how, plain, look, work, out, scratch)
         if after == i:
             # A `<` that starts nothing is text.
-            tx.end_word(word, now[FIELD], secrets, out, st)
+            tx.end_word(work, out, now[FIELD])
             i += 1
             continue
         i = plain = after
@@ -104,18 +92,19 @@ def scan_page(
             now[HIGH] = -1
         elif (how & tx.TAGS) != 0:
             how = tx.TAGS | tx.REFERENCES | (tx.LINED if now[IN_PRE] != 0 else 0)
-    tx.end_word(word, now[FIELD], secrets, out, st)
+    tx.end_word(work, out, now[FIELD])
     if now[TEMPLATES] == 0:
-        _segment(out, st, plain, hi, how)
-    o.end_block(out, st, hi, hi)
-    o.end_link(out, st, hi)
-    _waiting(buf, bound, look, secrets, out, work, facts, first_token, first_picture)
+        _segment(work, out, plain, hi, how)
+    o.end_block(work, out, hi, hi)
+    o.end_link(work, out, hi)
+    _waiting(buf, look, work, out, first_picture)
 
 
 @part
-def _start(
-    st: NDArray[np.int64], now: NDArray[np.int64], word: NDArray[np.uint64], lo: int, hi: int
-) -> None:
+def _start(work: Work, lo: int) -> None:
+    st, now, facts = work.st, work.now, work.facts
+    for k in range(len(facts)):
+        facts[k] = -1
     st[o.OPEN] = 0
     st[o.GAP] = lo
     st[o.LINES] = 0
@@ -123,31 +112,32 @@ def _start(
     st[o.OPEN_LINK] = -1
     st[o.ORIGIN] = lo
     st[o.GAP_LEVEL] = o.PARAGRAPH
-    now[:] = 0
+    for k in range(len(now)):
+        now[k] = 0
     now[FIELD] = BODY
     now[ANCHOR] = BODY
-    now[LATE_START : DESCRIPTION_END + 1] = -1
+    for k in range(LATE_START, DESCRIPTION_END + 1):
+        now[k] = -1
     now[BASE_LENGTH] = -1
     now[BASE_WHERE] = RELATIVE
     now[HIGH] = -1
     now[PAGE_TOKEN] = st[o.TOKEN]
-    word[:] = 0
+    work.word[tx.KIND] = 0
 
 
 @part
-def _segment(out: Output, st: NDArray[np.int64], start: int, end: int, how: int) -> None:
-    if out.segments.shape[0] > 0:
+def _segment(work: Work, out: Output, start: int, end: int, how: int) -> None:
+    if work.st[o.SEGMENT_END] > 0:
         bits = o.REFERENCES if (how & tx.REFERENCES) != 0 else 0
         if (how & tx.LINED) != 0:
             bits |= o.KEEP_SPACE
-        o.add_segment(out, st, start, end, bits)
+        o.add_segment(work, out, start, end, bits)
 
 
 @part
 def _markup(
-    buf: NDArray[np.uint8], at: int, hi: int, how: int, hosts: NDArray[np.uint8],
-    bound: NDArray[np.int64], look: Tables, secrets: NDArray[np.uint64], out: Output, work: Work,
-    facts: NDArray[np.int64], plain: int,
+    buf: NDArray[np.uint8], at: int, hi: int, how: int, plain: int, look: Tables, work: Work,
+    out: Output, scratch: NDArray[np.uint8],
 ) -> int:  # fmt: skip
     """Read what the `<` at `at` starts; its end, or `at` if it starts nothing."""
     st, now = work.st, work.now
@@ -167,19 +157,19 @@ def _markup(
             if c != 0x21 and c != 0x3F and c != 0x2F:  # noqa: PLR1714
                 return at
             if visible:
-                _segment(out, st, plain, at, how)
+                _segment(work, out, plain, at, how)
             if c == 0x21:
                 if at + 3 < hi and buf[at + 2] == 0x2D and buf[at + 3] == 0x2D:
                     return sx.comment_end(buf, at + 4, hi)
                 if now[FOREIGN] != 0 and sx.starts_cdata(buf, at, hi):
                     end = sx.cdata_end(buf, at + 9, hi)
                     if visible:
-                        _range(buf, at + 9, end, 0, now[FIELD], look, secrets, out, work)
+                        _range(buf, at + 9, end, _AS_IT_IS, now[FIELD], look, work, out)
                     return min(end + 3, hi)
             return sx.bogus_comment_end(buf, at + 2, hi)
     end = sx.tag_end(buf, name, hi, look, work.found)
     if visible:
-        _segment(out, st, plain, at, how)
+        _segment(work, out, plain, at, how)
     if end < 0:
         # The page ends within the tag, which is then no tag and no text.
         return hi
@@ -190,30 +180,30 @@ def _markup(
     if not visible:
         return _in_template(buf, end, hi, kind, closing, work)
     if (bits & (el.WORD | el.BLOCK)) != 0:
-        tx.end_word(work.word, now[FIELD], secrets, out, st)
+        tx.end_word(work, out, now[FIELD])
         if (bits & el.BLOCK) != 0:
-            o.end_block(out, st, at, end)
+            o.end_block(work, out, at, end)
             st[o.GAP_LEVEL] = o.PARAGRAPH
         elif st[o.GAP_LEVEL] < o.SPACE:
             st[o.GAP_LEVEL] = o.SPACE
     if closing:
-        _closed(at, end, kind, out, st, now)
+        _closed(at, end, kind, work, out)
         return end
     if (bits & el.BREAKOUT) != 0:
         now[FOREIGN] = 0
     if kind == el.PLAIN:
         return end
-    return _opened(buf, at, end, hi, kind, hosts, bound, look, secrets, out, work, facts)
+    return _opened(buf, at, end, hi, kind, look, work, out, scratch)
 
 
 @part
 def _range(
-    buf: NDArray[np.uint8], start: int, end: int, how: int, field: int, look: Tables,
-    secrets: NDArray[np.uint64], out: Output, work: Work,
+    buf: NDArray[np.uint8], start: int, end: int, how: int, field: int, look: Tables, work: Work,
+    out: Output,
 ) -> None:  # fmt: skip
     """Read text in which no tag counts. A word may be open before it and after it."""
-    tx.read_text(buf, start, end, how, field, look, secrets, out, work.st, work.word)
-    _segment(out, work.st, start, end, how)
+    tx.read_text(buf, start, end, how, field, look, work, out)
+    _segment(work, out, start, end, how)
 
 
 @part
@@ -240,34 +230,34 @@ def _refield(now: NDArray[np.int64]) -> None:
 
 
 @part
-def _leave_anchor(at: int, out: Output, st: NDArray[np.int64], now: NDArray[np.int64]) -> None:
-    o.end_link(out, st, at)
-    now[ANCHOR] = BODY
+def _leave_anchor(at: int, work: Work, out: Output) -> None:
+    o.end_link(work, out, at)
+    work.now[ANCHOR] = BODY
 
 
 @part
-def _leave_cell(at: int, out: Output, st: NDArray[np.int64], now: NDArray[np.int64]) -> None:
+def _leave_cell(at: int, work: Work, out: Output) -> None:
     """A link or a heading that was opened in a table's cell does not reach into the next."""
+    now = work.now
     if now[TABLES] > 0:
         if now[ANCHOR_DEPTH] >= now[TABLES]:
-            _leave_anchor(at, out, st, now)
+            _leave_anchor(at, work, out)
         if now[HEADING_DEPTH] >= now[TABLES]:
             now[IN_HEADING] = 0
 
 
 @part
-def _closed(
-    at: int, end: int, kind: int, out: Output, st: NDArray[np.int64], now: NDArray[np.int64]
-) -> None:
+def _closed(at: int, end: int, kind: int, work: Work, out: Output) -> None:
     """What an end tag means."""
+    now = work.now
     if kind == el.ANCHOR:
-        _leave_anchor(at, out, st, now)
+        _leave_anchor(at, work, out)
     elif kind == el.HEADING:
         now[IN_HEADING] = 0
     elif kind == el.CELL:
-        _leave_cell(at, out, st, now)
+        _leave_cell(at, work, out)
     elif kind == el.TABLE:
-        _leave_cell(at, out, st, now)
+        _leave_cell(at, work, out)
         now[TABLES] = max(0, now[TABLES] - 1)
     elif kind == el.PRE:
         now[IN_PRE] = 0
@@ -278,15 +268,16 @@ def _closed(
         now[FOREIGN] = now[FOREIGN_OPEN]
     elif kind == el.BREAK:
         # `</br>` is a `<br>`.
-        _line_break(at, end, out, st)
+        _line_break(at, end, work, out)
     _refield(now)
 
 
 @part
-def _line_break(at: int, end: int, out: Output, st: NDArray[np.int64]) -> None:
+def _line_break(at: int, end: int, work: Work, out: Output) -> None:
     """One `br` ends a word, a second one without a word between ends the block."""
+    st = work.st
     if st[o.LINES] != 0:
-        o.end_block(out, st, at, end)
+        o.end_block(work, out, at, end)
         st[o.GAP_LEVEL] = o.PARAGRAPH
     elif st[o.GAP_LEVEL] < o.LINE:
         st[o.GAP_LEVEL] = o.LINE
@@ -295,9 +286,8 @@ def _line_break(at: int, end: int, out: Output, st: NDArray[np.int64]) -> None:
 
 @part
 def _opened(
-    buf: NDArray[np.uint8], at: int, end: int, hi: int, kind: int, hosts: NDArray[np.uint8],
-    bound: NDArray[np.int64], look: Tables, secrets: NDArray[np.uint64], out: Output, work: Work,
-    facts: NDArray[np.int64],
+    buf: NDArray[np.uint8], at: int, end: int, hi: int, kind: int, look: Tables, work: Work,
+    out: Output, scratch: NDArray[np.uint8],
 ) -> int:  # fmt: skip
     """What a start tag means; where text goes on."""
     st, now, found = work.st, work.now, work.found
@@ -305,30 +295,21 @@ def _opened(
     # In SVG and MathML nothing is raw, and `<script/>` is a whole element.
     raw = now[FOREIGN] == 0 or found[sx.SELF_CLOSING] == 0
     if kind == el.ANCHOR:
-        _leave_anchor(at, out, st, now)
-        if found[sx.HREF] >= 0:
-            where = destination(buf, found[sx.HREF], found[sx.HREF + 1], hosts, bound, look, work.address)
-            if where == RELATIVE:
-                where = now[BASE_WHERE]
-            if where != NO_PAGE:
-                same = where != OTHER_SITE
-                now[ANCHOR] = ANCHOR_SAME if same else ANCHOR_OTHER
-                now[ANCHOR_DEPTH] = now[TABLES]
-                o.add_link(out, st, found[sx.HREF], found[sx.HREF + 1], end, same)
+        _leave_anchor(at, work, out)
+        where = _link(buf, end, look, work, out, scratch)
+        if where != NO_PAGE:
+            now[ANCHOR] = ANCHOR_OTHER if where == OTHER_SITE else ANCHOR_SAME
+            now[ANCHOR_DEPTH] = now[TABLES]
         _refield(now)
     elif kind == el.AREA:
-        if found[sx.HREF] >= 0:
-            where = destination(buf, found[sx.HREF], found[sx.HREF + 1], hosts, bound, look, work.address)
-            if where == RELATIVE:
-                where = now[BASE_WHERE]
-            if where != NO_PAGE:
-                open_link = st[o.OPEN_LINK]
-                o.add_link(out, st, found[sx.HREF], found[sx.HREF + 1], end, where != OTHER_SITE)
-                st[o.OPEN_LINK] = open_link
+        open_link = st[o.OPEN_LINK]
+        _link(buf, end, look, work, out, scratch)
+        # An area has no text, and the link around its map goes on.
+        st[o.OPEN_LINK] = open_link
     elif kind == el.IMAGE:
-        _picture(buf, hosts, bound, look, secrets, out, work)
+        _picture(buf, look, work, out, scratch)
     elif kind == el.BREAK:
-        _line_break(at, end, out, st)
+        _line_break(at, end, work, out)
     elif kind == el.HEADING:
         now[IN_HEADING] = 1
         now[HEADING_DEPTH] = now[TABLES]
@@ -336,7 +317,7 @@ def _opened(
     elif kind == el.TABLE:
         now[TABLES] += 1
     elif kind == el.CELL:
-        _leave_cell(at, out, st, now)
+        _leave_cell(at, work, out)
         _refield(now)
     elif kind == el.PRE:
         now[IN_PRE] = 1
@@ -348,12 +329,12 @@ def _opened(
             return sx.raw_end(buf, end, hi, name, name_end)
     elif kind == el.TITLE:
         if now[FOREIGN] == 0:
-            return _title(buf, end, hi, look, secrets, out, work, facts)
+            return _title(buf, end, hi, look, work, out)
     elif kind == el.TEXTAREA or kind == el.XMP:  # noqa: PLR1714
         if now[FOREIGN] == 0:
             stop = sx.raw_end(buf, end, hi, name, name_end)
             how = tx.LINED | (tx.REFERENCES if kind == el.TEXTAREA else 0)
-            _range(buf, end, stop, how, now[FIELD], look, secrets, out, work)
+            _range(buf, end, stop, how, now[FIELD], look, work, out)
             return stop
     elif kind == el.PLAINTEXT:
         if now[FOREIGN] == 0:
@@ -369,25 +350,42 @@ def _opened(
         if found[sx.SELF_CLOSING] == 0:
             now[FOREIGN] = 0
     else:
-        _metadata(buf, kind, hosts, bound, look, work, facts)
+        _metadata(buf, kind, look, work, scratch)
     return end
 
 
 @part
-def _title(
-    buf: NDArray[np.uint8], end: int, hi: int, look: Tables, secrets: NDArray[np.uint64],
-    out: Output, work: Work, facts: NDArray[np.int64],
+def _link(
+    buf: NDArray[np.uint8], end: int, look: Tables, work: Work, out: Output,
+    scratch: NDArray[np.uint8],
 ) -> int:  # fmt: skip
+    """Write the link of an `a` or `area`; where it leads, NO_PAGE if it is none."""
+    found = work.found
+    start, stop = found[sx.HREF], found[sx.HREF + 1]
+    if start < 0:
+        return NO_PAGE
+    where = destination(buf, start, stop, work, look, scratch[BASE_ROOM:])
+    if where == RELATIVE:
+        where = work.now[BASE_WHERE]
+    if where != NO_PAGE:
+        o.add_link(work, out, start, stop, end, where != OTHER_SITE)
+    return where
+
+
+@part
+def _title(
+    buf: NDArray[np.uint8], end: int, hi: int, look: Tables, work: Work, out: Output
+) -> int:
     """The first title is the page's; a browser shows no other."""
-    st, now = work.st, work.now
+    st, now, facts = work.st, work.now, work.facts
     stop = sx.raw_end(buf, end, hi, work.found[sx.NAME], work.found[sx.NAME_END])
     if facts[TITLE_START] < 0:
         facts[TITLE_START] = end - st[o.ORIGIN]
         facts[TITLE_END] = stop - st[o.ORIGIN]
         if st[o.TOKEN] == now[PAGE_TOKEN]:
             st[o.GAP_LEVEL] = o.PARAGRAPH | o.OF_TITLE
-            _range(buf, end, stop, tx.REFERENCES, TITLE, look, secrets, out, work)
-            tx.end_word(work.word, TITLE, secrets, out, st)
+            _range(buf, end, stop, _REFERENCES, TITLE, look, work, out)
+            tx.end_word(work, out, TITLE)
             st[o.GAP_LEVEL] = o.PARAGRAPH
         else:
             now[LATE_START] = end
@@ -397,39 +395,39 @@ def _title(
 
 @part
 def _picture(
-    buf: NDArray[np.uint8], hosts: NDArray[np.uint8], bound: NDArray[np.int64], look: Tables,
-    secrets: NDArray[np.uint64], out: Output, work: Work,
-) -> None:  # fmt: skip
+    buf: NDArray[np.uint8], look: Tables, work: Work, out: Output, scratch: NDArray[np.uint8]
+) -> None:
     st, now, found = work.st, work.now, work.found
     if found[sx.SRC] < 0:
         return
     base_length = now[BASE_LENGTH] if now[BASE_WHERE] not in (RELATIVE, SAME_HOST) else -1
-    length = picture_term(
-        buf, found[sx.SRC], found[sx.SRC + 1], hosts, bound, look,
-        work.address, work.term, work.base, base_length,
+    room = (len(scratch) - BASE_ROOM) // 2
+    base, address, term = (
+        scratch[:BASE_ROOM], scratch[BASE_ROOM : BASE_ROOM + room], scratch[BASE_ROOM + room :]
     )  # fmt: skip
-    if length > 0 and st[o.PICTURE] < out.pictures.shape[0]:
+    length = picture_term(
+        buf, found[sx.SRC], found[sx.SRC + 1], work, look, address, term, base, base_length
+    )
+    if length > 0:
         token = st[o.TOKEN]
-        value = hash_of(work.term, 0, length, secrets)
-        o.emit(out, st, value, found[sx.SRC], found[sx.SRC + 1], now[FIELD])
+        value = hash_of(term, 0, length, work.secrets)
+        o.emit(work, out, value, found[sx.SRC], found[sx.SRC + 1], now[FIELD])
         if st[o.TOKEN] > token:
-            out.pictures[st[o.PICTURE]] = token - now[PAGE_TOKEN]
-            st[o.PICTURE] += 1
+            o.add_picture(work, out, token - now[PAGE_TOKEN])
 
 
 @part
 def _metadata(
-    buf: NDArray[np.uint8], kind: int, hosts: NDArray[np.uint8], bound: NDArray[np.int64],
-    look: Tables, work: Work, facts: NDArray[np.int64],
-) -> None:  # fmt: skip
+    buf: NDArray[np.uint8], kind: int, look: Tables, work: Work, scratch: NDArray[np.uint8]
+) -> None:
     """`base`, `link`, `meta`: of each kind the first counts."""
-    now, found, origin = work.now, work.found, work.st[o.ORIGIN]
+    now, found, facts, origin = work.now, work.found, work.facts, work.st[o.ORIGIN]
     if kind == el.BASE:
         if found[sx.HREF] >= 0 and facts[BASE_START] < 0:
             facts[BASE_START] = found[sx.HREF] - origin
             facts[BASE_END] = found[sx.HREF + 1] - origin
             now[BASE_LENGTH], now[BASE_WHERE] = base_of(
-                buf, found[sx.HREF], found[sx.HREF + 1], hosts, bound, look, work.base
+                buf, found[sx.HREF], found[sx.HREF + 1], work, look, scratch[:BASE_ROOM]
             )
     elif kind == el.LINK:
         if (
@@ -453,34 +451,34 @@ def _metadata(
 
 @part
 def _waiting(
-    buf: NDArray[np.uint8], bound: NDArray[np.int64], look: Tables, secrets: NDArray[np.uint64],
-    out: Output, work: Work, facts: NDArray[np.int64], first_token: int, first_picture: int,
-) -> None:  # fmt: skip
+    buf: NDArray[np.uint8], look: Tables, work: Work, out: Output, first_picture: int
+) -> None:
     """What is read out of its place: a late title; meta content and URL, which are in no block."""
-    st, now, word = work.st, work.now, work.word
+    st, now, bound = work.st, work.now, work.bound
+    first_token = now[PAGE_TOKEN]
     if now[LATE_START] >= 0:
         body = st[o.TOKEN]
         st[o.GAP] = now[LATE_START]
         st[o.GAP_LEVEL] = o.PARAGRAPH | o.OF_TITLE
-        _range(buf, now[LATE_START], now[LATE_END], tx.REFERENCES, TITLE, look, secrets, out, work)
-        tx.end_word(word, TITLE, secrets, out, st)
-        o.end_block(out, st, now[LATE_END], now[LATE_END])
-        o.title_first(out, st, first_token, body, first_picture)
-    facts[TEXT_TOKENS] = st[o.TOKEN] - first_token
+        _range(buf, now[LATE_START], now[LATE_END], _REFERENCES, TITLE, look, work, out)
+        tx.end_word(work, out, TITLE)
+        o.end_block(work, out, now[LATE_END], now[LATE_END])
+        o.title_first(work, out, first_token, body, first_picture)
+    work.facts[TEXT_TOKENS] = st[o.TOKEN] - first_token
     st[o.NUMBERED] = 0
     how = tx.REFERENCES | tx.ATTRIBUTE
     if now[KEYWORDS_START] >= 0:
         tx.read_text(
-            buf, now[KEYWORDS_START], now[KEYWORDS_END], how, KEYWORDS, look, secrets, out, st, word
+            buf, now[KEYWORDS_START], now[KEYWORDS_END], how, KEYWORDS, look, work, out
         )
-        tx.end_word(word, KEYWORDS, secrets, out, st)
+        tx.end_word(work, out, KEYWORDS)
     if now[DESCRIPTION_START] >= 0:
         tx.read_text(
-            buf, now[DESCRIPTION_START], now[DESCRIPTION_END], how, DESCRIPTION, look, secrets, out,
-            st, word,
+            buf, now[DESCRIPTION_START], now[DESCRIPTION_END], how, DESCRIPTION, look, work,
+            out,
         )  # fmt: skip
-        tx.end_word(word, DESCRIPTION, secrets, out, st)
+        tx.end_word(work, out, DESCRIPTION)
     # Spans of the URL's words are within the URL.
     st[o.ORIGIN] = bound[1]
-    tx.read_text(buf, bound[1], bound[2], 0, URL, look, secrets, out, st, word)
-    tx.end_word(word, URL, secrets, out, st)
+    tx.read_text(buf, bound[1], bound[2], _AS_IT_IS, URL, look, work, out)
+    tx.end_word(work, out, URL)

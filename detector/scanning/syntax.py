@@ -73,8 +73,9 @@ def tag_end(
     found[SELF_CLOSING] = 0
     # The usual tag has no attributes.
     if i < hi and buf[i] == 0x3E:
-        if bits & ATTRIBUTES:
-            found[HREF:FOUND_SIZE] = -1
+        if (bits & ATTRIBUTES) != 0:
+            for k in range(HREF, FOUND_SIZE):
+                found[k] = -1
         return i + 1
     return _attributes(buf, i, hi, (bits & ATTRIBUTES) != 0, found)
 
@@ -84,7 +85,8 @@ def _attributes(
     buf: NDArray[np.uint8], at: int, hi: int, wanted: bool, found: NDArray[np.int64]
 ) -> int:
     if wanted:
-        found[HREF:FOUND_SIZE] = -1
+        for k in range(HREF, FOUND_SIZE):
+            found[k] = -1
     i = at
     while True:
         while i < hi and (buf[i] == 0x2F or is_space(buf[i])):

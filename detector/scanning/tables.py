@@ -1,15 +1,16 @@
 """What the kernels look up, as arrays: code points, element names, character references.
 
 Built once per process, in a few milliseconds, from the tables of Unicode and of the HTML standard
-(the latter by Python's `html.entities`). The arrays are arguments of the kernels and never
-constants in them: compiled code that is kept on disk does not go stale with a table.
+(the latter by Python's `html.entities`). Kernels get them as one record, by address: never as
+constants, so that compiled code that is kept on disk does not go stale with a table, and never as
+many arrays, each of which would be seven arguments in every call between kernels.
 """
 
 from __future__ import annotations
 
 import html.entities
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,18 +47,24 @@ class Tables(NamedTuple):
 
 
 @cache
-def tables() -> Tables:
-    """The tables, built at the first call."""
+def tables() -> NDArray[np.void]:
+    """The tables as an array of one record, built at the first call."""
     kinds = _kinds()
     folds = _folds()
     kind_page, kind_blocks = _paged(kinds)
     fold_page, fold_blocks = _paged(folds)
-    found = Tables(
-        _ascii(), kind_page, kind_blocks, fold_page, fold_blocks, *_tags(), *_references()
+    return as_record(
+        Tables(_ascii(), kind_page, kind_blocks, fold_page, fold_blocks, *_tags(), *_references())
     )
-    for array in found:
-        array.flags.writeable = False
-    return found
+
+
+def as_record(parts: Any) -> NDArray[np.void]:
+    """A named tuple of arrays as an array of one record of the same fields."""
+    layout = np.dtype([(name, array.dtype, array.shape) for name, array in parts._asdict().items()])
+    record = np.zeros(1, dtype=layout)
+    for name, array in parts._asdict().items():
+        record[name][0] = array
+    return record
 
 
 def _kinds() -> NDArray[np.uint8]:

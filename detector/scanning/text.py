@@ -17,6 +17,7 @@ from detector.scanning.output import LINES, Output, emit, end_block
 from detector.scanning.references import reference
 from detector.scanning.tables import APART, IGNORED, MARK, SINGLE, Tables
 from detector.scanning.words import code_point, finish, kind_of, push_folded
+from detector.scanning.work import Work
 
 # How text is read, as bits.
 TAGS = 1  # `<` stops it
@@ -35,23 +36,22 @@ _ZERO = np.uint64(0)
 
 
 @part
-def end_word(
-    word: NDArray[np.uint64], field: int, secrets: NDArray[np.uint64], out: Output,
-    st: NDArray[np.int64],
-) -> None:  # fmt: skip
+def end_word(work: Work, out: Output, field: int) -> None:
     """Something that a reader sees as a gap: the open word, if any, is a token."""
+    word = work.word
     if word[KIND] != _NONE:
-        value = finish(word[HASH], word[BYTES], secrets)
-        emit(out, st, value, np.int64(word[START]), np.int64(word[END]), field)
+        value = finish(word[HASH], word[BYTES], work.secrets)
+        emit(work, out, value, np.int64(word[START]), np.int64(word[END]), field)
         word[KIND] = _NONE
 
 
 @part
 def read_text(
-    buf: NDArray[np.uint8], at: int, limit: int, how: int, field: int, look: Tables,
-    secrets: NDArray[np.uint64], out: Output, st: NDArray[np.int64], word: NDArray[np.uint64],
+    buf: NDArray[np.uint8], at: int, limit: int, how: int, field: int, look: Tables, work: Work,
+    out: Output,
 ) -> int:  # fmt: skip
     """Read from `at` to the next `<`, if tags count, or to the limit; where it stopped."""
+    word, secrets = work.word, work.secrets
     seed, first = secrets[0], secrets[1]
     kind, start, end = word[KIND], np.int64(word[START]), np.int64(word[END])
     h, w, used = word[HASH], word[BYTES], word[USED]
@@ -62,7 +62,7 @@ def read_text(
         if folded != 0:
             if kind != _WORD:
                 if kind == _SINGLE:
-                    emit(out, st, finish(h, w, secrets), start, end, field)
+                    emit(work, out, finish(h, w, secrets), start, end, field)
                 kind = np.uint64(_WORD)
                 start = i
                 h, w, used = seed, _ZERO, _ZERO
@@ -95,25 +95,25 @@ def read_text(
         else:
             # A plain character between words, the usual case after letters.
             if kind != _NONE:
-                emit(out, st, finish(h, w, secrets), start, end, field)
+                emit(work, out, finish(h, w, secrets), start, end, field)
                 kind = np.uint64(_NONE)
             if (how & LINED) != 0:
-                _line(buf, i, limit, c, out, st)
+                _line(buf, i, limit, c, work, out)
             i += 1
             continue
         while True:
             what = kind_of(code, look)
             if what == APART or (what == MARK and kind == _NONE):
                 if kind != _NONE:
-                    emit(out, st, finish(h, w, secrets), start, end, field)
+                    emit(work, out, finish(h, w, secrets), start, end, field)
                     kind = np.uint64(_NONE)
                 if (how & LINED) != 0 and code > 0x20:
-                    st[LINES] = 0
+                    work.st[LINES] = 0
             elif what != IGNORED:
                 if what != MARK:
                     wanted = _SINGLE if what == SINGLE else _WORD
                     if kind != _NONE and (kind != wanted or kind == _SINGLE):
-                        emit(out, st, finish(h, w, secrets), start, end, field)
+                        emit(work, out, finish(h, w, secrets), start, end, field)
                         kind = np.uint64(_NONE)
                     if kind == _NONE:
                         kind = np.uint64(wanted)
@@ -132,15 +132,15 @@ def read_text(
 
 @part
 def _line(
-    buf: NDArray[np.uint8], at: int, limit: int, c: int, out: Output, st: NDArray[np.int64]
+    buf: NDArray[np.uint8], at: int, limit: int, c: int, work: Work, out: Output
 ) -> None:
     """Two line ends with nothing but white space between them end a block."""
     if c == 0x0D and at + 1 < limit and buf[at + 1] == 0x0A:
         return
     if c == 0x0A or c == 0x0D or c == 0x0C:  # noqa: PLR1714
         # A form feed is as good as a blank line.
-        if st[LINES] != 0 or c == 0x0C:
-            end_block(out, st, at, at + 1)
-        st[LINES] = 1
+        if work.st[LINES] != 0 or c == 0x0C:
+            end_block(work, out, at, at + 1)
+        work.st[LINES] = 1
     elif c > 0x20:
-        st[LINES] = 0
+        work.st[LINES] = 0
