@@ -13,8 +13,8 @@ character. Character references are decoded first. Nothing is normalized beyond 
 of block elements, table cells, `br`, images, embedded things, form controls and `q` do.
 
 **Text** is everything that the page shows with scripting off: `noscript`, `textarea`, `option`,
-`button`, `xmp`, the fallback of `video`, `object` and `canvas` count; `script`, `style`, `template`,
-`iframe`, `noembed`, `noframes`, comments and attributes do not.
+`button`, `xmp`, the fallback of `video`, `object` and `canvas` count; `script`, `style`,
+`template`, `iframe`, `noembed`, `noframes`, comments, attributes and any further title do not.
 
 **Blocks** end where a browser starts a paragraph: block elements, table cells, list items, two `br`
 with no word between; in plain text and in `pre`, `xmp`, `textarea`, blank lines. A block without a
@@ -191,7 +191,7 @@ def scan(
     site: str = "",
     url: str = "",
     html: bool = True,
-    limits: ScanLimits = ScanLimits(),  # noqa: B008
+    limits: ScanLimits = ScanLimits(),
 ) -> Scan:
     """Scan one page under a hash scheme's key."""
     return scan_batch([Source(utf8, host, site, url, html)], key=key, limits=limits)[0]
@@ -201,7 +201,7 @@ def scan_batch(
     sources: Sequence[Source],
     *,
     key: int,
-    limits: ScanLimits = ScanLimits(),  # noqa: B008
+    limits: ScanLimits = ScanLimits(),
 ) -> Batch:
     """Scan many pages in one call of the kernel, which holds no lock."""
     return _run(sources, key, limits, segments=False)[0]
@@ -229,10 +229,21 @@ def _run(
         body: bytes | memoryview = source.utf8
         if len(body) > limits.bytes:
             body = memoryview(body)[: limits.bytes]
-        row = (body, *(part.encode("utf-8", "replace") for part in (source.url, source.host, source.site)))
+        row = (
+            body,
+            *(part.encode("utf-8", "replace") for part in (source.url, source.host, source.site)),
+        )
         parts += row
         ends = [at := at + len(part) for part in row]
-        bounds[index] = (ends[0] - len(body), ends[0], ends[1], ends[1], ends[2], ends[3], source.html)
+        bounds[index] = (
+            ends[0] - len(body),
+            ends[0],
+            ends[1],
+            ends[1],
+            ends[2],
+            ends[3],
+            source.html,
+        )
         # Two bytes are the shortest token and what ends it.
         tokens += min(limits.tokens, (len(body) + len(row[1])) // 2 + 3)
         longest = max(longest, len(body))
@@ -241,7 +252,8 @@ def _run(
     rooms = (tokens, tokens, some, some, at // 2 + count + 1 if segments else 0)
     hashes = np.empty(tokens, dtype=np.uint64)
     columns = np.empty(
-        4 * tokens + 2 * tokens + LINK_WIDTH * some + some + SEGMENT_WIDTH * rooms[4], dtype=np.int32
+        4 * tokens + 2 * tokens + LINK_WIDTH * some + some + SEGMENT_WIDTH * rooms[4],
+        dtype=np.int32,
     )
     facts = np.empty((count, page.FACTS), dtype=np.int64)
     scan_pages(
@@ -257,19 +269,18 @@ def _run(
         np.empty(BASE_ROOM + 2 * (2 * longest + BASE_ROOM), dtype=np.uint8),
         facts,
     )
-    return _cut(sources, limits, rooms, hashes, columns, facts)
+    facts[:, page.BYTES_LOST] = [max(0, len(source.utf8) - limits.bytes) for source in sources]
+    return _cut(sources, rooms, hashes, columns, facts)
 
 
 def _cut(
     sources: Sequence[Source],
-    limits: ScanLimits,
     rooms: tuple[int, ...],
     hashes: NDArray[np.uint64],
     columns: NDArray[np.int32],
     facts: NDArray[np.int64],
 ) -> tuple[Batch, NDArray[np.int32]]:
     """Copies of what was written, so that the room for the worst case is given back."""
-    facts[:, page.BYTES_LOST] = [max(0, len(source.utf8) - limits.bytes) for source in sources]
     at = np.zeros((len(sources) + 1, 5), dtype=np.int64)
     np.cumsum(facts[:, page.TOKENS : page.SEGMENTS + 1], axis=0, out=at[1:])
     tokens, blocks, links, pictures, segments = at[-1].tolist()

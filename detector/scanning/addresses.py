@@ -4,12 +4,15 @@ An address is relative, or names a host; the host is the page's, another of the 
 foreign. No address is resolved here but that of an image below a foreign `base`.
 """
 
+# Kernels: a call costs its arguments, a set a search.
+# ruff: noqa: PLR0917, PLR1714
+
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning.jit import part
+from detector.scanning.jit import Bool, Int, Tuple, int64, part, uint64
 from detector.scanning.references import reference
 from detector.scanning.syntax import is_letter
 from detector.scanning.tables import Tables
@@ -18,14 +21,14 @@ from detector.scanning.work import Work
 # Where an address leads.
 RELATIVE, SAME_HOST, SAME_SITE, OTHER_SITE, NO_PAGE = range(5)
 # A host name has at most 253 characters; what is before it is short or a user's name.
-HOST_WITHIN = np.int64(1024)
-BASE_WITHIN = np.int64(4096)
+HOST_WITHIN = int64(1024)
+BASE_WITHIN = int64(4096)
 # A reference of five bytes can stand for six.
 BASE_ROOM = 2 * 4096 + 16
 
 
 @part
-def plainly_relative(buf: NDArray[np.uint8], at: int, end: int) -> bool:
+def plainly_relative(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
     """Whether the raw value is surely relative: most are, and need not be decoded."""
     if at >= end:
         return True
@@ -34,15 +37,15 @@ def plainly_relative(buf: NDArray[np.uint8], at: int, end: int) -> bool:
     i = at
     while i < end:
         c = buf[i]
-        if is_letter(c) or 0x30 <= c <= 0x39 or c == 0x2D or c == 0x5F:  # noqa: PLR1714
+        if is_letter(c) or 0x30 <= c <= 0x39 or c == 0x2D or c == 0x5F:
             i += 1
             continue
-        return c == 0x23 or c == 0x3F or (c == 0x2F and i > at) or (c == 0x2E and i > at)  # noqa: PLR1714
+        return c == 0x23 or c == 0x3F or (c == 0x2F and i > at) or (c == 0x2E and i > at)
     return True
 
 
 @part
-def put_utf8(to: NDArray[np.uint8], n: int, code: int) -> int:
+def put_utf8(to: NDArray[np.uint8], n: Int, code: Int) -> Int:
     """Append a code point; the new length."""
     if code < 0x80:
         to[n] = code
@@ -65,8 +68,8 @@ def put_utf8(to: NDArray[np.uint8], n: int, code: int) -> int:
 
 @part
 def decoded(
-    buf: NDArray[np.uint8], at: int, end: int, most: int, look: Tables, to: NDArray[np.uint8]
-) -> int:
+    buf: NDArray[np.uint8], at: Int, end: Int, most: Int, look: Tables, to: NDArray[np.uint8]
+) -> Int:
     """The value as an address: references decoded, tabs and line ends out, trimmed. Its length.
 
     `most` bounds the bytes read; `to` has twice that and some.
@@ -75,7 +78,7 @@ def decoded(
     n = 0
     i = at
     while i < end:
-        c = np.int64(buf[i])
+        c = int64(buf[i])
         if c == 0x26:
             stop, one, two = reference(buf, i, end, True, look)
             if stop > i:
@@ -85,7 +88,7 @@ def decoded(
                 i = stop
                 continue
         i += 1
-        if c == 0x09 or c == 0x0A or c == 0x0D or (c <= 0x20 and n == 0):  # noqa: PLR1714
+        if c == 0x09 or c == 0x0A or c == 0x0D or (c <= 0x20 and n == 0):
             continue
         to[n] = c
         n += 1
@@ -95,14 +98,14 @@ def decoded(
 
 
 @part
-def host_span(text: NDArray[np.uint8], n: int) -> tuple[int, int, int]:
+def host_span(text: NDArray[np.uint8], n: Int) -> Tuple:
     """(where, start, end): RELATIVE, NO_PAGE, or OTHER_SITE with the host's span in the text."""
     i = 0
     if n > 0 and is_letter(text[0]):
         while i < n and (
             is_letter(text[i])
             or 0x30 <= text[i] <= 0x39
-            or (text[i] == 0x2B or text[i] == 0x2D or text[i] == 0x2E)  # noqa: PLR1714
+            or (text[i] == 0x2B or text[i] == 0x2D or text[i] == 0x2E)
         ):
             i += 1
         if i < n and text[i] == 0x3A:
@@ -112,15 +115,13 @@ def host_span(text: NDArray[np.uint8], n: int) -> tuple[int, int, int]:
         else:
             i = 0
     after_scheme = i
-    while i < n and (text[i] == 0x2F or text[i] == 0x5C):  # noqa: PLR1714
+    while i < n and (text[i] == 0x2F or text[i] == 0x5C):
         i += 1
     # `http:page` is relative to an http page; `/path` has one slash.
     if i == after_scheme or (after_scheme == 0 and i == 1):
         return RELATIVE, 0, 0
     start = i
-    while i < n and not (
-        text[i] == 0x2F or text[i] == 0x5C or text[i] == 0x3F or text[i] == 0x23  # noqa: PLR1714
-    ):
+    while i < n and not (text[i] == 0x2F or text[i] == 0x5C or text[i] == 0x3F or text[i] == 0x23):
         if text[i] == 0x40:
             start = i + 1
         i += 1
@@ -137,19 +138,19 @@ def host_span(text: NDArray[np.uint8], n: int) -> tuple[int, int, int]:
 
 
 @part
-def _is_web(text: NDArray[np.uint8], length: int) -> bool:
+def _is_web(text: NDArray[np.uint8], length: Int) -> Bool:
     if length < 4 or length > 5:
         return False
-    word = np.uint64(0)
+    word = uint64(0)
     for i in range(length):
-        word = word << np.uint64(8) | np.uint64(text[i] | 0x20)
-    return word == 0x68747470 or word == 0x6874747073  # noqa: PLR1714
+        word = word << uint64(8) | uint64(text[i] | 0x20)
+    return word == 0x68747470 or word == 0x6874747073
 
 
 @part
 def compare_host(
-    text: NDArray[np.uint8], start: int, end: int, buf: NDArray[np.uint8], work: Work
-) -> int:
+    text: NDArray[np.uint8], start: Int, end: Int, buf: NDArray[np.uint8], work: Work
+) -> Int:
     """SAME_HOST, SAME_SITE or OTHER_SITE."""
     host, site, site_end = work.bound[3], work.bound[4], work.bound[5]
     length = end - start
@@ -170,8 +171,8 @@ def compare_host(
 
 @part
 def _same(
-    text: NDArray[np.uint8], start: int, buf: NDArray[np.uint8], at: int, length: int
-) -> bool:
+    text: NDArray[np.uint8], start: Int, buf: NDArray[np.uint8], at: Int, length: Int
+) -> Bool:
     for k in range(length):
         c = text[start + k]
         if 0x41 <= c <= 0x5A:
@@ -183,8 +184,8 @@ def _same(
 
 @part
 def destination(
-    buf: NDArray[np.uint8], at: int, end: int, work: Work, look: Tables, text: NDArray[np.uint8],
-) -> int:  # fmt: skip
+    buf: NDArray[np.uint8], at: Int, end: Int, work: Work, look: Tables, text: NDArray[np.uint8],
+) -> Int:  # fmt: skip
     """Where the address in an attribute's value leads."""
     if plainly_relative(buf, at, end):
         return RELATIVE
@@ -197,8 +198,8 @@ def destination(
 
 @part
 def base_of(
-    buf: NDArray[np.uint8], at: int, end: int, work: Work, look: Tables, base: NDArray[np.uint8],
-) -> tuple[int, int]:  # fmt: skip
+    buf: NDArray[np.uint8], at: Int, end: Int, work: Work, look: Tables, base: NDArray[np.uint8],
+) -> Tuple:  # fmt: skip
     """(length, where) of a `base` that names a host, decoded into `base`; else (-1, RELATIVE)."""
     n = decoded(buf, at, end, BASE_WITHIN, look, base)
     where, start, stop = host_span(base, n)
@@ -209,9 +210,9 @@ def base_of(
 
 @part
 def picture_term(
-    buf: NDArray[np.uint8], at: int, end: int, work: Work, look: Tables, text: NDArray[np.uint8], term: NDArray[np.uint8], base: NDArray[np.uint8],
-    base_length: int,
-) -> int:  # fmt: skip
+    buf: NDArray[np.uint8], at: Int, end: Int, work: Work, look: Tables, text: NDArray[np.uint8],
+    term: NDArray[np.uint8], base: NDArray[np.uint8], base_length: Int,
+) -> Int:  # fmt: skip
     """The term of an IMG, into `term`; its length (Henzinger 2006, section 2).
 
     On the page's own host the file's name; on another the whole address, its scheme and host in
@@ -233,21 +234,19 @@ def picture_term(
 
 
 @part
-def _put(
-    text: NDArray[np.uint8], start: int, end: int, term: NDArray[np.uint8], n: int
-) -> int:
+def _put(text: NDArray[np.uint8], start: Int, end: Int, term: NDArray[np.uint8], n: Int) -> Int:
     for i in range(end - start):
         term[n + i] = text[start + i]
     return n + end - start
 
 
 @part
-def _is_slash(c: int) -> bool:
-    return c == 0x2F or c == 0x5C  # noqa: PLR1714
+def _is_slash(c: Int) -> Bool:
+    return c == 0x2F or c == 0x5C
 
 
 @part
-def _file_name(text: NDArray[np.uint8], at: int, n: int, term: NDArray[np.uint8]) -> int:
+def _file_name(text: NDArray[np.uint8], at: Int, n: Int, term: NDArray[np.uint8]) -> Int:
     """What stands after the path's last slash."""
     start = i = at
     while i < n and text[i] != 0x3F and text[i] != 0x23:
@@ -261,7 +260,7 @@ def _file_name(text: NDArray[np.uint8], at: int, n: int, term: NDArray[np.uint8]
 def _put_scheme(
     buf: NDArray[np.uint8], work: Work, text: NDArray[np.uint8],
     term: NDArray[np.uint8],
-) -> int:  # fmt: skip
+) -> Int:  # fmt: skip
     """The page's own scheme, if the address starts with its slashes; the length."""
     if not _is_slash(text[0]):
         return 0
@@ -276,7 +275,7 @@ def _put_scheme(
 
 
 @part
-def _put_lower(text: NDArray[np.uint8], end: int, term: NDArray[np.uint8], n: int) -> int:
+def _put_lower(text: NDArray[np.uint8], end: Int, term: NDArray[np.uint8], n: Int) -> Int:
     for i in range(end):
         c = text[i]
         term[n + i] = c | 0x20 if 0x41 <= c <= 0x5A else c
@@ -285,9 +284,9 @@ def _put_lower(text: NDArray[np.uint8], end: int, term: NDArray[np.uint8], n: in
 
 @part
 def _put_base(
-    buf: NDArray[np.uint8], work: Work, base: NDArray[np.uint8], base_length: int,
-    from_root: bool, term: NDArray[np.uint8],
-) -> int:  # fmt: skip
+    buf: NDArray[np.uint8], work: Work, base: NDArray[np.uint8], base_length: Int,
+    from_root: Bool, term: NDArray[np.uint8],
+) -> Int:  # fmt: skip
     """The base up to its host, or up to its path's last slash; the length."""
     _, _, stop = host_span(base, base_length)
     i = stop

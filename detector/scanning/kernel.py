@@ -1,5 +1,8 @@
 """The kernel that Python calls: a batch of pages, one after the other, without the GIL."""
 
+# Kernels: a call costs its arguments, a set a search.
+# ruff: noqa: PLR0917
+
 from __future__ import annotations
 
 import numpy as np
@@ -35,8 +38,8 @@ def scan_pages(
     `limits`: tokens, blocks, links of one page. `rooms`: of tokens, blocks, links, pictures and
     segments of all; their columns follow each other in `columns`.
     """
-    look: Tables = tables[0]  # type: ignore[assignment]
-    work: Work = works[0]  # type: ignore[assignment]
+    look: Tables = tables[0]
+    work: Work = works[0]
     out = Output(hashes, columns)
     st, before = work.st, work.before
     tokens, blocks = rooms[0], rooms[1]

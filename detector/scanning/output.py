@@ -4,6 +4,9 @@ The arrays hold a batch of pages one after the other. Each write is behind its l
 not fit is counted and dropped, and the pass goes on.
 """
 
+# Kernels: a call costs its arguments, a set a search.
+# ruff: noqa: PLR0917
+
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -11,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning.jit import part
+from detector.scanning.jit import Bool, Int, part
 from detector.scanning.work import Work
 
-# Places in the counters. Of a kind of rows: the next, the end of the page's room, how many were lost.
+# Places in the counters. Of a kind of rows: the next, the end of the page's room, those lost.
 (
     TOKEN, TOKEN_END, TOKENS_LOST, BLOCK, BLOCK_FIRST, BLOCK_END, BLOCKS_LOST, OPEN, GAP, LINES,
     NUMBERED, LINK, LINK_END, LINKS_LOST, OPEN_LINK, PICTURE, PICTURE_END, SEGMENT, SEGMENT_END,
@@ -40,7 +43,7 @@ class Output(NamedTuple):
 
 
 @part
-def emit(work: Work, out: Output, value: np.uint64, start: int, end: int, field: int) -> None:
+def emit(work: Work, out: Output, value: Int, start: Int, end: Int, field: Int) -> None:
     """Write a token; the first after a break opens a block."""
     st = work.st
     t = st[TOKEN]
@@ -68,7 +71,7 @@ def emit(work: Work, out: Output, value: np.uint64, start: int, end: int, field:
 
 
 @part
-def end_block(work: Work, out: Output, start: int, end: int) -> None:
+def end_block(work: Work, out: Output, start: Int, end: Int) -> None:
     """A break from `start` to `end`."""
     st = work.st
     if st[OPEN] != 0:
@@ -79,7 +82,7 @@ def end_block(work: Work, out: Output, start: int, end: int) -> None:
 
 
 @part
-def end_link(work: Work, out: Output, at: int) -> None:
+def end_link(work: Work, out: Output, at: Int) -> None:
     """The open link's anchor text ends here."""
     st = work.st
     if st[OPEN_LINK] >= 0:
@@ -88,7 +91,7 @@ def end_link(work: Work, out: Output, at: int) -> None:
 
 
 @part
-def add_link(work: Work, out: Output, start: int, end: int, anchor: int, same: bool) -> None:
+def add_link(work: Work, out: Output, start: Int, end: Int, anchor: Int, same: Bool) -> None:
     """Write a link, whose anchor text starts at `anchor` and is open."""
     st = work.st
     if st[LINK] >= st[LINK_END]:
@@ -105,7 +108,7 @@ def add_link(work: Work, out: Output, start: int, end: int, anchor: int, same: b
 
 
 @part
-def add_picture(work: Work, out: Output, token: int) -> None:
+def add_picture(work: Work, out: Output, token: Int) -> None:
     """Note that the page's token is an IMG term."""
     st = work.st
     out.columns[st[PICTURES] + st[PICTURE]] = token
@@ -113,7 +116,7 @@ def add_picture(work: Work, out: Output, token: int) -> None:
 
 
 @part
-def add_segment(work: Work, out: Output, start: int, end: int, bits: int) -> None:
+def add_segment(work: Work, out: Output, start: Int, end: Int, bits: Int) -> None:
     """Write a run of text without markup, if segments are wanted."""
     st = work.st
     if end <= start or st[SEGMENT] >= st[SEGMENT_END]:
@@ -127,10 +130,10 @@ def add_segment(work: Work, out: Output, start: int, end: int, bits: int) -> Non
 
 
 @part
-def title_first(work: Work, out: Output, page: int, tokens: int, pictures: int) -> None:
+def title_first(work: Work, out: Output, page: Int, tokens: Int, pictures: Int) -> None:
     """Bring a title that stood behind text to the front.
 
-    The page's tokens start at `page`, the title's at `tokens`; if it has any, the last block is its.
+    The page's tokens start at `page`, the title's at `tokens`; the last block is the title's.
     """
     st = work.st
     end = st[TOKEN]
@@ -155,14 +158,14 @@ def title_first(work: Work, out: Output, page: int, tokens: int, pictures: int) 
 
 
 @part
-def _rotate(values: NDArray[Any], start: int, middle: int, end: int) -> None:
+def _rotate(values: NDArray[Any], start: Int, middle: Int, end: Int) -> None:
     _reverse(values, start, middle)
     _reverse(values, middle, end)
     _reverse(values, start, end)
 
 
 @part
-def _reverse(values: NDArray[Any], start: int, end: int) -> None:
+def _reverse(values: NDArray[Any], start: Int, end: Int) -> None:
     for k in range((end - start) // 2):
         kept = values[start + k]
         values[start + k] = values[end - 1 - k]

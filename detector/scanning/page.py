@@ -5,12 +5,16 @@ of another kind (a title, a text area, CDATA, a script) has that range's end fou
 read out of its place (a title behind text, meta content, the URL) waits until the page's end.
 """
 
+# Kernels: a call costs its arguments, a set a search.
+# ruff: noqa: PLR0911, PLR0912, PLR0915, PLR0917, PLR1714
+
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from detector.scanning import elements as el
+from detector.scanning import fields
 from detector.scanning import output as o
 from detector.scanning import syntax as sx
 from detector.scanning import text as tx
@@ -24,8 +28,7 @@ from detector.scanning.addresses import (
     destination,
     picture_term,
 )
-from detector.scanning import fields
-from detector.scanning.jit import part
+from detector.scanning.jit import Bool, Int, int64, part
 from detector.scanning.output import Output
 from detector.scanning.tables import Tables
 from detector.scanning.words import hash_of
@@ -33,14 +36,14 @@ from detector.scanning.work import Work
 
 # Not plain integers: numba would compile the text loop anew for each that is passed to it.
 TITLE, HEADING, ANCHOR_SAME, ANCHOR_OTHER, KEYWORDS, DESCRIPTION, URL, BODY = (
-    np.int64(field)
+    int64(field)
     for field in (
         fields.TITLE, fields.HEADING, fields.ANCHOR_SAME, fields.ANCHOR_OTHER,
         fields.KEYWORDS, fields.DESCRIPTION, fields.URL, fields.BODY,
     )
 )  # fmt: skip
-_AS_IT_IS = np.int64(0)
-_REFERENCES = np.int64(tx.REFERENCES)
+_AS_IT_IS = int64(0)
+_REFERENCES = int64(tx.REFERENCES)
 
 # A page's facts, by place in its row.
 (
@@ -51,8 +54,9 @@ FACTS = 16
 
 # What is open around the text, by place in its array.
 (
-    FIELD, IN_HEADING, HEADING_DEPTH, ANCHOR, ANCHOR_DEPTH, TABLES, TEMPLATES, FOREIGN, FOREIGN_OPEN,
-    IN_PRE, LATE_START, LATE_END, KEYWORDS_START, KEYWORDS_END, DESCRIPTION_START, DESCRIPTION_END,
+    FIELD, IN_HEADING, HEADING_DEPTH, ANCHOR, ANCHOR_DEPTH, TABLES, TEMPLATES, FOREIGN,
+    FOREIGN_OPEN, IN_PRE, LATE_START, LATE_END, KEYWORDS_START, KEYWORDS_END, DESCRIPTION_START,
+    DESCRIPTION_END,
     BASE_LENGTH, BASE_WHERE, HIGH, PAGE_TOKEN,
 ) = range(20)  # fmt: skip
 
@@ -101,7 +105,7 @@ def scan_page(
 
 
 @part
-def _start(work: Work, lo: int) -> None:
+def _start(work: Work, lo: Int) -> None:
     st, now, facts = work.st, work.now, work.facts
     for k in range(len(facts)):
         facts[k] = -1
@@ -126,7 +130,7 @@ def _start(work: Work, lo: int) -> None:
 
 
 @part
-def _segment(work: Work, out: Output, start: int, end: int, how: int) -> None:
+def _segment(work: Work, out: Output, start: Int, end: Int, how: Int) -> None:
     if work.st[o.SEGMENT_END] > 0:
         bits = o.REFERENCES if (how & tx.REFERENCES) != 0 else 0
         if (how & tx.LINED) != 0:
@@ -136,14 +140,14 @@ def _segment(work: Work, out: Output, start: int, end: int, how: int) -> None:
 
 @part
 def _markup(
-    buf: NDArray[np.uint8], at: int, hi: int, how: int, plain: int, look: Tables, work: Work,
+    buf: NDArray[np.uint8], at: Int, hi: Int, how: Int, plain: Int, look: Tables, work: Work,
     out: Output, scratch: NDArray[np.uint8],
-) -> int:  # fmt: skip
+) -> Int:  # fmt: skip
     """Read what the `<` at `at` starts; its end, or `at` if it starts nothing."""
     st, now = work.st, work.now
     if at + 1 >= hi:
         return at
-    c = np.int64(buf[at + 1])
+    c = int64(buf[at + 1])
     visible = now[TEMPLATES] == 0
     name = at + 1
     closing = False
@@ -154,7 +158,7 @@ def _markup(
             closing = sx.is_letter(buf[at + 2])
             name = at + 2
         if not closing:
-            if c != 0x21 and c != 0x3F and c != 0x2F:  # noqa: PLR1714
+            if c != 0x21 and c != 0x3F and c != 0x2F:
                 return at
             if visible:
                 _segment(work, out, plain, at, how)
@@ -198,7 +202,7 @@ def _markup(
 
 @part
 def _range(
-    buf: NDArray[np.uint8], start: int, end: int, how: int, field: int, look: Tables, work: Work,
+    buf: NDArray[np.uint8], start: Int, end: Int, how: Int, field: Int, look: Tables, work: Work,
     out: Output,
 ) -> None:  # fmt: skip
     """Read text in which no tag counts. A word may be open before it and after it."""
@@ -208,8 +212,8 @@ def _range(
 
 @part
 def _in_template(
-    buf: NDArray[np.uint8], end: int, hi: int, kind: int, closing: bool, work: Work
-) -> int:
+    buf: NDArray[np.uint8], end: Int, hi: Int, kind: Int, closing: Bool, work: Work
+) -> Int:
     """A tag that no reader sees: only its template's end matters, and what may hide that."""
     if kind == el.TEMPLATE:
         work.now[TEMPLATES] += -1 if closing else 1
@@ -230,13 +234,13 @@ def _refield(now: NDArray[np.int64]) -> None:
 
 
 @part
-def _leave_anchor(at: int, work: Work, out: Output) -> None:
+def _leave_anchor(at: Int, work: Work, out: Output) -> None:
     o.end_link(work, out, at)
     work.now[ANCHOR] = BODY
 
 
 @part
-def _leave_cell(at: int, work: Work, out: Output) -> None:
+def _leave_cell(at: Int, work: Work, out: Output) -> None:
     """A link or a heading that was opened in a table's cell does not reach into the next."""
     now = work.now
     if now[TABLES] > 0:
@@ -247,7 +251,7 @@ def _leave_cell(at: int, work: Work, out: Output) -> None:
 
 
 @part
-def _closed(at: int, end: int, kind: int, work: Work, out: Output) -> None:
+def _closed(at: Int, end: Int, kind: Int, work: Work, out: Output) -> None:
     """What an end tag means."""
     now = work.now
     if kind == el.ANCHOR:
@@ -273,7 +277,7 @@ def _closed(at: int, end: int, kind: int, work: Work, out: Output) -> None:
 
 
 @part
-def _line_break(at: int, end: int, work: Work, out: Output) -> None:
+def _line_break(at: Int, end: Int, work: Work, out: Output) -> None:
     """One `br` ends a word, a second one without a word between ends the block."""
     st = work.st
     if st[o.LINES] != 0:
@@ -286,9 +290,9 @@ def _line_break(at: int, end: int, work: Work, out: Output) -> None:
 
 @part
 def _opened(
-    buf: NDArray[np.uint8], at: int, end: int, hi: int, kind: int, look: Tables, work: Work,
+    buf: NDArray[np.uint8], at: Int, end: Int, hi: Int, kind: Int, look: Tables, work: Work,
     out: Output, scratch: NDArray[np.uint8],
-) -> int:  # fmt: skip
+) -> Int:  # fmt: skip
     """What a start tag means; where text goes on."""
     st, now, found = work.st, work.now, work.found
     name, name_end = found[sx.NAME], found[sx.NAME_END]
@@ -330,7 +334,7 @@ def _opened(
     elif kind == el.TITLE:
         if now[FOREIGN] == 0:
             return _title(buf, end, hi, look, work, out)
-    elif kind == el.TEXTAREA or kind == el.XMP:  # noqa: PLR1714
+    elif kind == el.TEXTAREA or kind == el.XMP:
         if now[FOREIGN] == 0:
             stop = sx.raw_end(buf, end, hi, name, name_end)
             how = tx.LINED | (tx.REFERENCES if kind == el.TEXTAREA else 0)
@@ -356,9 +360,9 @@ def _opened(
 
 @part
 def _link(
-    buf: NDArray[np.uint8], end: int, look: Tables, work: Work, out: Output,
+    buf: NDArray[np.uint8], end: Int, look: Tables, work: Work, out: Output,
     scratch: NDArray[np.uint8],
-) -> int:  # fmt: skip
+) -> Int:  # fmt: skip
     """Write the link of an `a` or `area`; where it leads, NO_PAGE if it is none."""
     found = work.found
     start, stop = found[sx.HREF], found[sx.HREF + 1]
@@ -373,9 +377,7 @@ def _link(
 
 
 @part
-def _title(
-    buf: NDArray[np.uint8], end: int, hi: int, look: Tables, work: Work, out: Output
-) -> int:
+def _title(buf: NDArray[np.uint8], end: Int, hi: Int, look: Tables, work: Work, out: Output) -> Int:
     """The first title is the page's; a browser shows no other."""
     st, now, facts = work.st, work.now, work.facts
     stop = sx.raw_end(buf, end, hi, work.found[sx.NAME], work.found[sx.NAME_END])
@@ -418,7 +420,7 @@ def _picture(
 
 @part
 def _metadata(
-    buf: NDArray[np.uint8], kind: int, look: Tables, work: Work, scratch: NDArray[np.uint8]
+    buf: NDArray[np.uint8], kind: Int, look: Tables, work: Work, scratch: NDArray[np.uint8]
 ) -> None:
     """`base`, `link`, `meta`: of each kind the first counts."""
     now, found, facts, origin = work.now, work.found, work.facts, work.st[o.ORIGIN]
@@ -451,7 +453,7 @@ def _metadata(
 
 @part
 def _waiting(
-    buf: NDArray[np.uint8], look: Tables, work: Work, out: Output, first_picture: int
+    buf: NDArray[np.uint8], look: Tables, work: Work, out: Output, first_picture: Int
 ) -> None:
     """What is read out of its place: a late title; meta content and URL, which are in no block."""
     st, now, bound = work.st, work.now, work.bound
@@ -468,9 +470,7 @@ def _waiting(
     st[o.NUMBERED] = 0
     how = tx.REFERENCES | tx.ATTRIBUTE
     if now[KEYWORDS_START] >= 0:
-        tx.read_text(
-            buf, now[KEYWORDS_START], now[KEYWORDS_END], how, KEYWORDS, look, work, out
-        )
+        tx.read_text(buf, now[KEYWORDS_START], now[KEYWORDS_END], how, KEYWORDS, look, work, out)
         tx.end_word(work, out, KEYWORDS)
     if now[DESCRIPTION_START] >= 0:
         tx.read_text(

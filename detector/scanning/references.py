@@ -4,18 +4,21 @@ All named ones, longest match first; those that may lack their semicolon; numeri
 remapping of 0x80 to 0x9F. Each looks ahead a bounded way, or as far as it consumes.
 """
 
+# Kernels: a call costs its arguments, a set a search.
+# ruff: noqa: PLR0911
+
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning.jit import part
+from detector.scanning.jit import Bool, Int, Tuple, int64, part, uint64
 from detector.scanning.tables import REFERENCE_SLOTS, SPREAD, Tables
 
 # "CounterClockwiseContourIntegral" without its semicolon; "Aacute".
 _LONGEST = 31
 _LONGEST_BARE = 6
-_SPREAD = np.uint64(SPREAD)
+_SPREAD = uint64(SPREAD)
 _SLOTS_MASK = REFERENCE_SLOTS - 1
 REPLACEMENT = 0xFFFD
 _WINDOWS_1252 = np.array(
@@ -30,8 +33,8 @@ _WINDOWS_1252 = np.array(
 
 @part
 def reference(
-    buf: NDArray[np.uint8], at: int, limit: int, in_attribute: bool, look: Tables
-) -> tuple[int, int, int]:
+    buf: NDArray[np.uint8], at: Int, limit: Int, in_attribute: Bool, look: Tables
+) -> Tuple:
     """What the `&` at `at` starts: (end, code point, second code point or 0).
 
     The end is `at` itself where it starts no reference and is a plain ampersand.
@@ -66,11 +69,11 @@ def reference(
 
 
 @part
-def _find(buf: NDArray[np.uint8], start: int, length: int, look: Tables) -> int:
-    value = np.uint64(0)
+def _find(buf: NDArray[np.uint8], start: Int, length: Int, look: Tables) -> Int:
+    value = uint64(0)
     for i in range(start, start + length):
-        value = (value ^ np.uint64(buf[i])) * _SPREAD
-    slot = np.int64(value >> np.uint64(51))
+        value = (value ^ uint64(buf[i])) * _SPREAD
+    slot = int64(value >> uint64(51))
     while look.reference_length[slot] != 0:
         if look.reference_length[slot] == length:
             name = look.reference_at[slot]
@@ -84,7 +87,7 @@ def _find(buf: NDArray[np.uint8], start: int, length: int, look: Tables) -> int:
 
 
 @part
-def _numeric(buf: NDArray[np.uint8], at: int, limit: int) -> tuple[int, int, int]:
+def _numeric(buf: NDArray[np.uint8], at: Int, limit: Int) -> Tuple:
     i = at + 2
     hexadecimal = i < limit and (buf[i] | 0x20) == 0x78  # 'x'
     if hexadecimal:
@@ -92,7 +95,7 @@ def _numeric(buf: NDArray[np.uint8], at: int, limit: int) -> tuple[int, int, int
     first = i
     value = 0
     while i < limit:
-        c = np.int64(buf[i])
+        c = int64(buf[i])
         if 0x30 <= c <= 0x39:
             digit = c - 0x30
         elif hexadecimal and 0x61 <= (c | 0x20) <= 0x66:

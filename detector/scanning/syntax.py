@@ -4,20 +4,23 @@ Every function reads forward from where it is called and returns where it stoppe
 is read once however it is broken. Nothing here knows what a tag means.
 """
 
+# Kernels: a call costs its arguments, a set a search.
+# ruff: noqa: PLR0911, PLR0912, PLR1714, SIM110
+
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from detector.scanning.elements import ATTRIBUTES
-from detector.scanning.jit import part
+from detector.scanning.jit import Bool, Int, int64, part, uint64
 from detector.scanning.tables import SPREAD, TAG_SLOTS, Tables
 
 # What `tag_end` finds, by place in its `found` array: spans are start and end, -1 where absent.
 BITS, SELF_CLOSING, NAME, NAME_END = 0, 1, 2, 3
 HREF, SRC, REL, NAME_VALUE, CONTENT = 4, 6, 8, 10, 12
 FOUND_SIZE = 14
-_SPREAD = np.uint64(SPREAD)
+_SPREAD = uint64(SPREAD)
 _SLOTS_MASK = TAG_SLOTS - 1
 _CANONICAL = np.frombuffer(b"canonical", dtype=np.uint8)
 _KEYWORDS = np.frombuffer(b"keywords", dtype=np.uint8)
@@ -25,48 +28,48 @@ _DESCRIPTION = np.frombuffer(b"description", dtype=np.uint8)
 
 
 @part
-def is_space(c: int) -> bool:
+def is_space(c: Int) -> Bool:
     """ASCII white space of the HTML standard."""
-    return c == 0x20 or c == 0x0A or c == 0x09 or c == 0x0D or c == 0x0C  # noqa: PLR1714
+    return c == 0x20 or c == 0x0A or c == 0x09 or c == 0x0D or c == 0x0C
 
 
 @part
-def is_letter(c: int) -> bool:
+def is_letter(c: Int) -> Bool:
     """An ASCII letter, which is what may start a tag's name."""
     return 0x61 <= (c | 0x20) <= 0x7A
 
 
 @part
 def tag_end(
-    buf: NDArray[np.uint8], at: int, hi: int, look: Tables, found: NDArray[np.int64]
-) -> int:
+    buf: NDArray[np.uint8], at: Int, hi: Int, look: Tables, found: NDArray[np.int64]
+) -> Int:
     """The end of the tag whose name starts at `at`, or -1 if the page ends within it.
 
     Fills `found`; attributes only where the element's matter.
     """
     i = at
-    first = np.uint64(0)
-    second = np.uint64(0)
+    first = uint64(0)
+    second = uint64(0)
     while i < hi:
-        c = np.int64(buf[i])
-        if c == 0x3E or c == 0x2F or is_space(c):  # noqa: PLR1714
+        c = int64(buf[i])
+        if c == 0x3E or c == 0x2F or is_space(c):
             break
         if 0x41 <= c <= 0x5A:
             c |= 0x20
         length = i - at
         if length < 8:
-            first |= np.uint64(c) << np.uint64(8 * length)
+            first |= uint64(c) << uint64(8 * length)
         elif length < 16:
-            second |= np.uint64(c) << np.uint64(8 * (length - 8))
+            second |= uint64(c) << uint64(8 * (length - 8))
         i += 1
     found[NAME] = at
     found[NAME_END] = i
     bits = 0
     if i - at <= 16:
-        slot = np.int64(((first ^ second) * _SPREAD) >> np.uint64(54))
+        slot = int64(((first ^ second) * _SPREAD) >> uint64(54))
         while look.tag_first[slot] != 0:
             if look.tag_first[slot] == first and look.tag_second[slot] == second:
-                bits = np.int64(look.tag_bits[slot])
+                bits = int64(look.tag_bits[slot])
                 break
             slot = (slot + 1) & _SLOTS_MASK
     found[BITS] = bits
@@ -82,8 +85,8 @@ def tag_end(
 
 @part
 def _attributes(
-    buf: NDArray[np.uint8], at: int, hi: int, wanted: bool, found: NDArray[np.int64]
-) -> int:
+    buf: NDArray[np.uint8], at: Int, hi: Int, wanted: Bool, found: NDArray[np.int64]
+) -> Int:
     if wanted:
         for k in range(HREF, FOUND_SIZE):
             found[k] = -1
@@ -94,14 +97,14 @@ def _attributes(
         if i >= hi:
             return -1
         if buf[i] == 0x3E:
-            found[SELF_CLOSING] = np.int64(buf[i - 1] == 0x2F)
+            found[SELF_CLOSING] = int64(buf[i - 1] == 0x2F)
             return i + 1
         name = i
         # An equals sign here is the name's first character.
         i += 1
         while i < hi:
             c = buf[i]
-            if c == 0x3D or c == 0x3E or c == 0x2F or is_space(c):  # noqa: PLR1714
+            if c == 0x3D or c == 0x3E or c == 0x2F or is_space(c):
                 break
             i += 1
         name_end = i
@@ -116,7 +119,7 @@ def _attributes(
                 return -1
             quote = buf[i]
             value = i
-            if quote == 0x22 or quote == 0x27:  # noqa: PLR1714
+            if quote == 0x22 or quote == 0x27:
                 value = i + 1
                 i = value
                 while i < hi and buf[i] != quote:
@@ -138,15 +141,15 @@ def _attributes(
 
 
 @part
-def _attribute(buf: NDArray[np.uint8], at: int, end: int) -> int:
-    word = np.uint64(0)
+def _attribute(buf: NDArray[np.uint8], at: Int, end: Int) -> Int:
+    word = uint64(0)
     if end - at > 7:
         return -1
     for i in range(at, end):
-        c = np.uint64(buf[i])
+        c = uint64(buf[i])
         if 0x41 <= c <= 0x5A:
-            c |= np.uint64(0x20)
-        word = word << np.uint64(8) | c
+            c |= uint64(0x20)
+        word = word << uint64(8) | c
     if word == 0x68726566:
         return HREF
     if word == 0x737263:
@@ -161,7 +164,7 @@ def _attribute(buf: NDArray[np.uint8], at: int, end: int) -> int:
 
 
 @part
-def comment_end(buf: NDArray[np.uint8], at: int, hi: int) -> int:
+def comment_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
     """The end of a comment whose `<!--` ends at `at`."""
     if at < hi and buf[at] == 0x3E:
         return at + 1
@@ -184,7 +187,7 @@ def comment_end(buf: NDArray[np.uint8], at: int, hi: int) -> int:
 
 
 @part
-def bogus_comment_end(buf: NDArray[np.uint8], at: int, hi: int) -> int:
+def bogus_comment_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
     """The end of what `<?`, `</` and a character, `<!` and no comment started."""
     i = at
     while i < hi and buf[i] != 0x3E:
@@ -193,18 +196,18 @@ def bogus_comment_end(buf: NDArray[np.uint8], at: int, hi: int) -> int:
 
 
 @part
-def starts_cdata(buf: NDArray[np.uint8], at: int, hi: int) -> bool:
+def starts_cdata(buf: NDArray[np.uint8], at: Int, hi: Int) -> Bool:
     """Whether `<![CDATA[` stands at `at`."""
     if at + 9 > hi:
         return False
-    word = np.uint64(0)
+    word = uint64(0)
     for i in range(at + 1, at + 9):
-        word = word << np.uint64(8) | np.uint64(buf[i])
+        word = word << uint64(8) | uint64(buf[i])
     return word == 0x215B43444154415B
 
 
 @part
-def cdata_end(buf: NDArray[np.uint8], at: int, hi: int) -> int:
+def cdata_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
     """Where the `]]>` of a CDATA section starts."""
     i = at
     brackets = 0
@@ -221,7 +224,7 @@ def cdata_end(buf: NDArray[np.uint8], at: int, hi: int) -> int:
 
 
 @part
-def raw_end(buf: NDArray[np.uint8], at: int, hi: int, name: int, name_end: int) -> int:
+def raw_end(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int, name_end: Int) -> Int:
     """Where the `</name` that ends raw text starts: the name is the start tag's, in the page."""
     length = name_end - name
     i = at
@@ -236,7 +239,7 @@ def raw_end(buf: NDArray[np.uint8], at: int, hi: int, name: int, name_end: int) 
 
 
 @part
-def _closes(buf: NDArray[np.uint8], at: int, hi: int, name: int, length: int) -> bool:
+def _closes(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int, length: Int) -> Bool:
     """Whether `</`, the name and what may follow a name stand at `at`."""
     end = at + 2 + length
     if end >= hi or buf[at + 1] != 0x2F:
@@ -245,11 +248,11 @@ def _closes(buf: NDArray[np.uint8], at: int, hi: int, name: int, length: int) ->
         if (buf[at + 2 + k] | 0x20) != (buf[name + k] | 0x20):
             return False
     c = buf[end]
-    return c == 0x3E or c == 0x2F or is_space(c)  # noqa: PLR1714
+    return c == 0x3E or c == 0x2F or is_space(c)
 
 
 @part
-def script_end(buf: NDArray[np.uint8], at: int, hi: int, name: int) -> int:
+def script_end(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int) -> Int:
     """Where the `</script` that ends a script starts (13.2.5.15 to 13.2.5.31).
 
     After `<!--` a `<script` opens a second level, in which `</script` closes only that level.
@@ -293,7 +296,7 @@ def script_end(buf: NDArray[np.uint8], at: int, hi: int, name: int) -> int:
 
 
 @part
-def _is_script(buf: NDArray[np.uint8], at: int, name: int) -> bool:
+def _is_script(buf: NDArray[np.uint8], at: Int, name: Int) -> Bool:
     for k in range(6):
         if (buf[at + k] | 0x20) != (buf[name + k] | 0x20):
             return False
@@ -301,12 +304,12 @@ def _is_script(buf: NDArray[np.uint8], at: int, name: int) -> bool:
 
 
 @part
-def _ends_name(c: int) -> bool:
-    return c == 0x3E or c == 0x2F or is_space(c)  # noqa: PLR1714
+def _ends_name(c: Int) -> Bool:
+    return c == 0x3E or c == 0x2F or is_space(c)
 
 
 @part
-def has_canonical(buf: NDArray[np.uint8], at: int, end: int) -> bool:
+def has_canonical(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
     """Whether the value of a `rel` has the keyword `canonical`."""
     i = at
     while i < end:
@@ -321,19 +324,19 @@ def has_canonical(buf: NDArray[np.uint8], at: int, end: int) -> bool:
 
 
 @part
-def is_keywords(buf: NDArray[np.uint8], at: int, end: int) -> bool:
+def is_keywords(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
     """Whether the value of a `name` is `keywords`."""
     return _is_word(buf, at, end, _KEYWORDS)
 
 
 @part
-def is_description(buf: NDArray[np.uint8], at: int, end: int) -> bool:
+def is_description(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
     """Whether the value of a `name` is `description`."""
     return _is_word(buf, at, end, _DESCRIPTION)
 
 
 @part
-def _is_word(buf: NDArray[np.uint8], at: int, end: int, word: NDArray[np.uint8]) -> bool:
+def _is_word(buf: NDArray[np.uint8], at: Int, end: Int, word: NDArray[np.uint8]) -> Bool:
     if end - at != len(word):
         return False
     for k in range(len(word)):

@@ -95,7 +95,7 @@ def _folds() -> NDArray[np.uint64]:
     return folds
 
 
-def _paged(values: NDArray[np.generic]) -> tuple[NDArray[np.uint8], NDArray[np.generic]]:
+def _paged(values: NDArray[Any]) -> tuple[NDArray[np.uint8], NDArray[Any]]:
     """Two-stage table: code points in pages of 256, equal pages stored once."""
     pages, where = np.unique(values.reshape(-1, 256), axis=0, return_inverse=True)
     return where.reshape(-1).astype(np.uint8), np.ascontiguousarray(pages.reshape(-1))
@@ -119,7 +119,7 @@ def tag_slot(first: int, second: int) -> int:
     return ((first ^ second) * SPREAD & (1 << 64) - 1) >> 54
 
 
-def _tags() -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int32]]:
+def _tags() -> tuple[NDArray[Any], ...]:
     firsts = np.zeros(TAG_SLOTS, dtype=np.uint64)
     seconds = np.zeros(TAG_SLOTS, dtype=np.uint64)
     bits = np.zeros(TAG_SLOTS, dtype=np.int32)
@@ -140,7 +140,7 @@ def reference_slot(name: bytes) -> int:
     return value >> 51
 
 
-def _references() -> tuple[NDArray[np.int32], ...]:
+def _references() -> tuple[NDArray[Any], ...]:
     at, length, first, second = (np.zeros(REFERENCE_SLOTS, dtype=np.int32) for _ in range(4))
     names = bytearray()
     for text, characters in html.entities.html5.items():
@@ -153,4 +153,4 @@ def _references() -> tuple[NDArray[np.int32], ...]:
         second[slot] = ord(characters[1]) if len(characters) > 1 else 0
         names += name
     blob = np.frombuffer(bytes(names), dtype=np.uint8)
-    return at, length, first, second, blob  # type: ignore[return-value]
+    return at, length, first, second, blob

@@ -6,12 +6,15 @@ of scripts without spaces are a token each. The word that is open when a tag com
 the tag says whether it ends.
 """
 
+# Kernels: a call costs its arguments, a set a search.
+# ruff: noqa: PLR0912, PLR0915, PLR0917, PLR1714
+
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning.jit import part
+from detector.scanning.jit import Int, int64, part, uint64
 from detector.scanning.mixing import fold_product
 from detector.scanning.output import LINES, Output, emit, end_block
 from detector.scanning.references import reference
@@ -30,44 +33,44 @@ KIND, START, END, HASH, BYTES, USED = range(6)
 OPEN_WORD = 6
 _NONE, _WORD, _SINGLE = range(3)
 
-_BYTE = np.uint64(8)
-_FULL = np.uint64(64)
-_ZERO = np.uint64(0)
+_BYTE = uint64(8)
+_FULL = uint64(64)
+_ZERO = uint64(0)
 
 
 @part
-def end_word(work: Work, out: Output, field: int) -> None:
+def end_word(work: Work, out: Output, field: Int) -> None:
     """Something that a reader sees as a gap: the open word, if any, is a token."""
     word = work.word
     if word[KIND] != _NONE:
         value = finish(word[HASH], word[BYTES], work.secrets)
-        emit(work, out, value, np.int64(word[START]), np.int64(word[END]), field)
+        emit(work, out, value, int64(word[START]), int64(word[END]), field)
         word[KIND] = _NONE
 
 
 @part
 def read_text(
-    buf: NDArray[np.uint8], at: int, limit: int, how: int, field: int, look: Tables, work: Work,
+    buf: NDArray[np.uint8], at: Int, limit: Int, how: Int, field: Int, look: Tables, work: Work,
     out: Output,
-) -> int:  # fmt: skip
+) -> Int:  # fmt: skip
     """Read from `at` to the next `<`, if tags count, or to the limit; where it stopped."""
     word, secrets = work.word, work.secrets
     seed, first = secrets[0], secrets[1]
-    kind, start, end = word[KIND], np.int64(word[START]), np.int64(word[END])
+    kind, start, end = word[KIND], int64(word[START]), int64(word[END])
     h, w, used = word[HASH], word[BYTES], word[USED]
     i = at
     while i < limit:
-        c = np.int64(buf[i])
+        c = int64(buf[i])
         folded = look.ascii[c]
         if folded != 0:
             if kind != _WORD:
                 if kind == _SINGLE:
                     emit(work, out, finish(h, w, secrets), start, end, field)
-                kind = np.uint64(_WORD)
+                kind = uint64(_WORD)
                 start = i
                 h, w, used = seed, _ZERO, _ZERO
             while True:
-                w |= np.uint64(folded) << used
+                w |= uint64(folded) << used
                 used += _BYTE
                 if used == _FULL:
                     h = fold_product(h ^ w, first)
@@ -96,7 +99,7 @@ def read_text(
             # A plain character between words, the usual case after letters.
             if kind != _NONE:
                 emit(work, out, finish(h, w, secrets), start, end, field)
-                kind = np.uint64(_NONE)
+                kind = uint64(_NONE)
             if (how & LINED) != 0:
                 _line(buf, i, limit, c, work, out)
             i += 1
@@ -106,7 +109,7 @@ def read_text(
             if what == APART or (what == MARK and kind == _NONE):
                 if kind != _NONE:
                     emit(work, out, finish(h, w, secrets), start, end, field)
-                    kind = np.uint64(_NONE)
+                    kind = uint64(_NONE)
                 if (how & LINED) != 0 and code > 0x20:
                     work.st[LINES] = 0
             elif what != IGNORED:
@@ -114,9 +117,9 @@ def read_text(
                     wanted = _SINGLE if what == SINGLE else _WORD
                     if kind != _NONE and (kind != wanted or kind == _SINGLE):
                         emit(work, out, finish(h, w, secrets), start, end, field)
-                        kind = np.uint64(_NONE)
+                        kind = uint64(_NONE)
                     if kind == _NONE:
-                        kind = np.uint64(wanted)
+                        kind = uint64(wanted)
                         start = i
                         h, w, used = seed, _ZERO, _ZERO
                 h, w, used = push_folded(h, w, used, code, first, look)
@@ -125,19 +128,17 @@ def read_text(
                 break
             code, second = second, 0
         i = stop
-    word[KIND], word[START], word[END] = kind, np.uint64(start), np.uint64(end)
+    word[KIND], word[START], word[END] = kind, uint64(start), uint64(end)
     word[HASH], word[BYTES], word[USED] = h, w, used
     return i
 
 
 @part
-def _line(
-    buf: NDArray[np.uint8], at: int, limit: int, c: int, work: Work, out: Output
-) -> None:
+def _line(buf: NDArray[np.uint8], at: Int, limit: Int, c: Int, work: Work, out: Output) -> None:
     """Two line ends with nothing but white space between them end a block."""
     if c == 0x0D and at + 1 < limit and buf[at + 1] == 0x0A:
         return
-    if c == 0x0A or c == 0x0D or c == 0x0C:  # noqa: PLR1714
+    if c == 0x0A or c == 0x0D or c == 0x0C:
         # A form feed is as good as a blank line.
         if work.st[LINES] != 0 or c == 0x0C:
             end_block(work, out, at, at + 1)

@@ -4,26 +4,29 @@ Decoding is the Encoding standard's UTF-8: what is no UTF-8 becomes U+FFFD, as m
 browser shows it, and ends a word.
 """
 
+# Kernels: a call costs its arguments, a set a search.
+# ruff: noqa: PLR0917
+
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning.jit import part
+from detector.scanning.jit import Int, Tuple, int64, part, uint64
 from detector.scanning.mixing import fold_product
 from detector.scanning.references import REPLACEMENT
 from detector.scanning.tables import Tables
 
-_CODE_MASK = np.uint64((1 << 21) - 1)
-_FULL = np.uint64(64)
-_BYTE = np.uint64(8)
-_ZERO = np.uint64(0)
+_CODE_MASK = uint64((1 << 21) - 1)
+_FULL = uint64(64)
+_BYTE = uint64(8)
+_ZERO = uint64(0)
 
 
 @part
-def code_point(buf: NDArray[np.uint8], at: int, limit: int) -> tuple[int, int]:
+def code_point(buf: NDArray[np.uint8], at: Int, limit: Int) -> Tuple:
     """(code point, end) of the non-ASCII character at `at`; U+FFFD for what is none."""
-    c = np.int64(buf[at])
+    c = int64(buf[at])
     low, high, more = 0x80, 0xBF, 0
     if 0xC2 <= c <= 0xDF:
         more, code = 1, c & 0x1F
@@ -46,7 +49,7 @@ def code_point(buf: NDArray[np.uint8], at: int, limit: int) -> tuple[int, int]:
     while more > 0:
         if i >= limit or not low <= buf[i] <= high:
             return REPLACEMENT, i
-        code = code << 6 | (np.int64(buf[i]) & 0x3F)
+        code = code << 6 | (int64(buf[i]) & 0x3F)
         low, high = 0x80, 0xBF
         more -= 1
         i += 1
@@ -54,16 +57,14 @@ def code_point(buf: NDArray[np.uint8], at: int, limit: int) -> tuple[int, int]:
 
 
 @part
-def kind_of(code: int, look: Tables) -> int:
+def kind_of(code: Int, look: Tables) -> Int:
     """What a code point is: see `tables`."""
-    return np.int64(look.kinds[np.int64(look.kind_page[code >> 8]) << 8 | (code & 0xFF)])
+    return int64(look.kinds[int64(look.kind_page[code >> 8]) << 8 | (code & 0xFF)])
 
 
 @part
-def _push(
-    h: np.uint64, w: np.uint64, used: np.uint64, byte: int, first: np.uint64
-) -> tuple[np.uint64, np.uint64, np.uint64]:
-    w |= np.uint64(byte) << used
+def _push(h: Int, w: Int, used: Int, byte: Int, first: Int) -> Tuple:
+    w |= uint64(byte) << used
     used += _BYTE
     if used == _FULL:
         return fold_product(h ^ w, first), _ZERO, _ZERO
@@ -71,9 +72,7 @@ def _push(
 
 
 @part
-def push_plain(
-    h: np.uint64, w: np.uint64, used: np.uint64, code: int, first: np.uint64
-) -> tuple[np.uint64, np.uint64, np.uint64]:
+def push_plain(h: Int, w: Int, used: Int, code: Int, first: Int) -> Tuple:
     """Add a code point as UTF-8."""
     if code < 0x80:
         return _push(h, w, used, code, first)
@@ -90,29 +89,27 @@ def push_plain(
 
 
 @part
-def push_folded(
-    h: np.uint64, w: np.uint64, used: np.uint64, code: int, first: np.uint64, look: Tables
-) -> tuple[np.uint64, np.uint64, np.uint64]:
+def push_folded(h: Int, w: Int, used: Int, code: Int, first: Int, look: Tables) -> Tuple:
     """Add a code point, case-folded."""
-    folded = look.folds[np.int64(look.fold_page[code >> 8]) << 8 | (code & 0xFF)]
+    folded = look.folds[int64(look.fold_page[code >> 8]) << 8 | (code & 0xFF)]
     if folded == 0:
         return push_plain(h, w, used, code, first)
     while folded != 0:
-        h, w, used = push_plain(h, w, used, np.int64(folded & _CODE_MASK), first)
-        folded >>= np.uint64(21)
+        h, w, used = push_plain(h, w, used, int64(folded & _CODE_MASK), first)
+        folded >>= uint64(21)
     return h, w, used
 
 
 @part
-def finish(h: np.uint64, w: np.uint64, secrets: NDArray[np.uint64]) -> np.uint64:
+def finish(h: Int, w: Int, secrets: NDArray[np.uint64]) -> Int:
     """The word's hash: see `mixing.word_hash`."""
     return fold_product(fold_product(h ^ w, secrets[1]) ^ secrets[0], secrets[2])
 
 
 @part
-def hash_of(text: NDArray[np.uint8], start: int, end: int, secrets: NDArray[np.uint64]) -> np.uint64:
+def hash_of(text: NDArray[np.uint8], start: Int, end: Int, secrets: NDArray[np.uint64]) -> Int:
     """The hash of bytes as they are."""
     h, w, used = secrets[0], _ZERO, _ZERO
     for i in range(start, end):
-        h, w, used = _push(h, w, used, np.int64(text[i]), secrets[1])
+        h, w, used = _push(h, w, used, int64(text[i]), secrets[1])
     return finish(h, w, secrets)

@@ -29,6 +29,15 @@ class Work(NamedTuple):
 
 def new_work(secrets: NDArray[np.uint64]) -> NDArray[np.void]:
     """The state before the first page, as an array of one record."""
-    sizes = (64, 64, 8, 32, 16)
-    arrays = [np.zeros(size, np.int64) for size in sizes]
-    return as_record(Work(secrets, *arrays, np.zeros(8, np.uint64), np.zeros(32, np.int64)))
+    return as_record(
+        Work(
+            secrets,
+            st=np.zeros(32, np.int64),
+            before=np.zeros(32, np.int64),
+            bound=np.zeros(8, np.int64),
+            now=np.zeros(24, np.int64),
+            found=np.zeros(16, np.int64),
+            word=np.zeros(8, np.uint64),
+            facts=np.zeros(16, np.int64),
+        )
+    )
