@@ -34,31 +34,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning import fields, page
+from detector.fields import Field
+from detector.scanning import page
 from detector.scanning.addresses import BASE_ROOM
 from detector.scanning.kernel import ROW, scan_pages
 from detector.scanning.mixing import secrets_of
 from detector.scanning.output import LINK_WIDTH, SEGMENT_WIDTH
 from detector.scanning.tables import tables
 from detector.scanning.work import new_work
-
-
-class Field(IntEnum):
-    """Where in the page a token stands (Das et al., Table 1)."""
-
-    TITLE = fields.TITLE
-    HEADING = fields.HEADING
-    ANCHOR_SAME = fields.ANCHOR_SAME
-    ANCHOR_OTHER = fields.ANCHOR_OTHER
-    KEYWORDS = fields.KEYWORDS
-    DESCRIPTION = fields.DESCRIPTION
-    URL = fields.URL
-    BODY = fields.BODY
 
 
 @dataclass(frozen=True, slots=True)
