@@ -64,12 +64,18 @@ def read_archive(
 
 
 def _read_package(source: str, start: int, reading: Reading) -> Iterator[Found]:
-    found = wacz.members(source)
-    if start:
-        raise SourceError(f"{source} is resumed member by member: {source}{wacz.MARK}{found[0][0]}")
-    if not found:
-        yield reading.damage("not-an-archive", "a zip package without archive/", 0, 0)
+    """Every member in turn. Damage of the package itself stands at byte 0, and once."""
+    try:
+        found = wacz.members(source)
+    except SourceError as error:
+        if not start:
+            yield reading.damage("corrupt", str(error), 0, 1)
+        return
+    if not found and not start:
+        yield reading.damage("not-an-archive", "a zip package without archive/", 0, 1)
     for member, _ in found:
+        if start:
+            raise ValueError(f"a package is resumed by member: {source}{wacz.MARK}{member}")
         name = f"{source}{wacz.MARK}{member}"
         yield from read_archive(
             name, scheme=reading.scheme, limits=reading.limits, clock=reading.clock
@@ -93,7 +99,8 @@ def _read_view(view: View, start: int, reading: Reading) -> Iterator[Found]:
     shape = shape_of(view, reading.limits)
     if isinstance(shape, NotAnArchive):
         if not start:
-            yield reading.damage(shape.reason, f"this is {shape.found}", 0, view.position())
+            # Past the start, so that reading on from here does not tell of it again.
+            yield reading.damage(shape.reason, f"this is {shape.found}", 0, max(1, view.position()))
     elif shape.codec is None:
         _skip(view, start)
         yield from read_plain(view, start, shape.dialect, reading)
