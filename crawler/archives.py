@@ -59,8 +59,8 @@ def read_archive(
                 yield from _read_view(view, start, reading)
     except OSError as error:
         yield reading.damage("unreadable", f"{source}: {error.strerror or error}", start, start)
-    except (SourceError, zipfile.BadZipFile, zlib.error) as error:
-        yield reading.damage("corrupt", str(error), start, start)
+    except (SourceError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+        yield reading.damage("corrupt", str(error) or "it ends too early", start, start)
 
 
 def _read_package(source: str, start: int, reading: Reading) -> Iterator[Found]:

@@ -80,6 +80,9 @@ def _pending(record: WarcRecord, offset: int, reading: Reading) -> _Pending | No
 
 
 def _is_sound(view: OnDisk, pending: _Pending, end: int) -> bool:
+    if end <= pending.offset:
+        # Two records in one member: the size before it is that of an earlier member.
+        return False
     trailer = os.pread(view.fd, _TRAILER, view.base + end - _TRAILER)
     return int.from_bytes(trailer, "little") == pending.size & 0xFFFFFFFF
 

@@ -284,6 +284,12 @@ SOUND: dict[str, Specimen] = {
         f"content encoding {name}": fine(encoded(data, name))
         for name, data in _RIGHT_ENCODINGS.items()
     },
+    "records of one size, two to a member": Specimen(
+        two_to_a_member([response(url(number)) for number in range(7)]), tuple(map(url, range(7)))
+    ),
+    "records of one size": Specimen(
+        member_each(response(url(number)) for number in range(30)), tuple(map(url, range(30)))
+    ),
     "raw deflate": fine(encoded(zlib.compress(PAGE, wbits=-15), "deflate")),
     "decoded, header left": fine(encoded(PAGE, "gzip")),
     "decoded, brotli header left": fine(encoded(PAGE, "br")),
@@ -365,6 +371,7 @@ DAMAGED: dict[str, Specimen] = {
     "garbage between members": bad(
         member_each([response(A)]) + b"\x00garbage\r\n" * 9 + member_each([response(C)]), "garbage"
     ),
+    "a member of garbage as long as a record": bad(around(b"V" + response(B)[1:]), "garbage"),
     "a member of garbage": bad(around(b"garbage\r\n\r\n"), "garbage"),
     "garbage between records": bad(
         plain([response(A), b"gar\r\nbage\r\n", response(C)]), "garbage"
