@@ -51,16 +51,23 @@ def read_archive(
     file holds raises; a file that cannot be read at all is damage too.
     """
     reading = Reading(source, scheme, limits, clock)
+    offset = start
     try:
-        if source != STDIN and wacz.is_package(source):
-            yield from _read_package(source, start, reading)
-        else:
-            with _opened(source) as view:
-                yield from _read_view(view, start, reading)
+        for found in _read(source, start, reading):
+            offset = found.next_offset
+            yield found
     except OSError as error:
-        yield reading.damage("unreadable", f"{source}: {error.strerror or error}", start, start)
+        yield reading.damage("unreadable", f"{source}: {error.strerror or error}", offset, offset)
     except (SourceError, zipfile.BadZipFile, zlib.error, EOFError) as error:
-        yield reading.damage("corrupt", str(error) or "it ends too early", start, start)
+        yield reading.damage("corrupt", str(error) or "it ends too early", offset, offset)
+
+
+def _read(source: str, start: int, reading: Reading) -> Iterator[Found]:
+    if source != STDIN and wacz.is_package(source):
+        yield from _read_package(source, start, reading)
+        return
+    with _opened(source) as view:
+        yield from _read_view(view, start, reading)
 
 
 def _read_package(source: str, start: int, reading: Reading) -> Iterator[Found]:

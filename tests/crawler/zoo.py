@@ -477,6 +477,10 @@ DAMAGED: dict[str, Specimen] = {
         + frame_each([response(C)]),
         "corrupt",
     ),
+    "a broken dictionary": Specimen(
+        with_dictionary([response(A)]).replace(_dictionary().as_bytes()[8:200], b"\x00" * 192),
+        damages=("not-an-archive",),
+    ),
     "the file ends in a frame": Specimen(
         frame_each([response(A), response(B)])[:-9], (A,), {}, ("truncated",)
     ),
