@@ -161,7 +161,7 @@ def test_a_file_that_is_gone_is_damage_and_not_an_exception(tmp_path: Path) -> N
     ("origin", "words"),
     [
         (Origin(source="-"), "standard input"),
-        (Origin(source="/nonexistent/x.warc.gz"), "No such file"),
+        (Origin(source="/nonexistent/x.warc.gz", offset=0), "No such file"),
         (Origin(source="tree:http://a.test/#/nonexistent/a.html"), "cannot be read again"),
     ],
 )
