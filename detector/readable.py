@@ -136,9 +136,11 @@ class Readable:
                 continue
             if parts and bits & PARAGRAPH:
                 parts.append(_GAPS[bits & PARAGRAPH])
-            text = self._decoded(max(first, start), min(last, end)).replace("\0", "")
+            text = self._decoded(max(first, start), min(last, end))
             if bits & REFERENCES:
                 text = html.unescape(text)
+            # After references: a NUL ends one.
+            text = text.replace("\0", "")
             parts.append(text if bits & KEEP_SPACE else _SPACES.sub(" ", text))
         return _tidy("".join(parts))
 

@@ -86,7 +86,7 @@ def scan_page(
         after = _markup(buf, i, hi, how, plain, look, work, out, scratch)
         if after == i:
             # A `<` that starts nothing is text.
-            tx.end_word(work, out, now[FIELD])
+            tx.end_word(work, out)
             i += 1
             continue
         i = plain = after
@@ -96,7 +96,7 @@ def scan_page(
             now[HIGH] = -1
         elif (how & tx.TAGS) != 0:
             how = tx.TAGS | tx.REFERENCES | (tx.LINED if now[IN_PRE] != 0 else 0)
-    tx.end_word(work, out, now[FIELD])
+    tx.end_word(work, out)
     if now[TEMPLATES] == 0:
         _segment(work, out, plain, hi, how)
     o.end_block(work, out, hi, hi)
@@ -184,7 +184,7 @@ def _markup(
     if not visible:
         return _in_template(buf, end, hi, kind, closing, work)
     if (bits & (el.WORD | el.BLOCK)) != 0:
-        tx.end_word(work, out, now[FIELD])
+        tx.end_word(work, out)
         if (bits & el.BLOCK) != 0:
             o.end_block(work, out, at, end)
             st[o.GAP_LEVEL] = o.PARAGRAPH
@@ -387,7 +387,7 @@ def _title(buf: NDArray[np.uint8], end: Int, hi: Int, look: Tables, work: Work, 
         if st[o.TOKEN] == now[PAGE_TOKEN]:
             st[o.GAP_LEVEL] = o.PARAGRAPH | o.OF_TITLE
             _range(buf, end, stop, _REFERENCES, TITLE, look, work, out)
-            tx.end_word(work, out, TITLE)
+            tx.end_word(work, out)
             st[o.GAP_LEVEL] = o.PARAGRAPH
         else:
             now[LATE_START] = end
@@ -463,7 +463,7 @@ def _waiting(
         st[o.GAP] = now[LATE_START]
         st[o.GAP_LEVEL] = o.PARAGRAPH | o.OF_TITLE
         _range(buf, now[LATE_START], now[LATE_END], _REFERENCES, TITLE, look, work, out)
-        tx.end_word(work, out, TITLE)
+        tx.end_word(work, out)
         o.end_block(work, out, now[LATE_END], now[LATE_END])
         o.title_first(work, out, first_token, body, first_picture)
     work.facts[TEXT_TOKENS] = st[o.TOKEN] - first_token
@@ -471,14 +471,14 @@ def _waiting(
     how = tx.REFERENCES | tx.ATTRIBUTE
     if now[KEYWORDS_START] >= 0:
         tx.read_text(buf, now[KEYWORDS_START], now[KEYWORDS_END], how, KEYWORDS, look, work, out)
-        tx.end_word(work, out, KEYWORDS)
+        tx.end_word(work, out)
     if now[DESCRIPTION_START] >= 0:
         tx.read_text(
             buf, now[DESCRIPTION_START], now[DESCRIPTION_END], how, DESCRIPTION, look, work,
             out,
         )  # fmt: skip
-        tx.end_word(work, out, DESCRIPTION)
+        tx.end_word(work, out)
     # Spans of the URL's words are within the URL.
     st[o.ORIGIN] = bound[1]
     tx.read_text(buf, bound[1], bound[2], _AS_IT_IS, URL, look, work, out)
-    tx.end_word(work, out, URL)
+    tx.end_word(work, out)

@@ -56,6 +56,9 @@ def tag_end(
             break
         if 0x41 <= c <= 0x5A:
             c |= 0x20
+        elif c == 0:
+            # `script` and a NUL is no script; the padding of packed names is zeros.
+            c = 0xFF
         length = i - at
         if length < 8:
             first |= uint64(c) << uint64(8 * length)

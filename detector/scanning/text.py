@@ -29,7 +29,7 @@ LINED = 4  # blank lines end blocks
 ATTRIBUTE = 8  # the rules of attribute values for references
 
 # The open word, by place in its array.
-KIND, START, END, HASH, BYTES, USED = range(6)
+KIND, START, END, HASH, BYTES, USED, FIELD = range(7)
 OPEN_WORD = 6
 _NONE, _WORD, _SINGLE = range(3)
 
@@ -39,12 +39,12 @@ _ZERO = uint64(0)
 
 
 @part
-def end_word(work: Work, out: Output, field: Int) -> None:
+def end_word(work: Work, out: Output) -> None:
     """Something that a reader sees as a gap: the open word, if any, is a token."""
     word = work.word
     if word[KIND] != _NONE:
         value = finish(word[HASH], word[BYTES], work.secrets)
-        emit(work, out, value, int64(word[START]), int64(word[END]), field)
+        emit(work, out, value, int64(word[START]), int64(word[END]), int64(word[FIELD]))
         word[KIND] = _NONE
 
 
@@ -57,6 +57,8 @@ def read_text(
     word, secrets = work.word, work.secrets
     seed, first = secrets[0], secrets[1]
     kind, start, end = word[KIND], int64(word[START]), int64(word[END])
+    # A word is of the field that it starts in.
+    own = int64(word[FIELD])
     h, w, used = word[HASH], word[BYTES], word[USED]
     i = at
     while i < limit:
@@ -65,9 +67,9 @@ def read_text(
         if folded != 0:
             if kind != _WORD:
                 if kind == _SINGLE:
-                    emit(work, out, finish(h, w, secrets), start, end, field)
+                    emit(work, out, finish(h, w, secrets), start, end, own)
                 kind = uint64(_WORD)
-                start = i
+                start, own = i, field
                 h, w, used = seed, _ZERO, _ZERO
             while True:
                 w |= uint64(folded) << used
@@ -98,7 +100,7 @@ def read_text(
         else:
             # A plain character between words, the usual case after letters.
             if kind != _NONE:
-                emit(work, out, finish(h, w, secrets), start, end, field)
+                emit(work, out, finish(h, w, secrets), start, end, own)
                 kind = uint64(_NONE)
             if (how & LINED) != 0:
                 _line(buf, i, limit, c, work, out)
@@ -108,7 +110,7 @@ def read_text(
             what = kind_of(code, look)
             if what == APART or (what == MARK and kind == _NONE):
                 if kind != _NONE:
-                    emit(work, out, finish(h, w, secrets), start, end, field)
+                    emit(work, out, finish(h, w, secrets), start, end, own)
                     kind = uint64(_NONE)
                 if (how & LINED) != 0 and code > 0x20:
                     work.st[LINES] = 0
@@ -116,11 +118,11 @@ def read_text(
                 if what != MARK:
                     wanted = _SINGLE if what == SINGLE else _WORD
                     if kind != _NONE and (kind != wanted or kind == _SINGLE):
-                        emit(work, out, finish(h, w, secrets), start, end, field)
+                        emit(work, out, finish(h, w, secrets), start, end, own)
                         kind = uint64(_NONE)
                     if kind == _NONE:
                         kind = uint64(wanted)
-                        start = i
+                        start, own = i, field
                         h, w, used = seed, _ZERO, _ZERO
                 h, w, used = push_folded(h, w, used, code, first, look)
                 end = stop
@@ -129,6 +131,7 @@ def read_text(
             code, second = second, 0
         i = stop
     word[KIND], word[START], word[END] = kind, uint64(start), uint64(end)
+    word[FIELD] = uint64(own)
     word[HASH], word[BYTES], word[USED] = h, w, used
     return i
 
