@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from detector.scanning import fields, page
-from detector.scanning.addresses import BASE_ROOM
+from detector.scanning.addresses import ADDRESS_ROOM
 from detector.scanning.kernel import ROW, scan_pages
 from detector.scanning.mixing import secrets_of
 from detector.scanning.output import LINK_WIDTH, SEGMENT_WIDTH
@@ -265,8 +265,8 @@ def _run(
         np.array(rooms, dtype=np.int64),
         hashes,
         columns,
-        # An address, its term, a base.
-        np.empty(BASE_ROOM + 2 * (2 * longest + BASE_ROOM), dtype=np.uint8),
+        # An address and its term.
+        np.empty(2 * (2 * longest + ADDRESS_ROOM), dtype=np.uint8),
         facts,
     )
     facts[:, page.BYTES_LOST] = [max(0, len(source.utf8) - limits.bytes) for source in sources]

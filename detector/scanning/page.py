@@ -19,19 +19,17 @@ from detector.scanning import output as o
 from detector.scanning import syntax as sx
 from detector.scanning import text as tx
 from detector.scanning.addresses import (
-    BASE_ROOM,
     NO_PAGE,
     OTHER_SITE,
     RELATIVE,
     SAME_HOST,
-    base_of,
+    begin_base,
     destination,
-    picture_term,
+    picture_hash,
 )
 from detector.scanning.jit import Bool, Int, int64, part
 from detector.scanning.output import Output
 from detector.scanning.tables import Tables
-from detector.scanning.words import hash_of
 from detector.scanning.work import Work
 
 # Not plain integers: numba would compile the text loop anew for each that is passed to it.
@@ -57,8 +55,8 @@ FACTS = 16
     FIELD, IN_HEADING, HEADING_DEPTH, ANCHOR, ANCHOR_DEPTH, TABLES, TEMPLATES, FOREIGN,
     FOREIGN_OPEN, IN_PRE, LATE_START, LATE_END, KEYWORDS_START, KEYWORDS_END, DESCRIPTION_START,
     DESCRIPTION_END,
-    BASE_LENGTH, BASE_WHERE, HIGH, PAGE_TOKEN,
-) = range(20)  # fmt: skip
+    BASE_WHERE, HIGH, PAGE_TOKEN,
+) = range(19)  # fmt: skip
 
 
 @part
@@ -122,7 +120,6 @@ def _start(work: Work, lo: Int) -> None:
     now[ANCHOR] = BODY
     for k in range(LATE_START, DESCRIPTION_END + 1):
         now[k] = -1
-    now[BASE_LENGTH] = -1
     now[BASE_WHERE] = RELATIVE
     now[HIGH] = -1
     now[PAGE_TOKEN] = st[o.TOKEN]
@@ -368,7 +365,7 @@ def _link(
     start, stop = found[sx.HREF], found[sx.HREF + 1]
     if start < 0:
         return NO_PAGE
-    where = destination(buf, start, stop, work, look, scratch[BASE_ROOM:])
+    where = destination(buf, start, stop, work, look, scratch)
     if where == RELATIVE:
         where = work.now[BASE_WHERE]
     if where != NO_PAGE:
@@ -402,17 +399,14 @@ def _picture(
     st, now, found = work.st, work.now, work.found
     if found[sx.SRC] < 0:
         return
-    base_length = now[BASE_LENGTH] if now[BASE_WHERE] not in (RELATIVE, SAME_HOST) else -1
-    room = (len(scratch) - BASE_ROOM) // 2
-    base, address, term = (
-        scratch[:BASE_ROOM], scratch[BASE_ROOM : BASE_ROOM + room], scratch[BASE_ROOM + room :]
+    room = len(scratch) // 2
+    below_base = now[BASE_WHERE] != RELATIVE and now[BASE_WHERE] != SAME_HOST
+    exists, value = picture_hash(
+        buf, found[sx.SRC], found[sx.SRC + 1], work, look,
+        scratch[:room], scratch[room:], below_base,
     )  # fmt: skip
-    length = picture_term(
-        buf, found[sx.SRC], found[sx.SRC + 1], work, look, address, term, base, base_length
-    )
-    if length > 0:
+    if exists:
         token = st[o.TOKEN]
-        value = hash_of(term, 0, length, work.secrets)
         o.emit(work, out, value, found[sx.SRC], found[sx.SRC + 1], now[FIELD])
         if st[o.TOKEN] > token:
             o.add_picture(work, out, token - now[PAGE_TOKEN])
@@ -428,8 +422,9 @@ def _metadata(
         if found[sx.HREF] >= 0 and facts[BASE_START] < 0:
             facts[BASE_START] = found[sx.HREF] - origin
             facts[BASE_END] = found[sx.HREF + 1] - origin
-            now[BASE_LENGTH], now[BASE_WHERE] = base_of(
-                buf, found[sx.HREF], found[sx.HREF + 1], work, look, scratch[:BASE_ROOM]
+            room = len(scratch) // 2
+            now[BASE_WHERE] = begin_base(
+                buf, found[sx.HREF], found[sx.HREF + 1], work, look, scratch[:room], scratch[room:]
             )
     elif kind == el.LINK:
         if (

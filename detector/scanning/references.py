@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from detector.scanning.jit import Bool, Int, Tuple, int64, part, uint64
-from detector.scanning.tables import REFERENCE_SLOTS, SPREAD, Tables
+from detector.scanning.tables import PLAIN, REFERENCE_SLOTS, SPREAD, Tables
 
 # "CounterClockwiseContourIntegral" without its semicolon; "Aacute".
 _LONGEST = 31
@@ -46,7 +46,7 @@ def reference(
         return _numeric(buf, at, limit)
     # A name is letters and digits.
     stop = min(limit, i + _LONGEST)
-    while i < stop and look.ascii[buf[i]] != 0:
+    while i < stop and look.ascii[buf[i]] > PLAIN:
         i += 1
     length = i - at - 1
     if length < 2:
@@ -61,7 +61,7 @@ def reference(
         if slot >= 0:
             i = at + 1 + length
             # `?a=b&copy=1` in an address is no copyright sign.
-            if in_attribute and i < limit and (buf[i] == 0x3D or look.ascii[buf[i]] != 0):
+            if in_attribute and i < limit and (buf[i] == 0x3D or look.ascii[buf[i]] > PLAIN):
                 return at, 0, 0
             return i, look.reference_first[slot], look.reference_second[slot]
         length -= 1

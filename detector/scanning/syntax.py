@@ -40,6 +40,15 @@ def is_letter(c: Int) -> Bool:
 
 
 @part
+def starts_markup(buf: NDArray[np.uint8], at: Int, hi: Int) -> Bool:
+    """Whether the `<` at `at` may start something; else it is a character."""
+    if at + 1 >= hi:
+        return False
+    c = buf[at + 1]
+    return is_letter(c) or c == 0x2F or c == 0x21 or c == 0x3F
+
+
+@part
 def tag_end(
     buf: NDArray[np.uint8], at: Int, hi: Int, look: Tables, found: NDArray[np.int64]
 ) -> Int:

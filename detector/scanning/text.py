@@ -18,7 +18,8 @@ from detector.scanning.jit import Int, int64, part, uint64
 from detector.scanning.mixing import fold_product
 from detector.scanning.output import LINES, Output, emit, end_block
 from detector.scanning.references import reference
-from detector.scanning.tables import APART, IGNORED, MARK, SINGLE, Tables
+from detector.scanning.syntax import starts_markup
+from detector.scanning.tables import APART, IGNORED, MARK, PLAIN, SINGLE, Tables
 from detector.scanning.words import code_point, finish, kind_of, push_folded
 from detector.scanning.work import Work
 
@@ -64,7 +65,7 @@ def read_text(
     while i < limit:
         c = int64(buf[i])
         folded = look.ascii[c]
-        if folded != 0:
+        if folded > PLAIN:
             if kind != _WORD:
                 if kind == _SINGLE:
                     emit(work, out, finish(h, w, secrets), start, end, own)
@@ -81,29 +82,32 @@ def read_text(
                 if i >= limit:
                     break
                 folded = look.ascii[buf[i]]
-                if folded == 0:
+                if folded <= PLAIN:
                     break
             end = i
+            continue
+        if folded == PLAIN:
+            if kind != _NONE:
+                emit(work, out, finish(h, w, secrets), start, end, own)
+                kind = uint64(_NONE)
+            if (how & LINED) != 0:
+                _line(buf, i, limit, c, work, out)
+                i += 1
+                continue
+            i += 1
+            while i < limit and look.ascii[buf[i]] == PLAIN:
+                i += 1
             continue
         stop, code, second = i + 1, c, 0
         if c >= 0x80:
             code, stop = code_point(buf, i, limit)
-        elif c == 0x3C and (how & TAGS) != 0:
+        elif c == 0x3C and (how & TAGS) != 0 and starts_markup(buf, i, limit):
             break
         elif c == 0x26 and (how & REFERENCES) != 0:
             stop, code, second = reference(buf, i, limit, (how & ATTRIBUTE) != 0, look)
             if stop == i:
                 stop, code = i + 1, c
         elif c == 0:
-            i += 1
-            continue
-        else:
-            # A plain character between words, the usual case after letters.
-            if kind != _NONE:
-                emit(work, out, finish(h, w, secrets), start, end, own)
-                kind = uint64(_NONE)
-            if (how & LINED) != 0:
-                _line(buf, i, limit, c, work, out)
             i += 1
             continue
         while True:

@@ -107,9 +107,8 @@ def finish(h: Int, w: Int, secrets: NDArray[np.uint64]) -> Int:
 
 
 @part
-def hash_of(text: NDArray[np.uint8], start: Int, end: Int, secrets: NDArray[np.uint64]) -> Int:
-    """The hash of bytes as they are."""
-    h, w, used = secrets[0], _ZERO, _ZERO
-    for i in range(start, end):
-        h, w, used = _push(h, w, used, int64(text[i]), secrets[1])
-    return finish(h, w, secrets)
+def push_bytes(h: Int, w: Int, used: Int, text: NDArray[np.uint8], end: Int, first: Int) -> Tuple:
+    """Add bytes as they are."""
+    for i in range(end):
+        h, w, used = _push(h, w, used, int64(text[i]), first)
+    return h, w, used

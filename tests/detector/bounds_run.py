@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 import sys
 
-import numba
+import numpy as np
 from numba.core import config
+from numpy.typing import NDArray
 
 from detector.readable import Readable
 from detector.scan import ScanLimits, scan
+from detector.scanning.jit import entry
 from tests.detector.hostile_rows import ROWS, row
 from tests.detector.test_hostile_pages import _PIECES, check
 
@@ -21,10 +23,21 @@ _PAGE = (
 )
 
 
+@entry
+def _probe(values: NDArray[np.float64], at: int) -> float:
+    return float(values[at])
+
+
 def main() -> None:
     """Scan much, under limits of all sizes."""
+    # Machine code on disk knows nothing of this setting: it takes a cache directory of its own.
     assert config.BOUNDSCHECK, "run with NUMBA_BOUNDSCHECK=1"
-    assert numba.config.CACHE_DIR or True
+    try:
+        _probe(np.zeros(1), 1)
+    except IndexError:
+        pass
+    else:
+        raise AssertionError("indexes are not checked")
     chance = random.Random(7)
     pages = [row(name, 3000) for name in ROWS]
     data = _PAGE.encode()

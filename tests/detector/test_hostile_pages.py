@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -130,11 +131,16 @@ def test_hostile_rows(name: str) -> None:
     check(page, scan(page, key=1, host="x", site="x"))
 
 
-def test_nothing_is_read_or_written_out_of_bounds() -> None:
+def test_nothing_is_read_or_written_out_of_bounds(tmp_path: Path) -> None:
     """The same kernels with every index checked, over hostile rows, soup and every cut of a page."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.detector.bounds_run"],
-        env={**os.environ, "NUMBA_BOUNDSCHECK": "1", "PYTHONPATH": os.getcwd()},
+        env={
+            **os.environ,
+            "NUMBA_BOUNDSCHECK": "1",
+            "NUMBA_CACHE_DIR": str(tmp_path),
+            "PYTHONPATH": str(Path.cwd()),
+        },
         capture_output=True,
         text=True,
         check=False,
