@@ -43,7 +43,7 @@ from detector.scanning import fields, page
 from detector.scanning.addresses import ADDRESS_ROOM
 from detector.scanning.kernel import ROW, scan_pages
 from detector.scanning.mixing import secrets_of
-from detector.scanning.output import LINK_WIDTH, SEGMENT_WIDTH
+from detector.scanning.output import LINK_WIDTH, SEGMENT_WIDTH, TOKEN_WIDTH
 from detector.scanning.tables import tables
 from detector.scanning.work import new_work
 
@@ -287,30 +287,31 @@ def _cut(
     written = []
     start = 0
     for room, used in (
-        *(4 * ((rooms[0], tokens),)),
+        (TOKEN_WIDTH * rooms[0], TOKEN_WIDTH * tokens),
         *(2 * ((rooms[1], blocks),)),
         (LINK_WIDTH * rooms[2], LINK_WIDTH * links),
         (rooms[3], pictures),
         (SEGMENT_WIDTH * rooms[4], SEGMENT_WIDTH * segments),
     ):
-        written.append(columns[start : start + used].copy())
+        written.append(columns[start : start + used])
         start += room
-    starts, ends, numbers, fields_, block_starts, block_ends, hrefs, images, runs = written
+    spans, block_starts, block_ends, hrefs, images, runs = written
+    of_tokens = spans.reshape(-1, TOKEN_WIDTH)
     batch = Batch(
         sources,
         hashes[:tokens].copy(),
-        starts,
-        ends,
-        numbers,
-        fields_.astype(np.uint8),
-        block_starts,
-        block_ends,
-        hrefs.reshape(-1, LINK_WIDTH),
-        images,
+        of_tokens[:, 0].copy(),
+        of_tokens[:, 1].copy(),
+        of_tokens[:, 3].copy(),
+        of_tokens[:, 2].astype(np.uint8),
+        block_starts.copy(),
+        block_ends.copy(),
+        hrefs.reshape(-1, LINK_WIDTH).copy(),
+        images.copy(),
         at[:, 0],
         at[:, 1],
         at[:, 2],
         at[:, 3],
         facts,
     )
-    return batch, runs.reshape(-1, SEGMENT_WIDTH)
+    return batch, runs.reshape(-1, SEGMENT_WIDTH).copy()

@@ -39,6 +39,25 @@ def part(function: F) -> F:
     return cast(F, compiler(function))
 
 
+def inlined(function: F) -> F:
+    """A part that is called from one place, or is small: its call would cost more than it does."""
+    _parts.append(cast(FunctionType, function))
+    compiler = _njit(
+        nogil=True,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        _nrt=False,
+        forceinline=True,
+    )
+    return cast(F, compiler(function))
+
+
+@inlined
+def byte_at(buf: Any, at: Int) -> Int:
+    """A byte of the page. An index without a sign needs no check for counting from the end."""
+    return int64(buf[uint64(at)])
+
+
 def entry(function: F) -> F:
     """A kernel that Python calls: compiled at its first call, then loaded from disk.
 

@@ -43,9 +43,9 @@ def scan_pages(
     out = Output(hashes, columns)
     st, before = work.st, work.before
     tokens, blocks = rooms[0], rooms[1]
-    st[o.STARTS], st[o.ENDS], st[o.BLOCKS], st[o.FIELDS] = 0, tokens, 2 * tokens, 3 * tokens
-    st[o.BLOCK_STARTS], st[o.BLOCK_ENDS] = 4 * tokens, 4 * tokens + blocks
-    st[o.LINKS] = 4 * tokens + 2 * blocks
+    st[o.BLOCK_STARTS] = o.TOKEN_WIDTH * tokens
+    st[o.BLOCK_ENDS] = st[o.BLOCK_STARTS] + blocks
+    st[o.LINKS] = st[o.BLOCK_ENDS] + blocks
     st[o.PICTURES] = st[o.LINKS] + o.LINK_WIDTH * rooms[2]
     st[o.SEGMENTS] = st[o.PICTURES] + rooms[3]
     st[o.SEGMENT_END] = rooms[4]

@@ -27,7 +27,7 @@ from detector.scanning.addresses import (
     destination,
     picture_hash,
 )
-from detector.scanning.jit import Bool, Int, int64, part
+from detector.scanning.jit import Bool, Int, inlined, int64, part
 from detector.scanning.output import Output
 from detector.scanning.tables import Tables
 from detector.scanning.work import Work
@@ -126,7 +126,7 @@ def _start(work: Work, lo: Int) -> None:
     work.word[tx.KIND] = 0
 
 
-@part
+@inlined
 def _segment(work: Work, out: Output, start: Int, end: Int, how: Int) -> None:
     if work.st[o.SEGMENT_END] > 0:
         bits = o.REFERENCES if (how & tx.REFERENCES) != 0 else 0
@@ -135,7 +135,7 @@ def _segment(work: Work, out: Output, start: Int, end: Int, how: Int) -> None:
         o.add_segment(work, out, start, end, bits)
 
 
-@part
+@inlined
 def _markup(
     buf: NDArray[np.uint8], at: Int, hi: Int, how: Int, plain: Int, look: Tables, work: Work,
     out: Output, scratch: NDArray[np.uint8],
@@ -224,7 +224,7 @@ def _in_template(
     return end
 
 
-@part
+@inlined
 def _refield(now: NDArray[np.int64]) -> None:
     """A word under a link in a heading is the heading's."""
     now[FIELD] = HEADING if now[IN_HEADING] != 0 else now[ANCHOR]
@@ -247,7 +247,7 @@ def _leave_cell(at: Int, work: Work, out: Output) -> None:
             now[IN_HEADING] = 0
 
 
-@part
+@inlined
 def _closed(at: Int, end: Int, kind: Int, work: Work, out: Output) -> None:
     """What an end tag means."""
     now = work.now

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning.jit import Int, int64, part, uint64
+from detector.scanning.jit import Int, byte_at, int64, part, uint64
 from detector.scanning.mixing import fold_product
 from detector.scanning.output import LINES, Output, emit, end_block
 from detector.scanning.references import reference
@@ -57,19 +57,19 @@ def read_text(
     """Read from `at` to the next `<`, if tags count, or to the limit; where it stopped."""
     word, secrets = work.word, work.secrets
     seed, first = secrets[0], secrets[1]
-    kind, start, end = word[KIND], int64(word[START]), int64(word[END])
+    kind, start, end = int64(word[KIND]), int64(word[START]), int64(word[END])
     # A word is of the field that it starts in.
     own = int64(word[FIELD])
     h, w, used = word[HASH], word[BYTES], word[USED]
     i = at
     while i < limit:
-        c = int64(buf[i])
+        c = byte_at(buf, i)
         folded = look.ascii[c]
         if folded > PLAIN:
             if kind != _WORD:
                 if kind == _SINGLE:
                     emit(work, out, finish(h, w, secrets), start, end, own)
-                kind = uint64(_WORD)
+                kind = _WORD
                 start, own = i, field
                 h, w, used = seed, _ZERO, _ZERO
             while True:
@@ -81,7 +81,7 @@ def read_text(
                 i += 1
                 if i >= limit:
                     break
-                folded = look.ascii[buf[i]]
+                folded = look.ascii[byte_at(buf, i)]
                 if folded <= PLAIN:
                     break
             end = i
@@ -89,13 +89,13 @@ def read_text(
         if folded == PLAIN:
             if kind != _NONE:
                 emit(work, out, finish(h, w, secrets), start, end, own)
-                kind = uint64(_NONE)
+                kind = _NONE
             if (how & LINED) != 0:
                 _line(buf, i, limit, c, work, out)
                 i += 1
                 continue
             i += 1
-            while i < limit and look.ascii[buf[i]] == PLAIN:
+            while i < limit and look.ascii[byte_at(buf, i)] == PLAIN:
                 i += 1
             continue
         stop, code, second = i + 1, c, 0
@@ -115,7 +115,7 @@ def read_text(
             if what == APART or (what == MARK and kind == _NONE):
                 if kind != _NONE:
                     emit(work, out, finish(h, w, secrets), start, end, own)
-                    kind = uint64(_NONE)
+                    kind = _NONE
                 if (how & LINED) != 0 and code > 0x20:
                     work.st[LINES] = 0
             elif what != IGNORED:
@@ -123,9 +123,9 @@ def read_text(
                     wanted = _SINGLE if what == SINGLE else _WORD
                     if kind != _NONE and (kind != wanted or kind == _SINGLE):
                         emit(work, out, finish(h, w, secrets), start, end, own)
-                        kind = uint64(_NONE)
+                        kind = _NONE
                     if kind == _NONE:
-                        kind = uint64(wanted)
+                        kind = wanted
                         start, own = i, field
                         h, w, used = seed, _ZERO, _ZERO
                 h, w, used = push_folded(h, w, used, code, first, look)
@@ -134,7 +134,7 @@ def read_text(
                 break
             code, second = second, 0
         i = stop
-    word[KIND], word[START], word[END] = kind, uint64(start), uint64(end)
+    word[KIND], word[START], word[END] = uint64(kind), uint64(start), uint64(end)
     word[FIELD] = uint64(own)
     word[HASH], word[BYTES], word[USED] = h, w, used
     return i
@@ -143,7 +143,7 @@ def read_text(
 @part
 def _line(buf: NDArray[np.uint8], at: Int, limit: Int, c: Int, work: Work, out: Output) -> None:
     """Two line ends with nothing but white space between them end a block."""
-    if c == 0x0D and at + 1 < limit and buf[at + 1] == 0x0A:
+    if c == 0x0D and at + 1 < limit and byte_at(buf, at + 1) == 0x0A:
         return
     if c == 0x0A or c == 0x0D or c == 0x0C:
         # A form feed is as good as a blank line.

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning.jit import Int, Tuple, int64, part, uint64
+from detector.scanning.jit import Int, Tuple, byte_at, int64, part, uint64
 from detector.scanning.mixing import fold_product
 from detector.scanning.references import REPLACEMENT
 from detector.scanning.tables import Tables
@@ -26,7 +26,7 @@ _ZERO = uint64(0)
 @part
 def code_point(buf: NDArray[np.uint8], at: Int, limit: Int) -> Tuple:
     """(code point, end) of the non-ASCII character at `at`; U+FFFD for what is none."""
-    c = int64(buf[at])
+    c = byte_at(buf, at)
     low, high, more = 0x80, 0xBF, 0
     if 0xC2 <= c <= 0xDF:
         more, code = 1, c & 0x1F
@@ -47,9 +47,9 @@ def code_point(buf: NDArray[np.uint8], at: Int, limit: Int) -> Tuple:
         return REPLACEMENT, at + 1
     i = at + 1
     while more > 0:
-        if i >= limit or not low <= buf[i] <= high:
+        if i >= limit or not low <= byte_at(buf, i) <= high:
             return REPLACEMENT, i
-        code = code << 6 | (int64(buf[i]) & 0x3F)
+        code = code << 6 | (byte_at(buf, i) & 0x3F)
         low, high = 0x80, 0xBF
         more -= 1
         i += 1
