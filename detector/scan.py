@@ -39,7 +39,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning import fields, page
+from detector.scanning import fields, state
 from detector.scanning.addresses import ADDRESS_ROOM
 from detector.scanning.kernel import ROW, scan_pages
 from detector.scanning.mixing import secrets_of
@@ -171,15 +171,15 @@ class Batch:
             self.ends[tokens],
             self.blocks[tokens],
             self.fields[tokens],
-            facts[page.TEXT_TOKENS],
+            facts[state.TEXT_TOKENS],
             self.block_starts[blocks],
             self.block_ends[blocks],
             self.links[self.link_at[index] : self.link_at[index + 1]],
             self.images[self.image_at[index] : self.image_at[index + 1]],
-            _span(facts, page.TITLE_START),
-            _span(facts, page.BASE_START),
-            _span(facts, page.CANONICAL_START),
-            Lost(*facts[page.TOKENS_LOST : page.BYTES_LOST + 1]),
+            _span(facts, state.TITLE_START),
+            _span(facts, state.BASE_START),
+            _span(facts, state.CANONICAL_START),
+            Lost(*facts[state.TOKENS_LOST : state.BYTES_LOST + 1]),
         )
 
 
@@ -255,7 +255,7 @@ def _run(
         4 * tokens + 2 * tokens + LINK_WIDTH * some + some + SEGMENT_WIDTH * rooms[4],
         dtype=np.int32,
     )
-    facts = np.empty((count, page.FACTS), dtype=np.int64)
+    facts = np.empty((count, state.FACTS), dtype=np.int64)
     scan_pages(
         np.frombuffer(b"".join(parts), dtype=np.uint8),
         bounds,
@@ -269,7 +269,7 @@ def _run(
         np.empty(2 * (2 * longest + ADDRESS_ROOM), dtype=np.uint8),
         facts,
     )
-    facts[:, page.BYTES_LOST] = [max(0, len(source.utf8) - limits.bytes) for source in sources]
+    facts[:, state.BYTES_LOST] = [max(0, len(source.utf8) - limits.bytes) for source in sources]
     return _cut(sources, rooms, hashes, columns, facts)
 
 
@@ -282,7 +282,7 @@ def _cut(
 ) -> tuple[Batch, NDArray[np.int32]]:
     """Copies of what was written, so that the room for the worst case is given back."""
     at = np.zeros((len(sources) + 1, 5), dtype=np.int64)
-    np.cumsum(facts[:, page.TOKENS : page.SEGMENTS + 1], axis=0, out=at[1:])
+    np.cumsum(facts[:, state.TOKENS : state.SEGMENTS + 1], axis=0, out=at[1:])
     tokens, blocks, links, pictures, segments = at[-1].tolist()
     written = []
     start = 0

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from detector.scanning import output as o
-from detector.scanning import page as pg
+from detector.scanning import state as s
 from detector.scanning.jit import entry
 from detector.scanning.output import Output
 from detector.scanning.page import scan_page
@@ -61,13 +61,13 @@ def scan_pages(
         st[o.LINK_END] = min(st[o.LINK] + limits[2], rooms[2])
         scan_page(buf, look, work, out, scratch)
         facts = work.facts
-        facts[pg.TOKENS] = st[o.TOKEN] - before[o.TOKEN]
-        facts[pg.BLOCKS] = st[o.BLOCK] - before[o.BLOCK]
-        facts[pg.LINKS] = st[o.LINK] - before[o.LINK]
-        facts[pg.PICTURES] = st[o.PICTURE] - before[o.PICTURE]
-        facts[pg.SEGMENTS] = st[o.SEGMENT] - before[o.SEGMENT]
-        facts[pg.TOKENS_LOST] = st[o.TOKENS_LOST] - before[o.TOKENS_LOST]
-        facts[pg.BLOCKS_LOST] = st[o.BLOCKS_LOST] - before[o.BLOCKS_LOST]
-        facts[pg.LINKS_LOST] = st[o.LINKS_LOST] - before[o.LINKS_LOST]
+        facts[s.TOKENS] = st[o.TOKEN] - before[o.TOKEN]
+        facts[s.BLOCKS] = st[o.BLOCK] - before[o.BLOCK]
+        facts[s.LINKS] = st[o.LINK] - before[o.LINK]
+        facts[s.PICTURES] = st[o.PICTURE] - before[o.PICTURE]
+        facts[s.SEGMENTS] = st[o.SEGMENT] - before[o.SEGMENT]
+        facts[s.TOKENS_LOST] = st[o.TOKENS_LOST] - before[o.TOKENS_LOST]
+        facts[s.BLOCKS_LOST] = st[o.BLOCKS_LOST] - before[o.BLOCKS_LOST]
+        facts[s.LINKS_LOST] = st[o.LINKS_LOST] - before[o.LINKS_LOST]
         for k in range(pages.shape[1]):
             pages[page, k] = facts[k]

@@ -16,9 +16,11 @@ from tests.detector.hostile_rows import ROWS, row
 from tests.detector.test_hostile_pages import _PIECES, check
 
 _PAGE = (
-    "<!doctype html><title>T &amp; t</title><meta name=keywords content='a&eacute;'><base href=//b/x/>"
+    "<!doctype html><title>T &amp; t</title><meta name=keywords content='a&eacute;'>"
+    "<base href=//b/x/>"
     "<h1>H <a href='http://x.y/?a&amp;b'>l\u00e9</a></h1><p>a<b>b</b>c<!-- x --><br><br>\u6f22"
-    '<script><!--<script>x</script>--></script><svg><![CDATA[d]]></svg><img src="i&nGt;.png"><textarea>e'
+    "<script><!--<script>x</script>--></script><svg><![CDATA[d]]></svg>"
+    "<img src='i&nGt;.png'><textarea>e"
     "&#128;</textarea><template>f</template><td>g&CounterClockwiseContourIntegral;<title>z</title>"
 )
 

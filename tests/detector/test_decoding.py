@@ -20,7 +20,8 @@ _CODECS = [
     [
         ("utf-8", "utf-8"), ("UTF8", "utf-8"), (" Utf-8 ", "utf-8"), ("latin1", "cp1252"),
         ("iso-8859-1", "cp1252"), ("ISO-8859-1", "cp1252"), ("us-ascii", "cp1252"),
-        ("windows-1251", "cp1251"), ("gb2312", "gb18030"), ("Shift_JIS", "cp932"), ("utf-16", "utf-16-le"),
+        ("windows-1251", "cp1251"), ("gb2312", "gb18030"), ("Shift_JIS", "cp932"),
+        ("utf-16", "utf-16-le"),
         ("iso-8859-15", "iso8859-15"), ("euc-jp", "euc_jp"), ("", "cp1252"), ("nonsense", "cp1252"),
         ("hex", "cp1252"), ("utf-7", "cp1252"), ("unicode_escape", "cp1252"), ("idna", "cp1252"),
         ("a\0b", "cp1252"), ("x" * 5000, "cp1252"), ("é", "cp1252"),
@@ -52,7 +53,8 @@ def test_any_body_in_any_charset(charset: str, body: bytes) -> None:
 @pytest.mark.parametrize("before", [0, 5, 4093, 9001])
 def test_an_offset_leads_to_the_word_in_the_body(charset: str, before: int) -> None:
     codec = codec_of(charset)
-    word = {"tis-620": "ไทย", "iso-8859-2": "žluť", "windows-1252": "été", "big5": "漢字", "euc-kr": "한국", "shift_jis": "漢字", "euc-jp": "漢字",
+    word = {"tis-620": "ไทย", "iso-8859-2": "žluť", "windows-1252": "été", "big5": "漢字",
+    "euc-kr": "한국", "shift_jis": "漢字", "euc-jp": "漢字",
             "iso-2022-jp": "漢字"}.get(charset, "где")  # fmt: skip
     text = "x" + "x" * before + " " + word + " tail"
     body = text.encode(codec)

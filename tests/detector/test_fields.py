@@ -18,7 +18,8 @@ def test_every_field() -> None:
         <a href="/y">s</a> <a href="http://beta.test/">o</a> <a name=z>n</a> b"""
     assert fields(page, "https://u.test/") == [
         ("t", "TITLE"), ("h", "HEADING"), ("hl", "HEADING"), ("s", "ANCHOR_SAME"),
-        ("o", "ANCHOR_OTHER"), ("n", "BODY"), ("b", "BODY"), ("k1", "KEYWORDS"), ("ké2", "KEYWORDS"),
+        ("o", "ANCHOR_OTHER"), ("n", "BODY"), ("b", "BODY"), ("k1", "KEYWORDS"),
+        ("ké2", "KEYWORDS"),
         ("d", "DESCRIPTION"), ("https", "URL"), ("u", "URL"), ("test", "URL"),
     ]  # fmt: skip
 
@@ -36,7 +37,8 @@ def test_words_join_across_fields_of_inline_markup() -> None:
         ("http://alpha.test/x", "SAME"), ("HTTP://WWW.ALPHA.TEST:80/", "SAME"),
         ("https://x.y.alpha.test.", "SAME"), ("http://notalpha.test", "OTHER"),
         ("http://alpha.test.beta.test", "OTHER"), ("http://alpha.test@beta.test/", "OTHER"),
-        ("http://u:p@alpha.test/", "SAME"), ("http:\\\\beta.test", "OTHER"), ("/\\beta.test", "OTHER"),
+        ("http://u:p@alpha.test/", "SAME"), ("http:\\\\beta.test", "OTHER"),
+        ("/\\beta.test", "OTHER"),
         ("  http://beta.test", "OTHER"), ("ht\ntp://beta.test", "OTHER"), ("http:page", "SAME"),
         ("&#104;ttp://beta.test", "OTHER"), ("http&colon;//beta.test", "OTHER"),
         ("mailto:x@alpha.test", None), ("javascript:x()", None), ("data:,x", None),
@@ -80,10 +82,12 @@ def test_links_and_headings_do_not_leave_their_cell() -> None:
 @pytest.mark.parametrize(
     ("src", "term"),
     [
-        ("a.png", "a.png"), ("/img/a.png?v=1#x", "a.png"), ("http://www.alpha.test/i/a.png", "a.png"),
+        ("a.png", "a.png"), ("/img/a.png?v=1#x", "a.png"),
+        ("http://www.alpha.test/i/a.png", "a.png"),
         ("//www.alpha.test/a.png", "a.png"), ("http://img.alpha.test/A.png", "http://img.alpha.test/A.png"),
         ("HTTP://CDN.Test/A.png?x=1&amp;y", "http://cdn.test/A.png?x=1&y"), ("img\\a.png", "a.png"),
-        ("//cdn.test/a.png", "https://cdn.test/a.png"), ("data:image/gif;base64,R0", "data:image/gif;base64,R0"),
+        ("//cdn.test/a.png", "https://cdn.test/a.png"),
+        ("data:image/gif;base64,R0", "data:image/gif;base64,R0"),
         ("http://u@cdn.test:80/a.png", "http://u@cdn.test:80/a.png"), (" a\n.png ", "a.png"),
         ("", None), ("/", None), ("?x", None), ("é.png", "é.png"),
     ],

@@ -132,7 +132,7 @@ def test_hostile_rows(name: str) -> None:
 
 
 def test_nothing_is_read_or_written_out_of_bounds(tmp_path: Path) -> None:
-    """The same kernels with every index checked, over hostile rows, soup and every cut of a page."""
+    """The same kernels with every index checked: hostile rows, soup, every cut of a page."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.detector.bounds_run"],
         env={

@@ -19,7 +19,8 @@ from tests.detector.helpers import scanned
         ("<pre>a\n  b\n\n\nc</pre>", "a\nb\n\nc"), ("<script>x</script>a<style>y</style>", "a"),
         ("<title>t</title>a", "a"), ("a<!-- x -->b", "ab"), ("1 < 2 & 3", "1 < 2 & 3"),
         ("<template>x</template>a", "a"), ("<xmp><b>&amp;</xmp>", "<b>&amp;"), ("", ""),
-        ("<textarea>a &amp; b</textarea>", "a & b"), ("a<b", "a"), ("<svg><![CDATA[<x>]]></svg>", "<x>"),
+        ("<textarea>a &amp; b</textarea>", "a & b"), ("a<b", "a"),
+        ("<svg><![CDATA[<x>]]></svg>", "<x>"),
     ],
 )  # fmt: skip
 def test_text(page: str, text: str) -> None:
