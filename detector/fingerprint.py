@@ -82,8 +82,8 @@ def fingerprints(
     tokens = TokenBatch(
         Ragged(batch.hashes, batch.token_at),
         batch.fields,
-        batch.blocks,
-        batch.ends - batch.starts,
+        batch.blocks.view(np.uint32),
+        (batch.ends - batch.starts).view(np.uint32),
     )
     facts = [
         _facts(document, text, batch[index], scheme)

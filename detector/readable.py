@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from urllib.parse import urljoin
 
-from detector.scan import Field, Scan, segments_of
+from detector.fields import Field
+from detector.scan import Scan, segments_of
 from detector.scanning import unicode_tables
 from detector.scanning.output import KEEP_SPACE, LINE, OF_TITLE, PARAGRAPH, REFERENCES, SPACE
 
@@ -136,9 +137,11 @@ class Readable:
                 continue
             if parts and bits & PARAGRAPH:
                 parts.append(_GAPS[bits & PARAGRAPH])
-            text = self._decoded(max(first, start), min(last, end)).replace("\0", "")
+            text = self._decoded(max(first, start), min(last, end))
             if bits & REFERENCES:
                 text = html.unescape(text)
+            # After references: a NUL ends one.
+            text = text.replace("\0", "")
             parts.append(text if bits & KEEP_SPACE else _SPACES.sub(" ", text))
         return _tidy("".join(parts))
 

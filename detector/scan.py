@@ -38,12 +38,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.fields import Field
-from detector.scanning import page
-from detector.scanning.addresses import BASE_ROOM
+from detector.scanning import state
+from detector.scanning.addresses import ADDRESS_ROOM
 from detector.scanning.kernel import ROW, scan_pages
 from detector.scanning.mixing import secrets_of
-from detector.scanning.output import LINK_WIDTH, SEGMENT_WIDTH
+from detector.scanning.output import LINK_WIDTH, SEGMENT_WIDTH, TOKEN_WIDTH
 from detector.scanning.tables import tables
 from detector.scanning.work import new_work
 
@@ -158,15 +157,15 @@ class Batch:
             self.ends[tokens],
             self.blocks[tokens],
             self.fields[tokens],
-            facts[page.TEXT_TOKENS],
+            facts[state.TEXT_TOKENS],
             self.block_starts[blocks],
             self.block_ends[blocks],
             self.links[self.link_at[index] : self.link_at[index + 1]],
             self.images[self.image_at[index] : self.image_at[index + 1]],
-            _span(facts, page.TITLE_START),
-            _span(facts, page.BASE_START),
-            _span(facts, page.CANONICAL_START),
-            Lost(*facts[page.TOKENS_LOST : page.BYTES_LOST + 1]),
+            _span(facts, state.TITLE_START),
+            _span(facts, state.BASE_START),
+            _span(facts, state.CANONICAL_START),
+            Lost(*facts[state.TOKENS_LOST : state.BYTES_LOST + 1]),
         )
 
 
@@ -242,7 +241,7 @@ def _run(
         4 * tokens + 2 * tokens + LINK_WIDTH * some + some + SEGMENT_WIDTH * rooms[4],
         dtype=np.int32,
     )
-    facts = np.empty((count, page.FACTS), dtype=np.int64)
+    facts = np.empty((count, state.FACTS), dtype=np.int64)
     scan_pages(
         np.frombuffer(b"".join(parts), dtype=np.uint8),
         bounds,
@@ -252,11 +251,11 @@ def _run(
         np.array(rooms, dtype=np.int64),
         hashes,
         columns,
-        # An address, its term, a base.
-        np.empty(BASE_ROOM + 2 * (2 * longest + BASE_ROOM), dtype=np.uint8),
+        # An address and its term.
+        np.empty(2 * (2 * longest + ADDRESS_ROOM), dtype=np.uint8),
         facts,
     )
-    facts[:, page.BYTES_LOST] = [max(0, len(source.utf8) - limits.bytes) for source in sources]
+    facts[:, state.BYTES_LOST] = [max(0, len(source.utf8) - limits.bytes) for source in sources]
     return _cut(sources, rooms, hashes, columns, facts)
 
 
@@ -269,35 +268,36 @@ def _cut(
 ) -> tuple[Batch, NDArray[np.int32]]:
     """Copies of what was written, so that the room for the worst case is given back."""
     at = np.zeros((len(sources) + 1, 5), dtype=np.int64)
-    np.cumsum(facts[:, page.TOKENS : page.SEGMENTS + 1], axis=0, out=at[1:])
+    np.cumsum(facts[:, state.TOKENS : state.SEGMENTS + 1], axis=0, out=at[1:])
     tokens, blocks, links, pictures, segments = at[-1].tolist()
     written = []
     start = 0
     for room, used in (
-        *(4 * ((rooms[0], tokens),)),
+        (TOKEN_WIDTH * rooms[0], TOKEN_WIDTH * tokens),
         *(2 * ((rooms[1], blocks),)),
         (LINK_WIDTH * rooms[2], LINK_WIDTH * links),
         (rooms[3], pictures),
         (SEGMENT_WIDTH * rooms[4], SEGMENT_WIDTH * segments),
     ):
-        written.append(columns[start : start + used].copy())
+        written.append(columns[start : start + used])
         start += room
-    starts, ends, numbers, fields_, block_starts, block_ends, hrefs, images, runs = written
+    spans, block_starts, block_ends, hrefs, images, runs = written
+    of_tokens = spans.reshape(-1, TOKEN_WIDTH)
     batch = Batch(
         sources,
         hashes[:tokens].copy(),
-        starts,
-        ends,
-        numbers,
-        fields_.astype(np.uint8),
-        block_starts,
-        block_ends,
-        hrefs.reshape(-1, LINK_WIDTH),
-        images,
+        of_tokens[:, 0].copy(),
+        of_tokens[:, 1].copy(),
+        of_tokens[:, 3].copy(),
+        of_tokens[:, 2].astype(np.uint8),
+        block_starts.copy(),
+        block_ends.copy(),
+        hrefs.reshape(-1, LINK_WIDTH).copy(),
+        images.copy(),
         at[:, 0],
         at[:, 1],
         at[:, 2],
         at[:, 3],
         facts,
     )
-    return batch, runs.reshape(-1, SEGMENT_WIDTH)
+    return batch, runs.reshape(-1, SEGMENT_WIDTH).copy()

@@ -5,7 +5,7 @@ foreign. No address is resolved here but that of an image below a foreign `base`
 """
 
 # Kernels: a call costs its arguments, a set a search.
-# ruff: noqa: PLR0917, PLR1714
+# ruff: noqa: PLR1714
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from detector.scanning.jit import Bool, Int, Tuple, int64, part, uint64
 from detector.scanning.references import reference
 from detector.scanning.syntax import is_letter
 from detector.scanning.tables import Tables
+from detector.scanning.words import finish, push_bytes
 from detector.scanning.work import Work
 
 # Where an address leads.
@@ -23,8 +24,9 @@ RELATIVE, SAME_HOST, SAME_SITE, OTHER_SITE, NO_PAGE = range(5)
 # A host name has at most 253 characters; what is before it is short or a user's name.
 HOST_WITHIN = int64(1024)
 BASE_WITHIN = int64(4096)
-# A reference of five bytes can stand for six.
-BASE_ROOM = 2 * 4096 + 16
+# What an address's text may need beside twice its bytes: a reference of five bytes can stand for
+# six, a scheme and a slash may be added.
+ADDRESS_ROOM = 32
 
 
 @part
@@ -197,40 +199,59 @@ def destination(
 
 
 @part
-def base_of(
+def begin_base(
     buf: NDArray[np.uint8], at: Int, end: Int, work: Work, look: Tables, base: NDArray[np.uint8],
-) -> Tuple:  # fmt: skip
-    """(length, where) of a `base` that names a host, decoded into `base`; else (-1, RELATIVE)."""
+    term: NDArray[np.uint8],
+) -> Int:  # fmt: skip
+    """Where a `base` leads: RELATIVE if it names no host.
+
+    The terms of images below a base on another host start with it: their hashes are begun here,
+    once, so that many images below a long base cost no more than their own bytes.
+    """
     n = decoded(buf, at, end, BASE_WITHIN, look, base)
     where, start, stop = host_span(base, n)
     if where != OTHER_SITE:
-        return -1, RELATIVE
-    return n, compare_host(base, start, stop, buf, work)
+        return RELATIVE
+    where = compare_host(base, start, stop, buf, work)
+    for from_root in range(2):
+        length = _put_base(buf, work, base, n, from_root == 1, term)
+        h, w, used = push_bytes(
+            work.secrets[0], uint64(0), uint64(0), term, length, work.secrets[1]
+        )
+        work.below[3 * from_root] = h
+        work.below[3 * from_root + 1] = w
+        work.below[3 * from_root + 2] = used
+    return where
 
 
 @part
-def picture_term(
+def picture_hash(
     buf: NDArray[np.uint8], at: Int, end: Int, work: Work, look: Tables, text: NDArray[np.uint8],
-    term: NDArray[np.uint8], base: NDArray[np.uint8], base_length: Int,
-) -> Int:  # fmt: skip
-    """The term of an IMG, into `term`; its length (Henzinger 2006, section 2).
+    term: NDArray[np.uint8], below_base: Bool,
+) -> Tuple:  # fmt: skip
+    """(whether an IMG has a term, its hash) (Henzinger 2006, section 2).
 
     On the page's own host the file's name; on another the whole address, its scheme and host in
-    lower case. `base_length` is that of a `base` on another host, or -1.
+    lower case. `below_base`: relative addresses are below a `base` on another host.
     """
+    h, w, used = work.secrets[0], uint64(0), uint64(0)
     n = decoded(buf, at, end, end - at, look, text)
     where, start, stop = host_span(text, n)
-    if where == NO_PAGE:
-        return _put(text, 0, n, term, 0)
-    if where == RELATIVE:
-        if base_length < 0:
-            return _file_name(text, 0, n, term)
-        length = _put_base(buf, work, base, base_length, n > 0 and _is_slash(text[0]), term)
-        return _put(text, 0, n, term, length)
-    if compare_host(text, start, stop, buf, work) == SAME_HOST:
-        return _file_name(text, stop, n, term)
-    length = _put_lower(text, stop, term, _put_scheme(buf, work, text, term))
-    return _put(text, stop, n, term, length)
+    if where == RELATIVE and below_base:
+        from_root = 3 if n > 0 and _is_slash(text[0]) else 0
+        h, w, used = work.below[from_root], work.below[from_root + 1], work.below[from_root + 2]
+        length = _put(text, 0, n, term, 0)
+    elif where == NO_PAGE:
+        length = _put(text, 0, n, term, 0)
+    elif where == RELATIVE or compare_host(text, start, stop, buf, work) == SAME_HOST:
+        length = _file_name(text, stop, n, term)
+        if length == 0:
+            return False, h
+    else:
+        length = _put_lower(text, stop, term, _put_scheme(buf, work, text, term))
+        length = _put(text, stop, n, term, length)
+    h, w, used = push_bytes(h, w, used, term, length, work.secrets[1])
+    return True, finish(h, w, work.secrets)
 
 
 @part

@@ -1,5 +1,7 @@
-"""The fields of a page that terms are weighted by (Das et al., Table 1)."""
+"""The numbers of `detector.fields.Field`, as kernels take them."""
 
 from __future__ import annotations
 
-TITLE, HEADING, ANCHOR_SAME, ANCHOR_OTHER, KEYWORDS, DESCRIPTION, URL, BODY = range(8)
+from detector.fields import Field
+
+TITLE, HEADING, ANCHOR_SAME, ANCHOR_OTHER, KEYWORDS, DESCRIPTION, URL, BODY = map(int, Field)

@@ -1,7 +1,6 @@
 """The kernel that Python calls: a batch of pages, one after the other, without the GIL."""
 
 # Kernels: a call costs its arguments, a set a search.
-# ruff: noqa: PLR0917
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from detector.scanning import output as o
-from detector.scanning import page as pg
+from detector.scanning import state as s
 from detector.scanning.jit import entry
 from detector.scanning.output import Output
 from detector.scanning.page import scan_page
@@ -43,9 +42,9 @@ def scan_pages(
     out = Output(hashes, columns)
     st, before = work.st, work.before
     tokens, blocks = rooms[0], rooms[1]
-    st[o.STARTS], st[o.ENDS], st[o.BLOCKS], st[o.FIELDS] = 0, tokens, 2 * tokens, 3 * tokens
-    st[o.BLOCK_STARTS], st[o.BLOCK_ENDS] = 4 * tokens, 4 * tokens + blocks
-    st[o.LINKS] = 4 * tokens + 2 * blocks
+    st[o.BLOCK_STARTS] = o.TOKEN_WIDTH * tokens
+    st[o.BLOCK_ENDS] = st[o.BLOCK_STARTS] + blocks
+    st[o.LINKS] = st[o.BLOCK_ENDS] + blocks
     st[o.PICTURES] = st[o.LINKS] + o.LINK_WIDTH * rooms[2]
     st[o.SEGMENTS] = st[o.PICTURES] + rooms[3]
     st[o.SEGMENT_END] = rooms[4]
@@ -61,13 +60,13 @@ def scan_pages(
         st[o.LINK_END] = min(st[o.LINK] + limits[2], rooms[2])
         scan_page(buf, look, work, out, scratch)
         facts = work.facts
-        facts[pg.TOKENS] = st[o.TOKEN] - before[o.TOKEN]
-        facts[pg.BLOCKS] = st[o.BLOCK] - before[o.BLOCK]
-        facts[pg.LINKS] = st[o.LINK] - before[o.LINK]
-        facts[pg.PICTURES] = st[o.PICTURE] - before[o.PICTURE]
-        facts[pg.SEGMENTS] = st[o.SEGMENT] - before[o.SEGMENT]
-        facts[pg.TOKENS_LOST] = st[o.TOKENS_LOST] - before[o.TOKENS_LOST]
-        facts[pg.BLOCKS_LOST] = st[o.BLOCKS_LOST] - before[o.BLOCKS_LOST]
-        facts[pg.LINKS_LOST] = st[o.LINKS_LOST] - before[o.LINKS_LOST]
+        facts[s.TOKENS] = st[o.TOKEN] - before[o.TOKEN]
+        facts[s.BLOCKS] = st[o.BLOCK] - before[o.BLOCK]
+        facts[s.LINKS] = st[o.LINK] - before[o.LINK]
+        facts[s.PICTURES] = st[o.PICTURE] - before[o.PICTURE]
+        facts[s.SEGMENTS] = st[o.SEGMENT] - before[o.SEGMENT]
+        facts[s.TOKENS_LOST] = st[o.TOKENS_LOST] - before[o.TOKENS_LOST]
+        facts[s.BLOCKS_LOST] = st[o.BLOCKS_LOST] - before[o.BLOCKS_LOST]
+        facts[s.LINKS_LOST] = st[o.LINKS_LOST] - before[o.LINKS_LOST]
         for k in range(pages.shape[1]):
             pages[page, k] = facts[k]

@@ -5,7 +5,6 @@ not fit is counted and dropped, and the pass goes on.
 """
 
 # Kernels: a call costs its arguments, a set a search.
-# ruff: noqa: PLR0917
 
 from __future__ import annotations
 
@@ -14,29 +13,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning.jit import Bool, Int, part
+from detector.scanning.jit import Bool, Int, part, uint64
 from detector.scanning.work import Work
 
 # Places in the counters. Of a kind of rows: the next, the end of the page's room, those lost.
 (
     TOKEN, TOKEN_END, TOKENS_LOST, BLOCK, BLOCK_FIRST, BLOCK_END, BLOCKS_LOST, OPEN, GAP, LINES,
     NUMBERED, LINK, LINK_END, LINKS_LOST, OPEN_LINK, PICTURE, PICTURE_END, SEGMENT, SEGMENT_END,
-    GAP_LEVEL, ORIGIN, STARTS, ENDS, BLOCKS, FIELDS, BLOCK_STARTS, BLOCK_ENDS, LINKS, PICTURES,
+    GAP_LEVEL, ORIGIN, BLOCK_STARTS, BLOCK_ENDS, LINKS, PICTURES,
     SEGMENTS,
-) = range(30)  # fmt: skip
-COUNTERS = 30
+) = range(26)  # fmt: skip
 
 # How much apart the text of two segments is.
 JOINED, SPACE, LINE, PARAGRAPH = range(4)
 # A segment's other bits.
 REFERENCES, KEEP_SPACE, OF_TITLE = 4, 8, 16
 
+TOKEN_WIDTH = 4  # start, end, field, block
 LINK_WIDTH = 5  # href start, href end, anchor start, anchor end, same site
 SEGMENT_WIDTH = 3  # start, end, bits
 
 
 class Output(NamedTuple):
-    """The arrays of a batch. The columns of `columns` start where the counters say."""
+    """The arrays of a batch. In `columns` tokens are first; the counters say where the rest is."""
 
     hashes: NDArray[np.uint64]
     columns: NDArray[np.int32]
@@ -51,13 +50,14 @@ def emit(work: Work, out: Output, value: Int, start: Int, end: Int, field: Int) 
         st[TOKENS_LOST] += 1
         return
     st[TOKEN] = t + 1
-    out.hashes[t] = value
-    out.columns[st[STARTS] + t] = start - st[ORIGIN]
-    out.columns[st[ENDS] + t] = end - st[ORIGIN]
-    out.columns[st[FIELDS] + t] = field
+    out.hashes[uint64(t)] = value
+    at = TOKEN_WIDTH * t
+    out.columns[uint64(at)] = start - st[ORIGIN]
+    out.columns[uint64(at + 1)] = end - st[ORIGIN]
+    out.columns[uint64(at + 2)] = field
     st[LINES] = 0
     if st[NUMBERED] == 0:
-        out.columns[st[BLOCKS] + t] = -1
+        out.columns[uint64(at + 3)] = -1
         return
     if st[OPEN] == 0:
         st[OPEN] = 1
@@ -67,7 +67,7 @@ def emit(work: Work, out: Output, value: Int, start: Int, end: Int, field: Int) 
         else:
             # The last block takes all that follows.
             st[BLOCKS_LOST] += 1
-    out.columns[st[BLOCKS] + t] = st[BLOCK] - st[BLOCK_FIRST]
+    out.columns[uint64(at + 3)] = st[BLOCK] - st[BLOCK_FIRST]
 
 
 @part
@@ -142,17 +142,16 @@ def title_first(work: Work, out: Output, page: Int, tokens: Int, pictures: Int) 
         return
     columns = out.columns
     _rotate(out.hashes, page, tokens, end)
-    for column in (STARTS, ENDS, FIELDS, BLOCKS):
-        _rotate(columns, st[column] + page, st[column] + tokens, st[column] + end)
-    blocks = st[BLOCKS]
-    own = columns[blocks + page]
+    _rotate(columns, TOKEN_WIDTH * page, TOKEN_WIDTH * tokens, TOKEN_WIDTH * end)
+    own = columns[TOKEN_WIDTH * page + 3]
     # At the limit of blocks the title shares the last block of the text.
-    if columns[blocks + end - 1] != own:
+    if columns[TOKEN_WIDTH * (end - 1) + 3] != own:
         first, last = st[BLOCK_FIRST], st[BLOCK]
         for column in (BLOCK_STARTS, BLOCK_ENDS):
             _rotate(columns, st[column] + first, st[column] + last, st[column] + last + 1)
         for t in range(page, end):
-            columns[blocks + t] = 0 if t < page + many else columns[blocks + t] + 1
+            at = TOKEN_WIDTH * t + 3
+            columns[at] = 0 if t < page + many else columns[at] + 1
     for k in range(pictures, st[PICTURE]):
         columns[st[PICTURES] + k] += many
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning.jit import Bool, Int, Tuple, int64, part, uint64
-from detector.scanning.tables import REFERENCE_SLOTS, SPREAD, Tables
+from detector.scanning.jit import Bool, Int, Tuple, byte_at, int64, part, uint64
+from detector.scanning.tables import PLAIN, REFERENCE_SLOTS, SPREAD, Tables
 
 # "CounterClockwiseContourIntegral" without its semicolon; "Aacute".
 _LONGEST = 31
@@ -42,16 +42,16 @@ def reference(
     i = at + 1
     if i >= limit:
         return at, 0, 0
-    if buf[i] == 0x23:  # '#'
+    if byte_at(buf, i) == 0x23:  # '#'
         return _numeric(buf, at, limit)
     # A name is letters and digits.
     stop = min(limit, i + _LONGEST)
-    while i < stop and look.ascii[buf[i]] != 0:
+    while i < stop and look.ascii[byte_at(buf, i)] > PLAIN:
         i += 1
     length = i - at - 1
     if length < 2:
         return at, 0, 0
-    if i < limit and buf[i] == 0x3B:  # ';'
+    if i < limit and byte_at(buf, i) == 0x3B:  # ';'
         slot = _find(buf, at + 1, length + 1, look)
         if slot >= 0:
             return i + 1, look.reference_first[slot], look.reference_second[slot]
@@ -61,7 +61,11 @@ def reference(
         if slot >= 0:
             i = at + 1 + length
             # `?a=b&copy=1` in an address is no copyright sign.
-            if in_attribute and i < limit and (buf[i] == 0x3D or look.ascii[buf[i]] != 0):
+            if (
+                in_attribute
+                and i < limit
+                and (byte_at(buf, i) == 0x3D or look.ascii[byte_at(buf, i)] > PLAIN)
+            ):
                 return at, 0, 0
             return i, look.reference_first[slot], look.reference_second[slot]
         length -= 1
@@ -72,13 +76,13 @@ def reference(
 def _find(buf: NDArray[np.uint8], start: Int, length: Int, look: Tables) -> Int:
     value = uint64(0)
     for i in range(start, start + length):
-        value = (value ^ uint64(buf[i])) * _SPREAD
+        value = (value ^ uint64(byte_at(buf, i))) * _SPREAD
     slot = int64(value >> uint64(51))
     while look.reference_length[slot] != 0:
         if look.reference_length[slot] == length:
             name = look.reference_at[slot]
             k = 0
-            while k < length and look.names[name + k] == buf[start + k]:
+            while k < length and look.names[name + k] == byte_at(buf, start + k):
                 k += 1
             if k == length:
                 return slot
@@ -89,13 +93,13 @@ def _find(buf: NDArray[np.uint8], start: Int, length: Int, look: Tables) -> Int:
 @part
 def _numeric(buf: NDArray[np.uint8], at: Int, limit: Int) -> Tuple:
     i = at + 2
-    hexadecimal = i < limit and (buf[i] | 0x20) == 0x78  # 'x'
+    hexadecimal = i < limit and (byte_at(buf, i) | 0x20) == 0x78  # 'x'
     if hexadecimal:
         i += 1
     first = i
     value = 0
     while i < limit:
-        c = int64(buf[i])
+        c = byte_at(buf, i)
         if 0x30 <= c <= 0x39:
             digit = c - 0x30
         elif hexadecimal and 0x61 <= (c | 0x20) <= 0x66:
@@ -107,7 +111,7 @@ def _numeric(buf: NDArray[np.uint8], at: Int, limit: Int) -> Tuple:
         i += 1
     if i == first:
         return at, 0, 0
-    if i < limit and buf[i] == 0x3B:
+    if i < limit and byte_at(buf, i) == 0x3B:
         i += 1
     if value == 0 or value > 0x10FFFF or 0xD800 <= value <= 0xDFFF:
         value = REPLACEMENT

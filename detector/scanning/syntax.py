@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from detector.scanning.elements import ATTRIBUTES
-from detector.scanning.jit import Bool, Int, int64, part, uint64
+from detector.scanning.jit import Bool, Int, byte_at, inlined, int64, part, uint64
 from detector.scanning.tables import SPREAD, TAG_SLOTS, Tables
 
 # What `tag_end` finds, by place in its `found` array: spans are start and end, -1 where absent.
@@ -27,19 +27,28 @@ _KEYWORDS = np.frombuffer(b"keywords", dtype=np.uint8)
 _DESCRIPTION = np.frombuffer(b"description", dtype=np.uint8)
 
 
-@part
+@inlined
 def is_space(c: Int) -> Bool:
     """ASCII white space of the HTML standard."""
     return c == 0x20 or c == 0x0A or c == 0x09 or c == 0x0D or c == 0x0C
 
 
-@part
+@inlined
 def is_letter(c: Int) -> Bool:
     """An ASCII letter, which is what may start a tag's name."""
     return 0x61 <= (c | 0x20) <= 0x7A
 
 
-@part
+@inlined
+def starts_markup(buf: NDArray[np.uint8], at: Int, hi: Int) -> Bool:
+    """Whether the `<` at `at` may start something; else it is a character."""
+    if at + 1 >= hi:
+        return False
+    c = byte_at(buf, at + 1)
+    return is_letter(c) or c == 0x2F or c == 0x21 or c == 0x3F
+
+
+@inlined
 def tag_end(
     buf: NDArray[np.uint8], at: Int, hi: Int, look: Tables, found: NDArray[np.int64]
 ) -> Int:
@@ -51,11 +60,14 @@ def tag_end(
     first = uint64(0)
     second = uint64(0)
     while i < hi:
-        c = int64(buf[i])
+        c = byte_at(buf, i)
         if c == 0x3E or c == 0x2F or is_space(c):
             break
         if 0x41 <= c <= 0x5A:
             c |= 0x20
+        elif c == 0:
+            # `script` and a NUL is no script; the padding of packed names is zeros.
+            c = 0xFF
         length = i - at
         if length < 8:
             first |= uint64(c) << uint64(8 * length)
@@ -75,7 +87,7 @@ def tag_end(
     found[BITS] = bits
     found[SELF_CLOSING] = 0
     # The usual tag has no attributes.
-    if i < hi and buf[i] == 0x3E:
+    if i < hi and byte_at(buf, i) == 0x3E:
         if (bits & ATTRIBUTES) != 0:
             for k in range(HREF, FOUND_SIZE):
                 found[k] = -1
@@ -83,7 +95,7 @@ def tag_end(
     return _attributes(buf, i, hi, (bits & ATTRIBUTES) != 0, found)
 
 
-@part
+@inlined
 def _attributes(
     buf: NDArray[np.uint8], at: Int, hi: Int, wanted: Bool, found: NDArray[np.int64]
 ) -> Int:
@@ -92,44 +104,44 @@ def _attributes(
             found[k] = -1
     i = at
     while True:
-        while i < hi and (buf[i] == 0x2F or is_space(buf[i])):
+        while i < hi and (byte_at(buf, i) == 0x2F or is_space(byte_at(buf, i))):
             i += 1
         if i >= hi:
             return -1
-        if buf[i] == 0x3E:
-            found[SELF_CLOSING] = int64(buf[i - 1] == 0x2F)
+        if byte_at(buf, i) == 0x3E:
+            found[SELF_CLOSING] = int64(byte_at(buf, i - 1) == 0x2F)
             return i + 1
         name = i
         # An equals sign here is the name's first character.
         i += 1
         while i < hi:
-            c = buf[i]
+            c = byte_at(buf, i)
             if c == 0x3D or c == 0x3E or c == 0x2F or is_space(c):
                 break
             i += 1
         name_end = i
-        while i < hi and is_space(buf[i]):
+        while i < hi and is_space(byte_at(buf, i)):
             i += 1
         value = value_end = i
-        if i < hi and buf[i] == 0x3D:
+        if i < hi and byte_at(buf, i) == 0x3D:
             i += 1
-            while i < hi and is_space(buf[i]):
+            while i < hi and is_space(byte_at(buf, i)):
                 i += 1
             if i >= hi:
                 return -1
-            quote = buf[i]
+            quote = byte_at(buf, i)
             value = i
             if quote == 0x22 or quote == 0x27:
                 value = i + 1
                 i = value
-                while i < hi and buf[i] != quote:
+                while i < hi and byte_at(buf, i) != quote:
                     i += 1
                 if i >= hi:
                     return -1
                 value_end = i
                 i += 1
             else:
-                while i < hi and buf[i] != 0x3E and not is_space(buf[i]):
+                while i < hi and byte_at(buf, i) != 0x3E and not is_space(byte_at(buf, i)):
                     i += 1
                 value_end = i
         if wanted:
@@ -146,7 +158,7 @@ def _attribute(buf: NDArray[np.uint8], at: Int, end: Int) -> Int:
     if end - at > 7:
         return -1
     for i in range(at, end):
-        c = uint64(buf[i])
+        c = uint64(byte_at(buf, i))
         if 0x41 <= c <= 0x5A:
             c |= uint64(0x20)
         word = word << uint64(8) | c
@@ -166,19 +178,19 @@ def _attribute(buf: NDArray[np.uint8], at: Int, end: Int) -> Int:
 @part
 def comment_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
     """The end of a comment whose `<!--` ends at `at`."""
-    if at < hi and buf[at] == 0x3E:
+    if at < hi and byte_at(buf, at) == 0x3E:
         return at + 1
-    if at + 1 < hi and buf[at] == 0x2D and buf[at + 1] == 0x3E:
+    if at + 1 < hi and byte_at(buf, at) == 0x2D and byte_at(buf, at + 1) == 0x3E:
         return at + 2
     i = at
     dashes = 0
     while i < hi:
-        c = buf[i]
+        c = byte_at(buf, i)
         if c == 0x2D:
             dashes += 1
         elif dashes >= 2 and c == 0x3E:
             return i + 1
-        elif dashes >= 2 and c == 0x21 and i + 1 < hi and buf[i + 1] == 0x3E:
+        elif dashes >= 2 and c == 0x21 and i + 1 < hi and byte_at(buf, i + 1) == 0x3E:
             return i + 2
         else:
             dashes = 0
@@ -190,7 +202,7 @@ def comment_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
 def bogus_comment_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
     """The end of what `<?`, `</` and a character, `<!` and no comment started."""
     i = at
-    while i < hi and buf[i] != 0x3E:
+    while i < hi and byte_at(buf, i) != 0x3E:
         i += 1
     return min(i + 1, hi)
 
@@ -202,7 +214,7 @@ def starts_cdata(buf: NDArray[np.uint8], at: Int, hi: Int) -> Bool:
         return False
     word = uint64(0)
     for i in range(at + 1, at + 9):
-        word = word << uint64(8) | uint64(buf[i])
+        word = word << uint64(8) | uint64(byte_at(buf, i))
     return word == 0x215B43444154415B
 
 
@@ -212,7 +224,7 @@ def cdata_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
     i = at
     brackets = 0
     while i < hi:
-        c = buf[i]
+        c = byte_at(buf, i)
         if c == 0x5D:
             brackets += 1
         elif c == 0x3E and brackets >= 2:
@@ -229,7 +241,7 @@ def raw_end(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int, name_end: Int) 
     length = name_end - name
     i = at
     while i < hi:
-        if buf[i] != 0x3C:
+        if byte_at(buf, i) != 0x3C:
             i += 1
             continue
         if _closes(buf, i, hi, name, length):
@@ -242,12 +254,12 @@ def raw_end(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int, name_end: Int) 
 def _closes(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int, length: Int) -> Bool:
     """Whether `</`, the name and what may follow a name stand at `at`."""
     end = at + 2 + length
-    if end >= hi or buf[at + 1] != 0x2F:
+    if end >= hi or byte_at(buf, at + 1) != 0x2F:
         return False
     for k in range(length):
-        if (buf[at + 2 + k] | 0x20) != (buf[name + k] | 0x20):
+        if (byte_at(buf, at + 2 + k) | 0x20) != (byte_at(buf, name + k) | 0x20):
             return False
-    c = buf[end]
+    c = byte_at(buf, end)
     return c == 0x3E or c == 0x2F or is_space(c)
 
 
@@ -261,7 +273,7 @@ def script_end(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int) -> Int:
     dashes = 0
     i = at
     while i < hi:
-        c = buf[i]
+        c = byte_at(buf, i)
         if c == 0x2D:
             dashes += 1
             i += 1
@@ -273,14 +285,19 @@ def script_end(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int) -> Int:
             if depth < 2 and _closes(buf, i, hi, name, 6):
                 return i
             if depth == 0:
-                if i + 3 < hi and buf[i + 1] == 0x21 and buf[i + 2] == 0x2D and buf[i + 3] == 0x2D:
+                if (
+                    i + 3 < hi
+                    and byte_at(buf, i + 1) == 0x21
+                    and byte_at(buf, i + 2) == 0x2D
+                    and byte_at(buf, i + 3) == 0x2D
+                ):
                     depth = 1
                     dashes = 2
                     i += 4
                     continue
             elif depth == 1:
                 # `<script` differs from `</script` by a slash.
-                if i + 7 < hi and _is_script(buf, i + 1, name) and _ends_name(buf[i + 7]):
+                if i + 7 < hi and _is_script(buf, i + 1, name) and _ends_name(byte_at(buf, i + 7)):
                     depth = 2
                     dashes = 0
                     i += 8
@@ -298,7 +315,7 @@ def script_end(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int) -> Int:
 @part
 def _is_script(buf: NDArray[np.uint8], at: Int, name: Int) -> Bool:
     for k in range(6):
-        if (buf[at + k] | 0x20) != (buf[name + k] | 0x20):
+        if (byte_at(buf, at + k) | 0x20) != (byte_at(buf, name + k) | 0x20):
             return False
     return True
 
@@ -313,10 +330,10 @@ def has_canonical(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
     """Whether the value of a `rel` has the keyword `canonical`."""
     i = at
     while i < end:
-        while i < end and is_space(buf[i]):
+        while i < end and is_space(byte_at(buf, i)):
             i += 1
         start = i
-        while i < end and not is_space(buf[i]):
+        while i < end and not is_space(byte_at(buf, i)):
             i += 1
         if _is_word(buf, start, i, _CANONICAL):
             return True
@@ -340,6 +357,6 @@ def _is_word(buf: NDArray[np.uint8], at: Int, end: Int, word: NDArray[np.uint8])
     if end - at != len(word):
         return False
     for k in range(len(word)):
-        if (buf[at + k] | 0x20) != word[k]:
+        if (byte_at(buf, at + k) | 0x20) != word[k]:
             return False
     return True

@@ -21,6 +21,9 @@ from detector.scanning.elements import properties
 # What a code point is to the tokenizer.
 APART, WORD, SINGLE, MARK, IGNORED = range(5)
 
+# In `ascii`: a byte that ends a word and does nothing else.
+PLAIN = 1
+
 TAG_SLOTS = 1024
 REFERENCE_SLOTS = 8192
 # Spreads packed names over the slots; odd, from the golden ratio.
@@ -31,7 +34,8 @@ _CODES = 0x110000
 class Tables(NamedTuple):
     """Everything that a kernel looks up."""
 
-    ascii: NDArray[np.uint8]  # the folded byte of an ASCII letter or digit, else 0
+    # Of a byte: the folded letter or digit; 1, what ends a word and is nothing else; 0, the rest.
+    ascii: NDArray[np.uint8]
     kind_page: NDArray[np.uint8]  # per 256 code points: where in `kinds` they are
     kinds: NDArray[np.uint8]
     fold_page: NDArray[np.uint8]
@@ -106,6 +110,8 @@ def _ascii() -> NDArray[np.uint8]:
     for code in range(128):
         if chr(code).isalnum():
             folded[code] = ord(chr(code).lower())
+        elif chr(code) not in "<&\0":
+            folded[code] = PLAIN
     return folded
 
 

@@ -7,18 +7,19 @@ the tag says whether it ends.
 """
 
 # Kernels: a call costs its arguments, a set a search.
-# ruff: noqa: PLR0912, PLR0915, PLR0917, PLR1714
+# ruff: noqa: PLR0912, PLR0915, PLR1714
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning.jit import Int, int64, part, uint64
+from detector.scanning.jit import Int, byte_at, int64, part, uint64
 from detector.scanning.mixing import fold_product
 from detector.scanning.output import LINES, Output, emit, end_block
 from detector.scanning.references import reference
-from detector.scanning.tables import APART, IGNORED, MARK, SINGLE, Tables
+from detector.scanning.syntax import starts_markup
+from detector.scanning.tables import APART, IGNORED, MARK, PLAIN, SINGLE, Tables
 from detector.scanning.words import code_point, finish, kind_of, push_folded
 from detector.scanning.work import Work
 
@@ -29,7 +30,7 @@ LINED = 4  # blank lines end blocks
 ATTRIBUTE = 8  # the rules of attribute values for references
 
 # The open word, by place in its array.
-KIND, START, END, HASH, BYTES, USED = range(6)
+KIND, START, END, HASH, BYTES, USED, FIELD = range(7)
 OPEN_WORD = 6
 _NONE, _WORD, _SINGLE = range(3)
 
@@ -39,12 +40,12 @@ _ZERO = uint64(0)
 
 
 @part
-def end_word(work: Work, out: Output, field: Int) -> None:
+def end_word(work: Work, out: Output) -> None:
     """Something that a reader sees as a gap: the open word, if any, is a token."""
     word = work.word
     if word[KIND] != _NONE:
         value = finish(word[HASH], word[BYTES], work.secrets)
-        emit(work, out, value, int64(word[START]), int64(word[END]), field)
+        emit(work, out, value, int64(word[START]), int64(word[END]), int64(word[FIELD]))
         word[KIND] = _NONE
 
 
@@ -56,18 +57,20 @@ def read_text(
     """Read from `at` to the next `<`, if tags count, or to the limit; where it stopped."""
     word, secrets = work.word, work.secrets
     seed, first = secrets[0], secrets[1]
-    kind, start, end = word[KIND], int64(word[START]), int64(word[END])
+    kind, start, end = int64(word[KIND]), int64(word[START]), int64(word[END])
+    # A word is of the field that it starts in.
+    own = int64(word[FIELD])
     h, w, used = word[HASH], word[BYTES], word[USED]
     i = at
     while i < limit:
-        c = int64(buf[i])
+        c = byte_at(buf, i)
         folded = look.ascii[c]
-        if folded != 0:
+        if folded > PLAIN:
             if kind != _WORD:
                 if kind == _SINGLE:
-                    emit(work, out, finish(h, w, secrets), start, end, field)
-                kind = uint64(_WORD)
-                start = i
+                    emit(work, out, finish(h, w, secrets), start, end, own)
+                kind = _WORD
+                start, own = i, field
                 h, w, used = seed, _ZERO, _ZERO
             while True:
                 w |= uint64(folded) << used
@@ -78,15 +81,27 @@ def read_text(
                 i += 1
                 if i >= limit:
                     break
-                folded = look.ascii[buf[i]]
-                if folded == 0:
+                folded = look.ascii[byte_at(buf, i)]
+                if folded <= PLAIN:
                     break
             end = i
+            continue
+        if folded == PLAIN:
+            if kind != _NONE:
+                emit(work, out, finish(h, w, secrets), start, end, own)
+                kind = _NONE
+            if (how & LINED) != 0:
+                _line(buf, i, limit, c, work, out)
+                i += 1
+                continue
+            i += 1
+            while i < limit and look.ascii[byte_at(buf, i)] == PLAIN:
+                i += 1
             continue
         stop, code, second = i + 1, c, 0
         if c >= 0x80:
             code, stop = code_point(buf, i, limit)
-        elif c == 0x3C and (how & TAGS) != 0:
+        elif c == 0x3C and (how & TAGS) != 0 and starts_markup(buf, i, limit):
             break
         elif c == 0x26 and (how & REFERENCES) != 0:
             stop, code, second = reference(buf, i, limit, (how & ATTRIBUTE) != 0, look)
@@ -95,32 +110,23 @@ def read_text(
         elif c == 0:
             i += 1
             continue
-        else:
-            # A plain character between words, the usual case after letters.
-            if kind != _NONE:
-                emit(work, out, finish(h, w, secrets), start, end, field)
-                kind = uint64(_NONE)
-            if (how & LINED) != 0:
-                _line(buf, i, limit, c, work, out)
-            i += 1
-            continue
         while True:
             what = kind_of(code, look)
             if what == APART or (what == MARK and kind == _NONE):
                 if kind != _NONE:
-                    emit(work, out, finish(h, w, secrets), start, end, field)
-                    kind = uint64(_NONE)
+                    emit(work, out, finish(h, w, secrets), start, end, own)
+                    kind = _NONE
                 if (how & LINED) != 0 and code > 0x20:
                     work.st[LINES] = 0
             elif what != IGNORED:
                 if what != MARK:
                     wanted = _SINGLE if what == SINGLE else _WORD
                     if kind != _NONE and (kind != wanted or kind == _SINGLE):
-                        emit(work, out, finish(h, w, secrets), start, end, field)
-                        kind = uint64(_NONE)
+                        emit(work, out, finish(h, w, secrets), start, end, own)
+                        kind = _NONE
                     if kind == _NONE:
-                        kind = uint64(wanted)
-                        start = i
+                        kind = wanted
+                        start, own = i, field
                         h, w, used = seed, _ZERO, _ZERO
                 h, w, used = push_folded(h, w, used, code, first, look)
                 end = stop
@@ -128,7 +134,8 @@ def read_text(
                 break
             code, second = second, 0
         i = stop
-    word[KIND], word[START], word[END] = kind, uint64(start), uint64(end)
+    word[KIND], word[START], word[END] = uint64(kind), uint64(start), uint64(end)
+    word[FIELD] = uint64(own)
     word[HASH], word[BYTES], word[USED] = h, w, used
     return i
 
@@ -136,7 +143,7 @@ def read_text(
 @part
 def _line(buf: NDArray[np.uint8], at: Int, limit: Int, c: Int, work: Work, out: Output) -> None:
     """Two line ends with nothing but white space between them end a block."""
-    if c == 0x0D and at + 1 < limit and buf[at + 1] == 0x0A:
+    if c == 0x0D and at + 1 < limit and byte_at(buf, at + 1) == 0x0A:
         return
     if c == 0x0A or c == 0x0D or c == 0x0C:
         # A form feed is as good as a blank line.

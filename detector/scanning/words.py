@@ -5,14 +5,13 @@ browser shows it, and ends a word.
 """
 
 # Kernels: a call costs its arguments, a set a search.
-# ruff: noqa: PLR0917
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning.jit import Int, Tuple, int64, part, uint64
+from detector.scanning.jit import Int, Tuple, byte_at, int64, part, uint64
 from detector.scanning.mixing import fold_product
 from detector.scanning.references import REPLACEMENT
 from detector.scanning.tables import Tables
@@ -26,7 +25,7 @@ _ZERO = uint64(0)
 @part
 def code_point(buf: NDArray[np.uint8], at: Int, limit: Int) -> Tuple:
     """(code point, end) of the non-ASCII character at `at`; U+FFFD for what is none."""
-    c = int64(buf[at])
+    c = byte_at(buf, at)
     low, high, more = 0x80, 0xBF, 0
     if 0xC2 <= c <= 0xDF:
         more, code = 1, c & 0x1F
@@ -47,9 +46,9 @@ def code_point(buf: NDArray[np.uint8], at: Int, limit: Int) -> Tuple:
         return REPLACEMENT, at + 1
     i = at + 1
     while more > 0:
-        if i >= limit or not low <= buf[i] <= high:
+        if i >= limit or not low <= byte_at(buf, i) <= high:
             return REPLACEMENT, i
-        code = code << 6 | (int64(buf[i]) & 0x3F)
+        code = code << 6 | (byte_at(buf, i) & 0x3F)
         low, high = 0x80, 0xBF
         more -= 1
         i += 1
@@ -107,9 +106,8 @@ def finish(h: Int, w: Int, secrets: NDArray[np.uint64]) -> Int:
 
 
 @part
-def hash_of(text: NDArray[np.uint8], start: Int, end: Int, secrets: NDArray[np.uint64]) -> Int:
-    """The hash of bytes as they are."""
-    h, w, used = secrets[0], _ZERO, _ZERO
-    for i in range(start, end):
-        h, w, used = _push(h, w, used, int64(text[i]), secrets[1])
-    return finish(h, w, secrets)
+def push_bytes(h: Int, w: Int, used: Int, text: NDArray[np.uint8], end: Int, first: Int) -> Tuple:
+    """Add bytes as they are."""
+    for i in range(end):
+        h, w, used = _push(h, w, used, int64(text[i]), first)
+    return h, w, used

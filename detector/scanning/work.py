@@ -25,6 +25,7 @@ class Work(NamedTuple):
     found: NDArray[np.int64]  # the tag that was read, see `syntax`
     word: NDArray[np.uint64]  # the open word, see `text`
     facts: NDArray[np.int64]  # what the page has, see `page`
+    below: NDArray[np.uint64]  # hashes begun with a foreign base: its folder, its root
 
 
 def new_work(secrets: NDArray[np.uint64]) -> NDArray[np.void]:
@@ -39,5 +40,6 @@ def new_work(secrets: NDArray[np.uint64]) -> NDArray[np.void]:
             found=np.zeros(16, np.int64),
             word=np.zeros(8, np.uint64),
             facts=np.zeros(16, np.int64),
+            below=np.zeros(6, np.uint64),
         )
     )
