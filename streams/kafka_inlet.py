@@ -30,6 +30,7 @@ from kafka.errors import (
 )
 
 from streams.bus import (
+    BEGINNING,
     BusBroken,
     Message,
     NotOwner,
@@ -119,12 +120,15 @@ class KafkaInlet:
         return {self._ours(tp): at for tp, at in found.items() if at is not None}
 
     def seek(self, offsets: Offsets) -> None:
-        """Read on from here."""
+        """Read on from here, or from BEGINNING."""
         held = self._consumer.assignment()
         for partition, offset in offsets.items():
             if (tp := self._theirs(partition)) not in held:
                 raise NotOwner(f"{partition.topic}/{partition.number} is not held by this process")
-            self._consumer.seek(tp, offset)
+            if offset == BEGINNING:
+                self._consumer.seek_to_beginning(tp)
+            else:
+                self._consumer.seek(tp, offset)
 
     def commit(self, offsets: Offsets) -> None:
         """Everything before these offsets is done.
