@@ -92,5 +92,3 @@ def standing(messages: Iterable[Message | Outgoing]) -> set[str]:
 
 def alerts_on(bus: MemoryBus) -> list[Message]:
     return list(bus.read(topics.ALERTS))
-
-
