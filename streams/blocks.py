@@ -51,8 +51,11 @@ _OPTIONS = pa.ipc.IpcWriteOptions(compression="zstd")
 
 
 def encode(rows: Sequence[Mapping[str, Any]], scheme: HashScheme) -> bytes:
-    """The rows as one block."""
-    columns = [pa.array([row[field.name] for row in rows], field.type) for field in SCHEMA]
+    """The rows as one block. BadPage where a value does not fit its column."""
+    try:
+        columns = [pa.array([row[field.name] for row in rows], field.type) for field in SCHEMA]
+    except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
+        raise BadPage("malformed-message", f"a value that no page has: {error}") from error
     metadata = {_VERSION: str(VERSIONS["fingerprints"]), _SCHEME: scheme.name}
     schema = SCHEMA.with_metadata(metadata)
     sink = pa.BufferOutputStream()
@@ -97,13 +100,38 @@ def read_block(message: Message, scheme: HashScheme) -> pa.RecordBatch:
         with pa.ipc.open_stream(message.value or b"") as reader:
             table = reader.read_all()
         table.validate(full=True)
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError) as error:
         raise Malformed(f"not a fingerprint block: {error}") from error
-    metadata = table.schema.metadata or {}
-    scheme.require(metadata.get(_SCHEME, b"(none)").decode("utf-8", "replace"), "a block")
-    missing = [field.name for field in SCHEMA if field.name not in table.column_names]
-    if missing:
-        raise Malformed(f"a fingerprint block without {', '.join(missing)}")
+    _check_scheme(table, scheme)
+    _check_columns(table)
     return table.combine_chunks().to_batches()[0] if len(table) else pa.RecordBatch.from_pylist(
         [], schema=table.schema
     )  # fmt: skip
+
+
+def read_rows(message: Message, scheme: HashScheme) -> list[dict[str, Any]]:
+    """The block's pages."""
+    batch = read_block(message, scheme)
+    try:
+        rows: list[dict[str, Any]] = batch.to_pylist()
+    except (ValueError, OverflowError) as error:
+        raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
+    return rows
+
+
+def _check_scheme(table: pa.Table, scheme: HashScheme) -> None:
+    """Another scheme stops the process: nothing of the topic could be compared."""
+    found = (table.schema.metadata or {}).get(_SCHEME)
+    if found is None:
+        raise Malformed("a fingerprint block that names no hash scheme")
+    scheme.require(found.decode("utf-8", "replace"), "a fingerprint block")
+
+
+def _check_columns(table: pa.Table) -> None:
+    for field in SCHEMA:
+        at = table.schema.get_field_index(field.name)
+        if at < 0:
+            raise Malformed(f"a fingerprint block without {field.name}")
+        column = table.column(at)
+        if column.type != field.type or (column.null_count and not field.nullable):
+            raise Malformed(f"a fingerprint block whose {field.name} is no {field.type}")

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
+from threading import Event
 from typing import Protocol
 
 import msgspec
 
 from streams import topics
 from streams.blocks import PAGES_HEADER
-from streams.bus import Bus, Message, Outlet, Partition, TooLarge
+from streams.bus import Bus, BusError, Message, Outlet, Partition, TooLarge
 from streams.fingerprinting import FingerprintStage, ReadOrigin
 from streams.local import LocalBus
 from streams.metrics import Meters
@@ -123,8 +125,7 @@ class LocalSink:
         self._log = self._outlet.log(topics.FINGERPRINTS)
         self.meters = Meters("local", settings.scheme.name)
         self._index: Worker = index_worker(settings, bus, bus.directory, self.meters, say)
-        while self._index.step(0):
-            pass
+        self._judge_all()
         self._batch: list[Message] = []
         self._bytes = 0
         self._taken = 0
@@ -159,7 +160,11 @@ class LocalSink:
             self.meters.dead.labels("fingerprint", reason).inc(count)
         dead = output.dead.total()
         self._limit.saw(output.pages + dead, dead, next(iter(output.dead), ""))
-        self._index.step(0)
+        self._index.take(0)
+
+    def _judge_all(self) -> None:
+        while self._index.take(0):
+            pass
 
     def bury(self, letter: DeadLetter) -> None:
         """Keep a dead letter."""
@@ -172,9 +177,10 @@ class LocalSink:
             self._submit()
         for output in self._runner.drain():
             self._accept(output)
+        # Committed here only, after this flush: an offset past a block that is not on disk yet
+        # would outlive it in a power cut.
         self._outlet.flush()
-        while self._index.step(0):
-            pass
+        self._judge_all()
         self._index.commit()
 
     def close(self) -> None:
@@ -192,6 +198,8 @@ class LocalSink:
     def abandon(self) -> None:
         """Leave without a commit; what was not committed is read again."""
         self._index.abandon()
+        with suppress(BusError):
+            self._outlet.close()  # with the dead letters, which say why
         self._runner.close()
         self._bus.close()
 
@@ -209,10 +217,14 @@ def _too_large(page: Page, error: TooLarge) -> DeadLetter:
 
 
 def open_sink(
-    settings: Settings, *, read_origin: ReadOrigin | None = None, say: Callable[[str], None]
+    settings: Settings,
+    *,
+    read_origin: ReadOrigin | None = None,
+    stop: Event | None = None,
+    say: Callable[[str], None],
 ) -> PageSink:
-    """The sink that the settings name."""
-    bus = open_bus(settings)
+    """The sink that the settings name. `stop` ends the waiting for a broker that is away."""
+    bus = open_bus(settings, stop=stop, say=say)
     if isinstance(bus, LocalBus):
         return LocalSink(bus, settings, read_origin=read_origin, say=say)
     return BusSink(bus)

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+from resiliparse.parse.encoding import map_encoding_to_html5
 
 from detector.errors import BadPage
 from detector.fingerprint import fingerprint
@@ -24,7 +25,7 @@ from streams.records import DeadLetter, Origin, Page
 from streams.snapshot import State
 from streams.stages import Output
 from streams.urls import place
-from streams.wire import WireError, dead_letter_message, read_page
+from streams.wire import Headers, WireError, dead_letter_message, read_page
 
 ReadOrigin = Callable[[Origin], Page]
 RECEIVED = "received"
@@ -56,10 +57,24 @@ class FingerprintStage:
                 dead[letter.reason] += 1
                 sent.append(dead_letter_message(letter))
         received = str(min((m.timestamp_ms for m in messages), default=0)).encode()
+        headers = ((RECEIVED, received),)
+        bad = dead.total()
         for partition, block in rows.items():
-            headers = ((RECEIVED, received),)
-            sent += block_messages(block, self.scheme, partition, headers=headers)
-        return Output(sent, sum(map(len, rows.values())), dead)
+            sent += self._blocks(block, partition, headers, dead)
+        pages = sum(map(len, rows.values())) - (dead.total() - bad)
+        return Output(sent, pages, dead)
+
+    def _blocks(
+        self, rows: list[dict[str, Any]], partition: int, headers: Headers, dead: Counter[str]
+    ) -> list[Outgoing]:
+        """The rows as blocks. One that fits none must not take the others of its batch with it."""
+        try:
+            return list(block_messages(rows, self.scheme, partition, headers=headers))
+        except BadPage as error:
+            if len(rows) == 1:
+                dead[error.reason] += 1
+                return [dead_letter_message(_letter_of_row(rows[0], error))]
+        return [sent for row in rows for sent in self._blocks([row], partition, headers, dead)]
 
     def _row(self, message: Message) -> dict[str, Any]:
         page = read_page(message)
@@ -97,7 +112,8 @@ class FingerprintStage:
     def _sketches(self, page: Page) -> dict[str, Any]:
         made = fingerprint(
             page.body,
-            charset=page.charset,
+            # A crawler may pass on whatever a server said.
+            charset=map_encoding_to_html5(page.charset or "utf-8"),
             html=page.content_type != "text/plain",
             scheme=self.scheme,
         )
@@ -142,8 +158,19 @@ class FingerprintStage:
         """Nothing to keep."""
         return None
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: State | None) -> None:
         """Nothing to take up."""
+
+
+def _letter_of_row(row: dict[str, Any], error: BadPage) -> DeadLetter:
+    return DeadLetter(
+        reason=error.reason,
+        source=row["source"],
+        offset=row["offset"],
+        url=row["url"][:2048],
+        detail=error.detail,
+        at=datetime.now(UTC),
+    )
 
 
 def _dead_letter(message: Message, error: WireError | BadPage) -> DeadLetter:

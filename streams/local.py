@@ -110,10 +110,15 @@ class LocalBus:
             return
         reader = _reader(self.directory, topic, None)
         compacted = topics.TOPICS[topic].cleanup == "compact"
-        then = reader.end()
         try:
+            with _told(self.directory):
+                if not follow:
+                    # Or a message that is replaced meanwhile is seen twice, or not at all.
+                    reader.freeze()
+                then = reader.end()
             while True:
-                found = reader.read(_POLL_LIMIT)
+                with _told(self.directory):
+                    found = reader.read(_POLL_LIMIT)
                 for message in found:
                     # A tombstone is news to whoever follows; as of now the key is just not there.
                     if message.value is not None or not compacted or message.offset >= then:
@@ -210,9 +215,10 @@ class LocalOutlet:
         try:
             self.flush()
         finally:
-            for log in self._logs.values():
-                log.close()
             self._database.close()
+            with _told(self._directory):
+                for log in self._logs.values():
+                    log.close()
 
 
 class LocalInlet:
@@ -252,9 +258,10 @@ class LocalInlet:
 
     def committed(self) -> dict[Partition, int]:
         """What the group has done."""
-        rows = self._database.execute(
-            "SELECT topic, part, next FROM offsets WHERE reader = ?", (self._group,)
-        )
+        with _told(self._directory):
+            rows = self._database.execute(
+                "SELECT topic, part, next FROM offsets WHERE reader = ?", (self._group,)
+            ).fetchall()
         return {Partition(topic, part): following for topic, part, following in rows}
 
     def seek(self, offsets: Offsets) -> None:
@@ -309,6 +316,9 @@ class _LogReader:
             for offset, entry in self._log.read(limit)
         ]
 
+    def freeze(self) -> None:
+        """A log only grows: what was read stays as it is."""
+
     def end(self) -> int:
         probe = LogReader(self._directory)
         try:
@@ -340,6 +350,10 @@ class _TableReader:
             Message(self._part, seq - 1, key, value, _headers(headers), at)
             for seq, key, value, headers, at in rows
         ]
+
+    def freeze(self) -> None:
+        """See the table as it is now, whatever is written meanwhile."""
+        self._database.execute("BEGIN")
 
     def end(self) -> int:
         found = self._database.execute(f'SELECT MAX(seq) FROM "{self._part.topic}"').fetchone()  # noqa: S608 - a name of ours

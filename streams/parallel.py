@@ -6,7 +6,9 @@ The order is that of the source whatever the number of processes, so that what i
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -123,6 +125,16 @@ def _begin(stage: Stage) -> None:
     _stage = stage
     # Ctrl-C reaches the whole group: the parent decides when its workers end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    # Each worker holds both ends of the queue that it waits on: a parent that was killed would
+    # leave them waiting for ever.
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _process(batch: Sequence[Message]) -> Output:
