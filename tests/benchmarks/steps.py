@@ -1,7 +1,8 @@
 """Where the time of one page goes: each step of the local path, by its own time.
 
 The steps' functions are wrapped while one replay runs; a step's time is what was spent in it and
-in no step inside it. What no step accounts for is shown as the rest.
+in no step inside it, in CPU time: waiting for the disk is not in it. What no step accounts for is
+the rest.
 """
 
 from __future__ import annotations
@@ -54,10 +55,10 @@ class Stopwatch:
     def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
         self._steps = [REST]
-        self._since = time.perf_counter()
+        self._since = time.thread_time()
 
     def _turn(self) -> None:
-        now = time.perf_counter()
+        now = time.thread_time()
         self.seconds[self._steps[-1]] += now - self._since
         self._since = now
 

@@ -102,15 +102,15 @@ def test_every_budget_has_a_sense() -> None:
 
 def test_inner_steps_are_not_counted_twice() -> None:
     watch = Stopwatch()
-    began = time.perf_counter()
+    began = time.thread_time()
     with watch.step("fingerprint"), watch.step("index"):
         _busy(0.02)
-    total = time.perf_counter() - began
+    total = time.thread_time() - began
     found = watch.finish()
     assert found["fingerprint"] < found["index"] <= total
 
 
 def _busy(seconds: float) -> None:
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
         pass
