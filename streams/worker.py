@@ -74,6 +74,13 @@ class Pace:
     dead_letter_limit: float = 0.5
 
 
+def _by_partition(messages: Sequence[Message]) -> dict[Partition, list[Message]]:
+    found: dict[Partition, list[Message]] = {}
+    for message in messages:
+        found.setdefault(message.partition, []).append(message)
+    return found
+
+
 class Worker:
     """A stage at work on a bus."""
 
@@ -284,10 +291,3 @@ class Worker:
             self._set_ready(False)
             self._inlet.close()
             self.outlet.close()
-
-
-def _by_partition(messages: Sequence[Message]) -> dict[Partition, list[Message]]:
-    found: dict[Partition, list[Message]] = {}
-    for message in messages:
-        found.setdefault(message.partition, []).append(message)
-    return found

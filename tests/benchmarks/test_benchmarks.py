@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from deploy.kafka.broker import BrokerFailed
-from tests.benchmarks import __main__, path, report
+from tests.benchmarks import __main__, kafka, path, report
 from tests.benchmarks.__main__ import NAMES, names_of, path_of, run
 from tests.benchmarks.corpus import Response, build, responses
 from tests.benchmarks.documents import documents
@@ -27,8 +27,7 @@ def bench(directory: Path, broker: str | None = None) -> Bench:
 
 
 def test_local_rows_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    wanted = [name for name in NAMES if name not in ("kafka_over_local_per_core",
-                                                     "two_workers_over_one")]  # fmt: skip
+    wanted = [name for name in NAMES if name not in kafka.FAMILY.names]
     made = bench(tmp_path)
     found = run(made, wanted)
     written = msgspec.json.decode(path_of(made).read_bytes())
@@ -46,10 +45,11 @@ def test_local_rows_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "\x1b" not in shown
 
 
-def test_a_second_worker_is_measured(tmp_path: Path, broker: str) -> None:
-    found = run(bench(tmp_path, broker), ["two_workers_over_one"])
-    assert [row["name"] for row in found["results"]] == ["two_workers_over_one"]
-    assert found["results"][0]["detail"]["pages"] == TINY.kafka_pages
+def test_rows_of_a_broker_are_written(tmp_path: Path, broker: str) -> None:
+    found = run(bench(tmp_path, broker), kafka.FAMILY.names)
+    assert found["failed"] == {}
+    assert [row["name"] for row in found["results"]] == list(kafka.FAMILY.names)
+    assert found["results"][1]["detail"]["pages"] == TINY.kafka_pages
 
 
 def test_every_planted_copy_is_found(tmp_path: Path) -> None:
