@@ -7,6 +7,7 @@ PageSink   the one protocol that sources know
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -31,6 +32,7 @@ from streams.wire import dead_letter_message, page_message
 from streams.worker import DeadLetterLimit, Worker
 
 _BATCH_BYTES = 8 << 20
+_ONLY = Partition(topics.PAGES, 0)
 
 
 class PageSink(Protocol):
@@ -138,9 +140,8 @@ class LocalSink:
     def put(self, page: Page) -> None:
         """Take a page; a full batch is processed."""
         sent = page_message(page)
-        now = int(datetime.now(UTC).timestamp() * 1000)
-        part = Partition(topics.PAGES, 0)
-        self._batch.append(Message(part, self._taken, sent.key, sent.value, sent.headers, now))
+        now = time.time_ns() // 1_000_000
+        self._batch.append(Message(_ONLY, self._taken, sent.key, sent.value, sent.headers, now))
         self._taken += 1
         self._bytes += len(page.body)
         if len(self._batch) >= self._batch_pages or self._bytes >= _BATCH_BYTES:

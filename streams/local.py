@@ -13,6 +13,8 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import IO
 
@@ -190,12 +192,13 @@ class LocalOutlet:
             for log in self._logs.values():
                 log.sync()
             if self._rows:
+                now = _now_ms()
                 with self._database:
-                    for row in self._rows:
-                        self._database.execute(
-                            f'INSERT OR REPLACE INTO "{row.topic}" (key, value, headers, at) '  # noqa: S608 - a name of ours
+                    for topic, rows in groupby(self._rows, key=lambda row: row.topic):
+                        self._database.executemany(
+                            f'INSERT OR REPLACE INTO "{topic}" (key, value, headers, at) '  # noqa: S608 - a name of ours
                             "VALUES (?, ?, ?, ?)",
-                            (row.key, row.value, msgspec.msgpack.encode(row.headers), _now_ms()),
+                            [(row.key, row.value, _stored(row.headers), now) for row in rows],
                         )
                 self._rows.clear()
 
@@ -414,6 +417,11 @@ def _told(directory: Path) -> Iterator[None]:
 
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000
+
+
+@lru_cache(maxsize=256)  # those of a topic are the same but for its alerts
+def _stored(headers: Headers) -> bytes:
+    return msgspec.msgpack.encode(headers)
 
 
 def _headers(stored: bytes) -> Headers:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -72,6 +72,13 @@ class Pace:
     commit_seconds: float = 2.0
     snapshot_seconds: float = 60.0
     dead_letter_limit: float = 0.5
+
+
+def _by_partition(messages: Sequence[Message]) -> dict[Partition, list[Message]]:
+    found: dict[Partition, list[Message]] = {}
+    for message in messages:
+        found.setdefault(message.partition, []).append(message)
+    return found
 
 
 class Worker:
@@ -196,39 +203,49 @@ class Worker:
         name = self._stage.name
         for sent in output.messages:
             self.outlet.send(sent)
-            self._count_out(sent)
+        self._count_out(output.messages)
         self._meters.pages.labels(name).inc(output.pages)
         for reason, count in output.dead.items():
             self._meters.dead.labels(name, reason).inc(count)
         for event, count in output.events.items():
             self._meters.events.labels(name, event).inc(count)
+        now, latency = time.time(), self._meters.latency_seconds.labels(name)
         for message in cause:
             received = dict(message.headers).get(RECEIVED)
             since = int(received) if received else message.timestamp_ms
-            self._meters.latency_seconds.labels(name).observe(max(time.time() - since / 1000, 0))
+            latency.observe(max(now - since / 1000, 0))
         dead = output.dead.total()
         self._limit.saw(output.pages + dead, dead, next(iter(output.dead), ""))
 
-    def _count_out(self, message: Outgoing) -> None:
+    def _count_out(self, messages: Sequence[Outgoing]) -> None:
+        # Summed up first: a meter asks for its labels and a lock each time.
         name = self._stage.name
-        self._meters.records_out.labels(name, message.topic).inc()
-        self._meters.bytes_out.labels(name, message.topic).inc(len(message.value or b""))
-        if message.topic == topics.ALERTS and message.value is not None:
-            kind = dict(message.headers)[_KIND].decode().removeprefix("reusewatch.alert.")
-            self._meters.alerts.labels(name, kind).inc()
-            self.alerts += 1
+        records = Counter(sent.topic for sent in messages)
+        size: Counter[str] = Counter()
+        kinds: Counter[str] = Counter()
+        for sent in messages:
+            size[sent.topic] += len(sent.value or b"")
+            if sent.topic == topics.ALERTS and sent.value is not None:
+                kinds[dict(sent.headers)[_KIND].decode().removeprefix("reusewatch.alert.")] += 1
+        for topic, count in records.items():
+            self._meters.records_out.labels(name, topic).inc(count)
+            self._meters.bytes_out.labels(name, topic).inc(size[topic])
+        for kind, count in kinds.items():
+            self._meters.alerts.labels(name, kind).inc(count)
+        self.alerts += kinds.total()
 
     def _measure(self, messages: Sequence[Message], seconds: float) -> None:
         name, now = self._stage.name, time.time()
         self._moved_at = time.monotonic()
         self._meters.batch_seconds.labels(name).observe(seconds)
-        for message in messages:
-            topic, number = message.partition
-            self._meters.records_in.labels(name, topic).inc()
-            self._meters.bytes_in.labels(name, topic).inc(len(message.value or b""))
-            self._meters.progress.labels(name, topic, str(number)).set(now)
-            self._meters.lag_seconds.labels(name, topic, str(number)).set(
-                max(now - message.timestamp_ms / 1000, 0)
+        for part, read in _by_partition(messages).items():
+            self._meters.records_in.labels(name, part.topic).inc(len(read))
+            self._meters.bytes_in.labels(name, part.topic).inc(
+                sum(len(m.value or b"") for m in read)
+            )
+            self._meters.progress.labels(name, part.topic, str(part.number)).set(now)
+            self._meters.lag_seconds.labels(name, part.topic, str(part.number)).set(
+                max(now - read[-1].timestamp_ms / 1000, 0)
             )
 
     def _measure_lag(self) -> None:
