@@ -13,7 +13,7 @@ from typing import Annotated
 import click
 import typer
 
-from crawler import commands
+from crawler import commands, crawling
 from crawler.errors import CrawlerError, SourceError
 from detector.errors import DetectorError
 from streams.bus import BusError, Unreachable
@@ -51,6 +51,7 @@ def root(
 
 
 commands.register(app)
+crawling.register(app)
 
 
 def main() -> None:

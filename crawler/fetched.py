@@ -59,16 +59,24 @@ def skip_kind(request: Request, response: Response) -> str | None:
     """Why this response is no page; None where it may be one."""
     if "cached" in response.flags:
         return "cached"
-    parts = urlsplit(response.url)
-    if parts.scheme not in ("http", "https"):
+    if urlsplit(response.url).scheme not in ("http", "https"):
         return "other-scheme"
-    if parts.path == "/robots.txt":
+    if is_robots(response.url):
         return "robots"
     if request.method == "HEAD":
         return "head"
     if response.status == 304:
         return "not-modified"
     return None if may_be_page(_header(response, "Content-Type")) else "content-type"
+
+
+def is_robots(url: str) -> bool:
+    """Whether this is where a site says what crawlers may fetch.
+
+    >>> is_robots("http://a.example/robots.txt?x"), is_robots("http://a.example/b/robots.txt")
+    (True, False)
+    """
+    return urlsplit(url).path == "/robots.txt"
 
 
 def fetched(response: Response) -> Fetched:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import logging
 import re
 import socket
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import (
     IPv4Address,
@@ -141,8 +141,10 @@ class Guard:
         """None where there is no answer: then the download says so."""
         from twisted.internet import reactor
 
+        resolve: Callable[[str], Deferred[str]] = reactor.resolve  # type: ignore[assignment]
         try:
-            return ip_address(await maybe_deferred_to_future(reactor.resolve(host)))
+            found: str = await maybe_deferred_to_future(resolve(host))
+            return ip_address(found)
         except RefusedAddress as error:
             address: Address = error.args[0]
             return address
