@@ -84,20 +84,23 @@ def demo_site() -> Site:
 
 @contextmanager
 def serving(site: Site, *, held: bool = False) -> Iterator[Site]:
-    """Serve on all of loopback. `held`: pages wait until the gate opens."""
+    """Serve on both hosts. `held`: pages wait until the gate opens."""
     if not held:
         site.gate.set()
-    server = _Server(("0.0.0.0", 0), site)
-    site.port = server.server_address[1]
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
+    first = _Server((HOME, 0), site)
+    site.port = first.server_address[1]
+    servers = [first, _Server((OTHER, site.port), site)]
+    threads = [threading.Thread(target=server.serve_forever, args=(0.02,)) for server in servers]
+    for thread in threads:
+        thread.start()
     try:
         yield site
     finally:
         site.gate.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
+        for server, thread in zip(servers, threads, strict=True):
+            server.shutdown()
+            thread.join()
+            server.server_close()
 
 
 class _Server(ThreadingHTTPServer):
