@@ -10,7 +10,6 @@ import sys
 from importlib.metadata import version
 from typing import Annotated
 
-import click
 import typer
 
 from crawler import commands, crawling
@@ -18,7 +17,7 @@ from crawler.errors import CrawlerError, SourceError
 from detector.errors import DetectorError
 from streams.bus import BusError, Unreachable
 from streams.cli import app
-from streams.console import say
+from streams.console import print_line, say
 from streams.settings import SettingsError
 from streams.snapshot import SnapshotError
 from streams.wire import WireError
@@ -37,17 +36,20 @@ _CODES: dict[type[Exception], int] = {
 }
 
 
-@app.callback(invoke_without_command=True)
+def _show_version(asked: bool) -> None:
+    if asked:
+        print_line(f"reusewatch {version('reusewatch')}")
+        raise typer.Exit
+
+
+@app.callback()
 def root(
-    ctx: typer.Context,
-    show_version: Annotated[bool, typer.Option("--version", help="Say which version.")] = False,
+    show_version: Annotated[
+        bool,
+        typer.Option("--version", help="Say which version.", callback=_show_version, is_eager=True),
+    ] = False,
 ) -> None:
     """Finds reused web content while a crawl runs."""
-    if show_version:
-        print(f"reusewatch {version('reusewatch')}")  # noqa: T201 - the result of the option
-        raise typer.Exit
-    if ctx.invoked_subcommand is None:
-        raise click.UsageError(ctx.get_help())
 
 
 commands.register(app)
@@ -56,29 +58,8 @@ crawling.register(app)
 
 def main() -> None:
     """Run the command line, and end with its code."""
-    sys.exit(run(sys.argv[1:]))
-
-
-def run(arguments: list[str]) -> int:
-    """Run one command; returns its exit code."""
     try:
-        code = app(arguments, prog_name="reusewatch", standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        return 2
-    except (KeyboardInterrupt, click.Abort):
-        say("interrupted; run it again to go on")
-        return 130
-    except BrokenPipeError:
-        return _pipe_closed()
+        app(prog_name="reusewatch")
     except tuple(_CODES) as error:
         say(f"reusewatch: {error}")
-        return next(code for kind, code in _CODES.items() if isinstance(error, kind))
-    return code or 0
-
-
-def _pipe_closed() -> int:
-    """Whoever read the results has seen enough (`| head`)."""
-    with open("/dev/null", "w") as nowhere:
-        sys.stdout = nowhere  # or closing it at exit would fail once more
-    return 0
+        sys.exit(next(code for kind, code in _CODES.items() if isinstance(error, kind)))

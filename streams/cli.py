@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-from streams import reading
+from streams import cli_checks, reading
 from streams.console import fail, harmless, print_json, print_line, print_table
 from streams.options import BusOption, ConfigOption, JsonOption, PrefixOption, settings, settled
 from streams.records import Alert, Kind, Verdict
@@ -27,6 +27,7 @@ app = typer.Typer(
 )
 alerts_app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
 app.add_typer(alerts_app, name="alerts")
+cli_checks.register(app)
 
 KindOption = Annotated[
     str | None, typer.Option("--kind", metavar="KIND", help=", ".join(get_args(Kind)))

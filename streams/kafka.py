@@ -19,10 +19,9 @@ from streams.kafka_inlet import KafkaInlet
 from streams.kafka_outlet import KafkaOutlet
 from streams.kafka_patience import Patience, never, nothing
 from streams.kafka_read import read
-from streams.kafka_topics import Check, check_topics
+from streams.kafka_topics import check_topics
 
 __all__ = [
-    "Check",
     "KafkaBus",
     "KafkaConfig",
     "check_topics",

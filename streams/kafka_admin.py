@@ -10,7 +10,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from kafka.admin import KafkaAdminClient
-from kafka.errors import AuthorizationError, KafkaError, KafkaTimeoutError, TopicAlreadyExistsError
+from kafka.errors import (
+    AuthorizationError,
+    KafkaConnectionError,
+    KafkaError,
+    RetriableError,
+    TopicAlreadyExistsError,
+)
 
 from streams import topics
 from streams.bus import BusBroken, Unreachable
@@ -36,7 +42,7 @@ def admin_client(config: KafkaConfig) -> Iterator[AdminClient]:
         yield client
     except AuthorizationError as error:
         raise BusBroken(f"the broker does not allow it: {error}") from error
-    except KafkaTimeoutError as error:
+    except (KafkaConnectionError, RetriableError) as error:
         raise Unreachable(f"the broker does not answer: {error}") from error
     except KafkaError as error:
         raise BusBroken(f"the broker answers {type(error).__name__}: {error}") from error

@@ -7,12 +7,15 @@ named, and what was opened is closed. Never retries: that is for those who hold 
 
 from __future__ import annotations
 
+import gc
 import importlib
 import logging
 import re
 import socket
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 from kafka.errors import KafkaError
@@ -40,6 +43,7 @@ def check_codecs() -> None:
 
 def connect(make: Callable[..., C], config: KafkaConfig, settings: dict[str, Any]) -> C:
     """A client of this kind, or the reason why there is none."""
+    _check_files(config)
     opened: list[KafkaNetClient] = []
 
     def net_client(**configs: Any) -> KafkaNetClient:
@@ -53,7 +57,20 @@ def connect(make: Callable[..., C], config: KafkaConfig, settings: dict[str, Any
             for client in opened:
                 with suppress(KafkaError, OSError, RuntimeError):
                     client.close()
+            opened.clear()
+            _sweep()
             raise _named(config, causes, error) from error
+
+
+def _check_files(config: KafkaConfig) -> None:
+    named = (config.ssl_cafile, config.ssl_certfile, config.ssl_keyfile, config.sasl_token_file)
+    for path in named:
+        if path is None:
+            continue
+        try:
+            Path(path).open("rb").close()
+        except OSError as error:
+            raise BusBroken(f"{path} cannot be read: {_reason(error)}") from error
 
 
 def probe_advertised(config: KafkaConfig, brokers: list[tuple[str, int]]) -> None:
@@ -67,6 +84,13 @@ def probe_advertised(config: KafkaConfig, brokers: list[tuple[str, int]]) -> Non
                 f"({_reason(error)}): set `advertised.listeners` of the broker to an address that "
                 "this machine reaches"
             ) from error
+
+
+def _sweep() -> None:
+    """Close the sockets of failed attempts, which kafka-python leaves to the garbage collector."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 class _Overheard(logging.Handler):
@@ -95,7 +119,7 @@ def _named(config: KafkaConfig, causes: list[str], error: Exception) -> Exceptio
     said = " | ".join(causes)
     where = _servers(config)
     login = f"{config.sasl_mechanism} as {config.sasl_username or 'the bearer of the token'}"
-    if "SaslAuthenticationFailed" in said or "Authentication failed" in said:
+    if "SaslAuthenticationFailed" in said or _hung_up_on(config, causes):
         return BusBroken(f"{where} refuses the login ({login}): check user name and password")
     if "UnsupportedSaslMechanism" in said:
         return BusBroken(f"{where} does not offer SASL {config.sasl_mechanism}: {causes[-1]}")
@@ -108,7 +132,19 @@ def _named(config: KafkaConfig, causes: list[str], error: Exception) -> Exceptio
         return BusBroken(f"no TLS with {where} ({_ssl_reason(said)}): check protocol and port")
     if isinstance(error, OSError | ValueError) and not isinstance(error, KafkaError):
         return BusBroken(f"settings of the Kafka client: {error}")
-    return Unreachable(f"no Kafka broker at {where} ({_dialed(config)}): is it running?")
+    heard = re.findall(r"Connection failed: ([^|]*)", said)
+    last = f"; the client says: {heard[-1].strip()}" if heard else ""
+    return Unreachable(f"no Kafka broker at {where} ({_dialed(config)}{last}): is it running?")
+
+
+def _hung_up_on(config: KafkaConfig, causes: list[str]) -> bool:
+    """Whether the broker spoke with us and then hung up, again and again, while we logged in.
+
+    It says why before it does, and kafka-python may notice the one before the other.
+    """
+    ended = [text for text in causes if "Connection lost" in text and "broker_version=(" in text]
+    alive = not any("ECONNREFUSED" in text for text in causes)
+    return config.sasl_mechanism is not None and alive and len(ended) > 1
 
 
 def _ssl_reason(said: str) -> str:

@@ -19,7 +19,6 @@ from kafka.errors import (
     AuthorizationError,
     BrokerResponseError,
     KafkaError,
-    KafkaTimeoutError,
     MessageSizeTooLargeError,
     RecordListTooLargeError,
     RetriableError,
@@ -71,7 +70,7 @@ class KafkaOutlet:
         """How many partitions the topic has."""
         if topic not in self._partitions:
             self._partitions[topic] = self._patience.retry(
-                lambda: self._count_partitions(topic), f"partitions of {topic}"
+                lambda: require_topics(self._config, [topic])[topic], f"partitions of {topic}"
             )
         return self._partitions[topic]
 
@@ -88,17 +87,6 @@ class KafkaOutlet:
             self.flush()
         finally:
             discard(self._producer, force=len(self._in_flight) > 0)
-
-    def _count_partitions(self, topic: str) -> int:
-        try:
-            found: set[int] = self._producer.partitions_for(self._config.topic(topic))
-        except KafkaTimeoutError:
-            # A topic that is not there looks like an outage to the producer; ask by name.
-            require_topics(self._config, [topic])
-            raise
-        except AuthorizationError as error:
-            raise BusBroken(f"no access to {self._config.topic(topic)}: {error}") from error
-        return len(found)
 
     def _put(self, message: Outgoing, size: int) -> None:
         number = message.partition

@@ -6,13 +6,13 @@ Reads only. Each finding is one Check; a sound cluster has as many, all ok.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from kafka import TopicPartition
 from kafka.admin import ConfigResource, OffsetSpec
 
 from streams import topics
+from streams.checks import Check
 from streams.kafka_admin import AdminClient, admin_client, described
 from streams.kafka_config import KafkaConfig
 
@@ -21,19 +21,11 @@ WANTED_REPLICAS = 3
 AT_LEAST = ("retention.ms", "max.message.bytes")
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing that was looked at, and what to do where it is not as wanted."""
+def check_topics(config: KafkaConfig, *, partitions: int | None = None) -> list[Check]:
+    """Compare all topics, and the offsets of all of our consumer groups.
 
-    check: str
-    ok: bool
-    found: str
-    wanted: str
-    do: str = ""
-
-
-def check_topics(config: KafkaConfig) -> list[Check]:
-    """Compare all topics, and the offsets of all of our consumer groups."""
+    `partitions`: how many are wanted of the topics that workers share, other than by default.
+    """
     with admin_client(config) as client:
         brokers = len(client.describe_cluster()["brokers"])
         there = dict(described(client, config, topics.TOPICS))
@@ -43,7 +35,7 @@ def check_topics(config: KafkaConfig) -> list[Check]:
             found = there.get(topic.name)
             checks.append(_existence(config, topic, found is not None))
             if found is not None:
-                checks += _partitions(config, topic, found)
+                checks += _partitions(config, topic, found, partitions or topic.partitions)
                 checks += _configs(config, topic, settings[topic.name])
                 checks += _replicas(config, topic, found, settings[topic.name], brokers)
         return checks + list(_groups(client, config, set(there)))
@@ -69,7 +61,9 @@ def _existence(config: KafkaConfig, topic: topics.Topic, exists: bool) -> Check:
     )  # fmt: skip
 
 
-def _partitions(config: KafkaConfig, topic: topics.Topic, found: dict[str, Any]) -> Iterator[Check]:
+def _partitions(
+    config: KafkaConfig, topic: topics.Topic, found: dict[str, Any], wanted: int
+) -> Iterator[Check]:
     number = len(found["partitions"])
     leaderless = [p["partition_index"] for p in found["partitions"] if p["leader_id"] < 0]
     if leaderless:
@@ -78,13 +72,13 @@ def _partitions(config: KafkaConfig, topic: topics.Topic, found: dict[str, Any])
             "start the brokers that hold these partitions",
         )  # fmt: skip
     if topic.partitions > 1:
-        enough = number >= topic.partitions
+        enough = number >= wanted
         yield Check(
             f"{config.topic(topic.name)}: partitions", enough, str(number),
-            f"at least {topic.partitions}",
+            f"at least {wanted}",
             "" if enough else "more workers than partitions are idle; while no worker and no "
             f"source runs: {_tool('kafka-topics', config)} --alter --topic "
-            f"{config.topic(topic.name)} --partitions {topic.partitions}",
+            f"{config.topic(topic.name)} --partitions {wanted}",
         )  # fmt: skip
 
 

@@ -35,6 +35,8 @@ from streams.bus import (
 from streams.segments import Entry, LogReader, LogWriter
 
 DATABASE = "bus.sqlite"
+FORMAT = 1
+Headers = tuple[tuple[str, bytes], ...]
 _POLL_LIMIT = 64
 _WAIT = 0.05
 _TABLES = [topic.name for topic in topics.TOPICS.values() if topic.name not in
@@ -106,12 +108,15 @@ class LocalBus:
         """All messages of a topic, then with `follow` those that come."""
         if not follow and not self.directory.is_dir():
             return
-        reader = _reader(self.directory, topic, 0)
+        reader = _reader(self.directory, topic, None)
+        compacted = topics.TOPICS[topic].cleanup == "compact"
+        then = reader.end()
         try:
             while True:
                 found = reader.read(_POLL_LIMIT)
                 for message in found:
-                    if message.value is not None or topics.TOPICS[topic].cleanup != "compact":
+                    # A tombstone is news to whoever follows; as of now the key is just not there.
+                    if message.value is not None or not compacted or message.offset >= then:
                         yield message
                 if found:
                     continue
@@ -150,11 +155,13 @@ class LocalOutlet:
             self._database = _connect(directory)
         self._logs: dict[str, LogWriter] = {}
         self._rows: list[Outgoing] = []
+        self._closed = False
 
     def send(self, message: Outgoing) -> None:
         """Take the message; it is safe after `flush`."""
         topic = topics.TOPICS[message.topic]
-        size = len(message.value or b"") + len(message.key)
+        size = len(message.value or b"") + len(message.key.encode())
+        size += sum(len(name) + len(value) for name, value in message.headers)
         if size > topic.message_bytes:
             raise TooLarge(
                 f"a message of {size} bytes for {topic.name}, which takes {topic.message_bytes}"
@@ -183,7 +190,7 @@ class LocalOutlet:
                         self._database.execute(
                             f'INSERT OR REPLACE INTO "{row.topic}" (key, value, headers, at) '  # noqa: S608 - a name of ours
                             "VALUES (?, ?, ?, ?)",
-                            (row.key, row.value, msgspec.json.encode(_text(row)), _now_ms()),
+                            (row.key, row.value, msgspec.msgpack.encode(row.headers), _now_ms()),
                         )
                 self._rows.clear()
 
@@ -197,6 +204,9 @@ class LocalOutlet:
 
     def close(self) -> None:
         """Flush, and release the files."""
+        if self._closed:
+            return
+        self._closed = True
         try:
             self.flush()
         finally:
@@ -321,19 +331,19 @@ class _TableReader:
     def read(self, limit: int) -> list[Message]:
         rows = self._database.execute(
             f'SELECT seq, key, value, headers, at FROM "{self._part.topic}" '  # noqa: S608 - a name of ours
-            "WHERE seq >= ? ORDER BY seq LIMIT ?",
+            "WHERE seq > ? ORDER BY seq LIMIT ?",  # rows count from 1, offsets from 0
             (self.offset, limit),
         ).fetchall()
         if rows:
-            self.offset = rows[-1][0] + 1
+            self.offset = rows[-1][0]
         return [
-            Message(self._part, seq, key, value, _headers(headers), at)
+            Message(self._part, seq - 1, key, value, _headers(headers), at)
             for seq, key, value, headers, at in rows
         ]
 
     def end(self) -> int:
         found = self._database.execute(f'SELECT MAX(seq) FROM "{self._part.topic}"').fetchone()  # noqa: S608 - a name of ours
-        return max(self.offset, (found[0] or 0) + 1)
+        return max(self.offset, found[0] or 0)
 
     def close(self) -> None:
         self._database.close()
@@ -355,9 +365,16 @@ def _connect(directory: Path, *, read_only: bool = False) -> sqlite3.Connection:
         return sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)
     directory.mkdir(parents=True, exist_ok=True)
     database = sqlite3.connect(path, timeout=30)
+    found = database.execute("PRAGMA user_version").fetchone()[0]
+    if found not in (0, FORMAT):
+        database.close()
+        raise BusBroken(
+            f"{path} has format {found}, this reusewatch reads {FORMAT}: use the one that wrote "
+            "it, or give --bus another directory and replay"
+        )
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = FULL")
-    database.executescript(_SCHEMA)
+    database.executescript(_SCHEMA + f"PRAGMA user_version = {FORMAT};")
     return database
 
 
@@ -385,10 +402,5 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _text(message: Outgoing) -> list[tuple[str, str]]:
-    return [(name, value.decode()) for name, value in message.headers]
-
-
-def _headers(stored: bytes) -> tuple[tuple[str, bytes], ...]:
-    found = msgspec.json.decode(stored, type=list[tuple[str, str]])
-    return tuple((name, value.encode()) for name, value in found)
+def _headers(stored: bytes) -> Headers:
+    return msgspec.msgpack.decode(stored, type=Headers)

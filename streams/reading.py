@@ -50,4 +50,5 @@ def _read(
     bus: Bus, topic: str, kind: type[R], *, follow: bool = False, stop: Stop | None = None
 ) -> Iterator[R]:
     for message in bus.read(topic, follow=follow, stop=stop):
-        yield read_json(message, kind)
+        if message.value is not None:
+            yield read_json(message, kind)

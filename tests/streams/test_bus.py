@@ -17,7 +17,7 @@ from tests.streams.reading import ends, in_order, numbered, numbers, poll_until,
 MakeBus = Callable[[], Bus]
 
 
-@pytest.fixture(params=["kafka"])
+@pytest.fixture(params=["local", "kafka"])
 def make_bus(request: pytest.FixtureRequest) -> MakeBus:
     """Opens the same bus, again and again: a new process, as far as the bus can tell."""
     make: MakeBus = request.getfixturevalue(f"make_{request.param}_bus")
@@ -132,7 +132,7 @@ def test_what_was_committed_is_not_read_again(make_bus: MakeBus) -> None:
 
 def test_what_was_not_committed_is_read_again(make_bus: MakeBus) -> None:
     bus = make_bus()
-    send(bus, numbered(topics.ALERTS, 30))
+    send(bus, numbered(topics.ALERTS, 30, keys=30))  # or a compacted topic may have dropped some
     inlet = bus.inlet("watch", [topics.ALERTS])
     read = take(inlet, 30)
     inlet.commit(ends(read[:12]))
