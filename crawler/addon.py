@@ -11,7 +11,7 @@ from __future__ import annotations
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
-from crawler.project import ENABLED, resolved
+from crawler.project import ENABLED, capacity, resolved
 from crawler.tap import Tap
 
 # Nearest the downloader, past Scrapy's last (900): it sees what was fetched, before any other
@@ -26,5 +26,7 @@ class ReuseWatch:
         """Put the tap in place. Raises SettingsError for a REUSEWATCH_ setting that cannot be."""
         if not settings.getbool(ENABLED, True):
             raise NotConfigured
-        resolved(settings)  # a wrong setting is told before the crawl begins, not within it
+        # Looked at here already: a wrong setting is told before anything is made of it.
+        resolved(settings)
+        capacity(settings)
         settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", Tap, TAP_ORDER)

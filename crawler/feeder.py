@@ -29,6 +29,10 @@ class Capacity:
     items: int = 512
     bytes: int = 64 << 20
 
+    def __post_init__(self) -> None:
+        if min(self.items, self.bytes) < 1:
+            raise ValueError("a queue has room for at least one")
+
 
 @dataclass(frozen=True, slots=True)
 class Account:

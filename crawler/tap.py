@@ -32,7 +32,7 @@ from twisted.internet.defer import Deferred
 from crawler.feeder import Feeder, Item
 from crawler.fetched import fetched, letter, maker, skip_kind
 from crawler.found import Limits
-from crawler.project import resolved
+from crawler.project import capacity, resolved
 from detector.errors import BadPage
 from streams.feed import PageSink, open_sink
 
@@ -63,6 +63,7 @@ class Tap:
             ),
             checkpoint_seconds=self._settings.commit_seconds,
             changed=self._changed,
+            capacity=capacity(crawler.settings),
         )
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._closed, signals.spider_closed)
@@ -158,6 +159,7 @@ class Tap:
             "dead_letters": account.dead_letters,
             "alerts": account.alerts,
             "not_safe": account.not_safe,
+            "queue_peak": self.feeder.most_waiting,
             "skipped": dict(sorted(skipped.items())),
         }
 
