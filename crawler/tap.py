@@ -49,7 +49,7 @@ class Tap:
         self._crawler = crawler
         self._settings = resolved(crawler.settings).settings
         self._waiting: list[Deferred[None]] = []
-        self._has_run = self._closing = self._told = False
+        self._closing = self._told = False
         # Once set, an outage of the broker is no longer waited out.
         self._leaving = threading.Event()
         self._beat = create_looping_call(self._look)
@@ -143,10 +143,9 @@ class Tap:
     def _look(self) -> None:
         """Now and then: publish the figures, and see whether the crawl was told to stop."""
         self._publish()
-        running = self._crawler.engine.running
-        self._has_run = self._has_run or running
-        # Scrapy has no signal for the beginning of a shutdown.
-        if self._has_run and not running:
+        # Scrapy has no signal for the beginning of a shutdown. Before the first response the
+        # engine may not be running yet.
+        if (self.responses or self._closing) and not self._crawler.engine.running:
             self._leaving.set()
 
     def figures(self) -> dict[str, Any]:

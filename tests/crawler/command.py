@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,26 +24,30 @@ def environment() -> dict[str, str]:
     return kept | {"PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
 
 
-def start(arguments: list[str], cwd: Path) -> subprocess.Popen[str]:
-    """`python` with these arguments, started."""
-    return subprocess.Popen(
+@contextmanager
+def started(arguments: list[str], cwd: Path) -> Iterator[subprocess.Popen[str]]:
+    """`python` with these arguments; it does not outlive the test."""
+    process = subprocess.Popen(
         [sys.executable, *arguments],
         cwd=cwd, env=environment(), text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
     )  # fmt: skip
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def run(arguments: list[str], cwd: Path) -> tuple[int, str, str]:
     """`python` with these arguments, to its end: code, stdout, stderr."""
-    return ended(start(arguments, cwd))
+    with started(arguments, cwd) as process:
+        return ended(process)
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     """The end of a process."""
-    try:
-        out, err = process.communicate(timeout=PATIENCE)
-    finally:
-        process.kill()
+    out, err = process.communicate(timeout=PATIENCE)
     return process.returncode, out, err
 
 

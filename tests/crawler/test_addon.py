@@ -22,7 +22,7 @@ from streams.local import LocalBus
 from streams.settings import SettingsError
 from streams.wire import read_page
 from tests.broker import quick_config
-from tests.crawler.command import crawl_arguments, ended, run, start
+from tests.crawler.command import crawl_arguments, ended, run, started
 from tests.crawler.site import Answer, Site, demo_site, serving
 
 PROJECT = """
@@ -116,7 +116,7 @@ def test_a_bus_that_is_away_closes_the_spider_before_any_request(
 ) -> None:
     asked = arguments(tmp_path, [site.url()], REUSEWATCH_BUS="kafka://127.0.0.1:9")
     _, _, err = run(asked, tmp_path)
-    assert "reusewatch: no Kafka broker at 127.0.0.1:9" in stats_of(err)["finish_reason"]
+    assert "Closing spider (reusewatch: no Kafka broker at 127.0.0.1:9" in err
     assert not site.asked
 
 
@@ -153,13 +153,13 @@ def test_a_bus_slower_than_the_crawl_slows_it(site: Site, tmp_path: Path) -> Non
     asked = arguments(
         tmp_path, urls, script, REUSEWATCH_QUEUE_RESPONSES=queue, CONCURRENT_REQUESTS=concurrent,
     )  # fmt: skip
-    process = start(asked, tmp_path)
-    # One in the sink's hands, the queue, and the requests that wait: while the sink stands still,
-    # the reactor goes on until it has all of these, and sends no more.
-    site.wait_for(1 + queue + concurrent)
-    gate.write_text("")
-    assert len(site.asked) == 1 + queue + concurrent
-    code, _, err = ended(process)
+    with started(asked, tmp_path) as process:
+        # One in the sink's hands, the queue, and the requests that wait: while the sink stands
+        # still, the reactor goes on until it has all of these, and sends no more.
+        site.wait_for(1 + queue + concurrent)
+        gate.write_text("")
+        assert len(site.asked) == 1 + queue + concurrent
+        code, _, err = ended(process)
     assert code == 0, err
     stats = stats_of(err)
     assert stats["pages"] == str(len(paths)) == str(len(site.asked))
@@ -185,15 +185,14 @@ def test_who_gives_up_on_a_broker_that_is_gone_is_told(tmp_path: Path) -> None:
         config = quick_config(broker.address)
         create_topics(config)
         flags = ("--allow-private", "--topic-prefix", config.topic_prefix)
-        process = start(
-            crawl_arguments(f"kafka://{broker.address}", site.url(), flags=flags), tmp_path
-        )
-        site.wait_for(2)
-        broker.kill()
-        site.gate.set()
-        site.wait_for(20)
-        process.send_signal(signal.SIGINT)
-        code, out, err = ended(process)
+        asked = crawl_arguments(f"kafka://{broker.address}", site.url(), flags=flags)
+        with started(asked, tmp_path) as process:
+            site.wait_for(2)
+            broker.kill()
+            site.gate.set()
+            site.wait_for(20)
+            process.send_signal(signal.SIGINT)
+            code, out, err = ended(process)
     assert code == 3, err
     assert "responses may not be on the bus" in err
     assert not out

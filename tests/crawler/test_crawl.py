@@ -16,7 +16,7 @@ from streams.kafka import KafkaBus, KafkaConfig
 from streams.local import LocalBus
 from streams.records import Page
 from streams.wire import read_page
-from tests.crawler.command import crawl_arguments, ended, run, start, summary_of
+from tests.crawler.command import crawl_arguments, ended, run, started, summary_of
 from tests.crawler.site import HOME, OTHER, Answer, Site, demo_site, serving
 
 
@@ -112,10 +112,8 @@ def test_it_stays_on_the_sites_of_its_start_urls(tmp_path: Path) -> None:
         assert (OTHER, "/away") in site.asked
 
 
-def test_ctrl_c_keeps_what_was_taken(tmp_path: Path) -> None:
-    with serving(demo_site(), held=True) as site:
-        site.gate.set()
-        process = start(crawl_arguments("local:state", site.url()), tmp_path)
+def test_ctrl_c_keeps_what_was_taken(site: Site, tmp_path: Path) -> None:
+    with started(crawl_arguments("local:state", site.url()), tmp_path) as process:
         site.wait_for(20)
         process.send_signal(signal.SIGINT)
         code, out, err = ended(process)
@@ -127,15 +125,18 @@ def test_ctrl_c_keeps_what_was_taken(tmp_path: Path) -> None:
 
 
 def test_sigterm_ends_gracefully(tmp_path: Path) -> None:
-    with serving(demo_site(), held=True) as site:
-        process = start(crawl_arguments("local:state", site.url()), tmp_path)
-        site.wait_for(2)
+    asked = demo_site()
+    with (
+        serving(asked, held=True),
+        started(crawl_arguments("local:state", asked.url()), tmp_path) as process,
+    ):
+        asked.wait_for(2)
         process.send_signal(signal.SIGTERM)
-        site.gate.set()
+        asked.gate.set()
         code, out, err = ended(process)
     assert code == 0, err
     verdicts = list(reading.verdicts(LocalBus(tmp_path / "state")))
-    assert len(verdicts) == summary_of(out)["pages"] == len(site.asked) - 1
+    assert len(verdicts) == summary_of(out)["pages"] == len(asked.asked) - 1
 
 
 def test_a_broker_that_is_not_there_is_told_before_any_request(site: Site, tmp_path: Path) -> None:
