@@ -27,6 +27,7 @@ EXCERPT = 300
 TITLE = 300
 # Words looked at for the excerpt: enough to fill it, whatever stands between them.
 _EXCERPT_WORDS = 80
+_LIMITS = ScanLimits()
 _SPACES = re.compile(r"\s+")
 
 
@@ -69,7 +70,7 @@ def fingerprints(
     documents: Sequence[Document],
     scheme: HashScheme,
     *,
-    limits: ScanLimits = ScanLimits(),
+    limits: ScanLimits = _LIMITS,
     gram_sample: float = 1.0,
 ) -> Fingerprints:
     """The fingerprints of a batch of pages; the same for a page in any batch."""

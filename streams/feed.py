@@ -69,6 +69,9 @@ class BusSink:
         self.dead: Counter[str] = Counter()
         self._bus = bus
         self._outlet: Outlet = bus.outlet()
+        # A missing topic is told before anything is fetched for it.
+        for topic in (topics.PAGES, topics.DEAD_LETTERS):
+            self._outlet.partitions(topic)
 
     def put(self, page: Page) -> None:
         """Send the page; one that is too large goes by reference to its archive, if it has one."""
