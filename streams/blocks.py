@@ -97,13 +97,14 @@ def read_block(message: Message, scheme: HashScheme) -> pa.RecordBatch:
         with pa.ipc.open_stream(message.value or b"") as reader:
             table = reader.read_all()
         table.validate(full=True)
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError) as error:
         raise Malformed(f"not a fingerprint block: {error}") from error
     metadata = table.schema.metadata or {}
     scheme.require(metadata.get(_SCHEME, b"(none)").decode("utf-8", "replace"), "a block")
-    missing = [field.name for field in SCHEMA if field.name not in table.column_names]
+    types = {field.name: field.type for field in table.schema}
+    missing = [field.name for field in SCHEMA if types.get(field.name) != field.type]
     if missing:
-        raise Malformed(f"a fingerprint block without {', '.join(missing)}")
+        raise Malformed(f"a fingerprint block without {', '.join(missing)} of the right type")
     return table.combine_chunks().to_batches()[0] if len(table) else pa.RecordBatch.from_pylist(
         [], schema=table.schema
     )  # fmt: skip

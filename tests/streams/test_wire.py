@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,6 +53,9 @@ def row(**values: Any) -> dict[str, Any]:
     }
     times = {"fetched_at": datetime(2026, 3, 2, tzinfo=UTC), "revisit_at": None}
     return empty | times | {"truncated": False} | values
+
+
+BLOCK = encode([row(), row(url="http://a.example/")], SCHEME)
 
 
 @given(strategies.pages)
@@ -174,7 +179,7 @@ def test_a_block_of_no_pages_is_empty() -> None:
     assert read_block(message, SCHEME).num_rows == 0
 
 
-@pytest.mark.parametrize("value", [b"", b"\0" * 40, encode([row()], SCHEME)[:-40]])
+@pytest.mark.parametrize("value", [b"", b"\0" * 40, BLOCK[:-40]])
 def test_a_damaged_block_is_malformed(value: bytes) -> None:
     with pytest.raises(wire.Malformed, match="not a fingerprint block"):
         read_block(written(topics.FINGERPRINTS, "fingerprints/1", value), SCHEME)
@@ -203,17 +208,62 @@ def test_a_message_without_a_schema_is_malformed() -> None:
 
 
 @pytest.mark.parametrize("topic", OF_TOPIC)
-@pytest.mark.parametrize("value", [b"", b"\xff", b"[]", b"{}", b'{"id": 3}', b"{" * 100_000])
+@pytest.mark.parametrize(
+    "value", [b"", b"\xff", b"[]", b"{}", b'{"id": 3}', b'{"x":' + b"[" * 100_000]
+)
 def test_json_that_is_no_record_is_malformed(topic: str, value: bytes) -> None:
     message = written(topic, f"{topics.TOPICS[topic].schema}/1", value)
     with pytest.raises(wire.Malformed, match=f"not a {OF_TOPIC[topic].__name__}"):
         wire.read_json(message, OF_TOPIC[topic])
 
 
-@pytest.mark.parametrize("value", [b"", b"\xc1", b"\x80", msgspec.msgpack.encode([1])])
+NOT_UTF8 = b"\x81\xa2id\xa1\xff"
+NESTED = b"\x81\xa1x" + b"\x91" * 100_000
+
+
+@pytest.mark.parametrize("value", [b"", b"\xc1", b"\x80", b"\x91\x01", NOT_UTF8, NESTED])
 def test_msgpack_that_is_no_page_is_malformed(value: bytes) -> None:
     with pytest.raises(wire.Malformed, match="not a page"):
         wire.read_page(written(topics.PAGES, "page/1", value))
+
+
+@given(strategies.pages, st.data())
+def test_a_page_with_damage_is_malformed_or_another_page(page: Page, data: st.DataObject) -> None:
+    value = bytearray(wire.page_message(page).value or b"")
+    for _ in range(data.draw(st.integers(1, 4))):
+        value[data.draw(st.integers(0, len(value) - 1))] = data.draw(st.integers(0, 255))
+    with suppress(wire.Malformed):
+        assert isinstance(wire.read_page(written(topics.PAGES, "page/1", bytes(value))), Page)
+
+
+@given(strategies.alerts, st.data())
+def test_an_alert_with_damage_is_malformed_or_another_alert(
+    alert: Alert, data: st.DataObject
+) -> None:
+    value = bytearray(wire.to_json(alert))
+    value[data.draw(st.integers(0, len(value) - 1))] = data.draw(st.integers(0, 255))
+    with suppress(wire.Malformed):
+        found = wire.read_json(written(topics.ALERTS, "alert/1", bytes(value)), Alert)
+        assert isinstance(found, Alert)
+
+
+@given(st.data())
+def test_a_block_with_damage_is_refused_or_another_block(data: st.DataObject) -> None:
+    value = bytearray(BLOCK)
+    value[data.draw(st.integers(0, len(value) - 1))] ^= data.draw(st.integers(1, 255))
+    with suppress(wire.Malformed, SchemeMismatch):
+        read_block(written(topics.FINGERPRINTS, "fingerprints/1", bytes(value)), SCHEME)
+
+
+def test_a_block_without_a_column_is_malformed() -> None:
+    batch = read_block(written(topics.FINGERPRINTS, "fingerprints/1", BLOCK), SCHEME)
+    sink = pa.BufferOutputStream()
+    less = batch.drop_columns(["tokens"])
+    with pa.ipc.new_stream(sink, less.schema) as writer:
+        writer.write_batch(less)
+    value = sink.getvalue().to_pybytes()
+    with pytest.raises(wire.Malformed, match="without tokens"):
+        read_block(written(topics.FINGERPRINTS, "fingerprints/1", value), SCHEME)
 
 
 @given(strategies.alerts)
