@@ -49,7 +49,10 @@ def root(
         typer.Option("--version", help="Say which version.", callback=_show_version, is_eager=True),
     ] = False,
 ) -> None:
-    """Finds reused web content while a crawl runs."""
+    """Finds reused web content while a crawl runs.
+
+    Example: reusewatch demo
+    """
 
 
 commands.register(app)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from contextlib import AbstractContextManager
 from types import TracebackType
@@ -12,7 +11,7 @@ from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn, Tr
 from rich.progress import Progress as Bar
 
 from crawler.cursors import Cursor
-from streams.console import harmless, say
+from streams.console import harmless, lively, say
 
 _LINE_SECONDS = 10.0
 _BAR_SECONDS = 0.1
@@ -25,9 +24,9 @@ class ReplayProgress(AbstractContextManager["ReplayProgress"]):
         self._bar: Bar | None = None
         self._task: TaskID | None = None
         self._quiet = quiet
-        self._next = 0.0 if sys.stderr.isatty() else time.monotonic() + _LINE_SECONDS
+        self._next = 0.0 if lively() else time.monotonic() + _LINE_SECONDS
         self._name, self._size = "", 0
-        if sys.stderr.isatty() and not quiet:
+        if lively() and not quiet:
             self._bar = Bar(
                 TextColumn("{task.description}"),
                 BarColumn(),

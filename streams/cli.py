@@ -5,17 +5,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from typing import Annotated, Any, get_args
+from typing import Annotated, TypeVar, get_args
 
 import typer
 
-from streams import cli_checks, reading
-from streams.console import fail, harmless, print_json, print_line, print_table
+from streams import cli_checks, reading, showing
+from streams.console import fail, print_json, print_row, print_table, say
 from streams.options import BusOption, ConfigOption, JsonOption, PrefixOption, settings, settled
-from streams.records import Alert, Kind, Verdict
+from streams.records import Kind
 from streams.topology import open_bus
-from streams.wire import to_builtins
+
+R = TypeVar("R")
 
 app = typer.Typer(
     name="reusewatch",
@@ -68,19 +70,18 @@ def alerts(
             print_json(alert)
     elif follow:
         for alert in stream:
-            print_line("\t".join(harmless(str(cell)) for cell in _row(alert)))
+            print_row(showing.alert_row(alert))
     else:
-        print_table(_COLUMNS, map(_row, stream))
+        showing.print_alerts(_told(stream, f"no such alerts on {found.bus}"))
 
 
-_COLUMNS = ("id", "kind", "severity", "page", "from", "figure", "detected")
-
-
-def _row(alert: Alert) -> tuple[object, ...]:
-    donor = alert.donors[0].url if alert.donors else ""
-    subject = alert.url or alert.prefix
-    when = f"{alert.detected_at:%Y-%m-%d %H:%M:%S}"
-    return alert.id, alert.kind, alert.severity, subject, donor, f"{alert.figure:g}", when
+def _told(rows: Iterable[R], nothing: str) -> Iterator[R]:
+    """The rows; where there is none, a word on stderr instead of silence."""
+    count = 0
+    for count, row in enumerate(rows, 1):  # noqa: B007 - the last number is the count
+        yield row
+    if not count:
+        say(nothing)
 
 
 def _time(text: str | None) -> datetime | None:
@@ -120,24 +121,7 @@ def show_alert(
     if json:
         print_json(found[0])
     else:
-        _print_alert(found[0])
-
-
-def _print_alert(alert: Alert) -> None:
-    facts: dict[str, Any] = to_builtins(alert)
-    donors, evidence = facts.pop("donors"), facts.pop("evidence")
-    for name, value in facts.items():
-        if value not in (None, [], ()):
-            print_line(f"{name:15} {harmless(str(value))}")
-    for donor in donors:
-        share = f"{donor['share']:.0%} of it, first seen {donor['fetched_at']}"
-        print_line(f"{'donor':15} {harmless(donor['url'])}  ({share})")
-    for span in evidence:
-        place = f"bytes {span['start']}–{span['end']}"
-        if span["donor"]:
-            place += f" ← {span['donor']} bytes {span['donor_start']}–{span['donor_end']}"
-        print_line(f"{'evidence':15} {harmless(place)}")
-        print_line(f"{'':15} “{harmless(span['text'] or '')}”")
+        showing.print_alert(found[0])
 
 
 @app.command(
@@ -158,13 +142,7 @@ def verdicts(
         for verdict in stream:
             print_json(verdict)
     else:
-        print_table(("page", "fetched", "finding", "of"), map(_verdict_row, stream))
-
-
-def _verdict_row(verdict: Verdict) -> tuple[object, ...]:
-    finding = "same file" if verdict.exact.file else "same words" if verdict.exact.text else "-"
-    of = verdict.exact.file or verdict.exact.text or ""
-    return verdict.url, f"{verdict.fetched_at:%Y-%m-%d %H:%M:%S}", finding, of
+        showing.print_verdicts(_told(stream, f"no such verdicts on {found.bus}"))
 
 
 @app.command(
@@ -185,8 +163,9 @@ def dead_letters(
             print_json(letter)
     else:
         columns = ("reason", "source", "offset", "page", "detail")
-        rows = ((x.reason, x.source, x.offset, x.url or "", x.detail) for x in stream)
-        print_table(columns, rows)
+        letters = _told(stream, f"no dead letters on {found.bus}")
+        rows = ((x.reason, x.source, x.offset, x.url, x.detail) for x in letters)
+        print_table(columns, rows, fold=("source", "page", "detail"))
 
 
 @app.command(
@@ -205,4 +184,5 @@ def show_config(
         for row in rows:
             print_json(row)
     else:
-        print_table(("name", "value", "from"), [tuple(row.values()) for row in rows])
+        shown = [tuple(row.values()) for row in rows]
+        print_table(("name", "value", "from"), shown, fold=("value", "from"))

@@ -28,7 +28,10 @@ SHARED = (PAGES, FINGERPRINTS, VERDICTS)
 
 def register(app: typer.Typer) -> None:
     """Add the verbs."""
-    app.add_typer(topics_app, name="topics", help="The topics on Kafka.")
+    app.add_typer(
+        topics_app, name="topics",
+        help="The topics on Kafka.\n\nExample: reusewatch topics check --bus kafka://127.0.0.1:9092",
+    )  # fmt: skip
     app.command(
         "doctor",
         help="What would make a crawl go wrong, and what to do about it.\n\n"

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NoReturn
 
 import msgspec
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.cells import cell_len, chop_cells
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 _JSON = msgspec.json.Encoder()
+# What a cell may be; a tuple is shown line below line.
+Cell = object
 
 
 def harmless(text: str) -> str:
@@ -30,11 +34,19 @@ def harmless(text: str) -> str:
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
-def _console(*, stderr: bool) -> Console:
-    stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else 200
-    no_color = "NO_COLOR" in os.environ or not stream.isatty()
-    return Console(stderr=stderr, no_color=no_color, highlight=False, width=width, soft_wrap=True)
+def at_terminal() -> bool:
+    """Whether results go to a person: then tables, otherwise a line a row."""
+    return sys.stdout.isatty()
+
+
+def lively() -> bool:
+    """Whether colour and bars are welcome: stderr is a terminal, and NO_COLOR is not set."""
+    return sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+
+
+def width() -> int:
+    """Columns of the terminal that results go to."""
+    return _console().width
 
 
 def say(text: str) -> None:
@@ -52,22 +64,79 @@ def fail(text: str, code: int) -> NoReturn:
 
 def print_json(record: Any) -> None:
     """One JSON object on a line of its own."""
-    sys.stdout.write(_JSON.encode(record).decode() + "\n")
-    sys.stdout.flush()
+    _write(_JSON.encode(record).decode() + "\n")
 
 
 def print_line(text: str = "") -> None:
     """A line of a result."""
-    sys.stdout.write(text + "\n")
+    _write(text + "\n")
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> None:
-    """A table; when piped, one tab-separated line a row."""
-    if not sys.stdout.isatty():
+def _write(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever reads has seen enough (`| head`). What is still buffered must not fail at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None
+
+
+def print_row(cells: Sequence[Cell]) -> None:
+    """A row for scripts: its cells on one line, complete, between tabs."""
+    print_line("\t".join(harmless(_shown(cell)) for cell in cells))
+
+
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, fold: Collection[str] = ()
+) -> None:
+    """A table at a terminal, where the columns in `fold` give way; elsewhere a line a row."""
+    if not at_terminal():
         for row in rows:
-            print_line("\t".join(harmless(str(cell)) for cell in row))
+            print_row(row)
         return
-    table = Table(*columns, box=SIMPLE_HEAD, title=title or None, title_justify="left")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for name in columns:
+        table.add_column(name, no_wrap=name not in fold, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(harmless(str(cell)), overflow="fold") for cell in row))
-    _console(stderr=False).print(table, soft_wrap=False)
+        table.add_row(*map(_Folded, row))
+    if table.row_count:
+        _console().print(table)
+
+
+def print_aligned(rows: Sequence[Sequence[str]], indent: str = "  ") -> None:
+    """Rows for people, in columns also where the output is piped."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(size) for cell, size in zip(row, widths, strict=True))
+        print_line((indent + "  ".join(map(harmless, cells))).rstrip())
+
+
+class _Folded:
+    """A cell that breaks anywhere: a URL has no better place, and none of it may be cut."""
+
+    def __init__(self, cell: Cell) -> None:
+        lines = cell if isinstance(cell, tuple) else (cell,)
+        self._lines = [harmless(_shown(line)) for line in lines]
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, max(1, *map(cell_len, self._lines)))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in self._lines:
+            style = _STYLES.get(line, "")
+            for part in chop_cells(line, options.max_width) or [""]:
+                yield Text(part, style=style)
+
+
+def _shown(cell: Cell) -> str:
+    if isinstance(cell, tuple):
+        return " ".join(map(_shown, cell))
+    return "" if cell is None else str(cell).lower() if isinstance(cell, bool) else str(cell)
+
+
+_STYLES = {"critical": "bold red", "warning": "yellow", "info": "dim"}
+
+
+def _console() -> Console:
+    return Console(color_system="auto" if lively() else None, highlight=False)

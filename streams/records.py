@@ -7,9 +7,10 @@ never rename. `VERSIONS` is what `schema` headers say; a newer version than ours
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 VERSIONS = {
     "page": 1,
@@ -33,6 +34,12 @@ Kind = Literal[
 ]
 Severity = Literal["info", "warning", "critical"]
 
+# Said by the schemas; a reader takes what it is given.
+Hash64 = Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9a-f]{16}$"})]
+Hash128 = Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9a-f]{32}$"})]
+_RFC3339 = {"format": "date-time", "pattern": "^[0-9]{4}-[0-9-]+T[0-9:.]+Z$"}
+Time = Annotated[datetime, Meta(extra_json_schema=_RFC3339)]
+
 # A page whose archive names no date. It is matched, and never taken for a donor.
 UNDATED = datetime.fromtimestamp(0, UTC)
 
@@ -53,17 +60,17 @@ class Sighting(Record, frozen=True, kw_only=True):
     """The page that a revisit record refers to: same payload, not stored again."""
 
     url: str
-    fetched_at: datetime | None = None
+    fetched_at: Time | None = None
 
 
 class Page(Record, frozen=True, kw_only=True):
     """A page as it was fetched. `body` is decoded from its content encoding, and not further."""
 
-    id: str
+    id: Hash64
     url: str
     site: str
     host: str
-    fetched_at: datetime
+    fetched_at: Time
     content_type: str
     body: bytes
     origin: Origin
@@ -108,10 +115,10 @@ class Quilt(Record, frozen=True, kw_only=True):
 class Verdict(Record, frozen=True, kw_only=True):
     """What is known of one page. Keyed by the page's id; a later verdict replaces an earlier."""
 
-    id: str
+    id: Hash64
     url: str
     site: str
-    fetched_at: datetime
+    fetched_at: Time
     exact: Exact
     contains: float | None = None
     labels: tuple[str, ...] = ()
@@ -129,7 +136,7 @@ class Donor(Record, frozen=True, kw_only=True):
 
     url: str
     share: float
-    fetched_at: datetime
+    fetched_at: Time
 
 
 class Evidence(Record, frozen=True, kw_only=True):
@@ -147,7 +154,7 @@ class Evidence(Record, frozen=True, kw_only=True):
 class Alert(Record, frozen=True, kw_only=True):
     """One finding. The id is made of kind, subject and content: found twice, it is the same."""
 
-    id: str
+    id: Hash128
     kind: Kind
     state: Literal["open", "closed"] = "open"
     severity: Severity
@@ -159,19 +166,19 @@ class Alert(Record, frozen=True, kw_only=True):
     labels: tuple[str, ...] = ()
     donors: tuple[Donor, ...] = ()
     evidence: tuple[Evidence, ...] = ()
-    fetched_at: datetime
-    detected_at: datetime
+    fetched_at: Time
+    detected_at: Time
     detector: str
     labels_version: str | None = None
     scheme: str
-    page_id: str | None = None
+    page_id: Hash64 | None = None
     ip: str | None = None
 
 
 class Label(Record, frozen=True, kw_only=True):
     """A change of the labeled dataset: one hash, and what it stands for."""
 
-    hash: str
+    hash: Hash64
     unit: Literal["file", "chunk"]
     name: str
     removed: bool = False
@@ -186,4 +193,4 @@ class DeadLetter(Record, frozen=True, kw_only=True):
     offset: int | None
     url: str | None
     detail: str
-    at: datetime
+    at: Time

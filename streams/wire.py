@@ -20,6 +20,9 @@ from streams.records import VERSIONS, Alert, DeadLetter, Label, Page, Record, Ve
 R = TypeVar("R", bound=Record)
 Headers = tuple[tuple[str, bytes], ...]
 
+# What decoding may raise: nesting without end, and text that is no UTF-8, are errors of their own.
+_UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
+
 _json = msgspec.json.Encoder()
 _msgpack = msgspec.msgpack.Encoder()
 _page_decoder = msgspec.msgpack.Decoder(Page)
@@ -95,7 +98,7 @@ def read_page(message: Message) -> Page:
     check_schema(message)
     try:
         return _page_decoder.decode(message.value or b"")
-    except msgspec.MsgspecError as error:
+    except _UNREADABLE as error:
         raise Malformed(f"not a page: {error}") from error
 
 
@@ -136,6 +139,6 @@ def read_json(message: Message, kind: type[R]) -> R:
     check_schema(message)
     try:
         record: R = _json_decoders[kind].decode(message.value or b"")
-    except msgspec.MsgspecError as error:
+    except _UNREADABLE as error:
         raise Malformed(f"not a {kind.__name__}: {error}") from error
     return record

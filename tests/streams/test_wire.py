@@ -1,0 +1,272 @@
+"""Records ↔ messages: nothing changes on the way, and what is not ours is refused by name."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from detector.errors import BadPage, SchemeMismatch
+from detector.hashing import HashScheme
+from streams import schemas, topics, wire
+from streams.blocks import PAGES_HEADER, SCHEMA, block_messages, encode, read_block
+from streams.bus import Message, Outgoing, Partition
+from streams.records import VERSIONS, Alert, DeadLetter, Label, Page, Record, Verdict
+from tests import strategies
+
+SCHEME = HashScheme()
+OF_TOPIC: dict[str, type[Record]] = {
+    topics.VERDICTS: Verdict,
+    topics.ALERTS: Alert,
+    topics.LABELS: Label,
+    topics.DEAD_LETTERS: DeadLetter,
+}
+VALIDATORS = {
+    name: Draft202012Validator(
+        schemas.schema_of(name), format_checker=Draft202012Validator.FORMAT_CHECKER
+    )
+    for name in schemas.RECORDS
+}
+
+
+def arrived(sent: Outgoing) -> Message:
+    return Message(Partition(sent.topic, 0), 7, sent.key, sent.value, sent.headers, 0)
+
+
+def written(topic: str, schema: str, value: bytes = b"{}") -> Message:
+    headers = (("schema", schema.encode()), ("content-type", b"application/json"))
+    return Message(Partition(topic, 0), 7, "key", value, headers, 0)
+
+
+def row(**values: Any) -> dict[str, Any]:
+    empty: dict[str, Any] = {
+        field.name: "" if str(field.type) == "string" else 0 for field in SCHEMA
+    }
+    times = {"fetched_at": datetime(2026, 3, 2, tzinfo=UTC), "revisit_at": None}
+    return empty | times | {"truncated": False} | values
+
+
+BLOCK = encode([row(), row(url="http://a.example/")], SCHEME)
+
+
+@given(strategies.pages)
+def test_a_page_arrives_as_it_was(page: Page) -> None:
+    sent = wire.page_message(page)
+    assert (sent.topic, sent.key) == (topics.PAGES, page.site)
+    assert sent.headers == (("schema", b"page/1"), ("content-type", b"application/msgpack"))
+    assert wire.read_page(arrived(sent)) == page
+
+
+@given(strategies.verdicts)
+def test_a_verdict_arrives_as_it_was(verdict: Verdict) -> None:
+    sent = wire.verdict_message(verdict)
+    assert (sent.topic, sent.key) == (topics.VERDICTS, verdict.id)
+    assert sent.headers == (("schema", b"verdict/1"), ("content-type", b"application/json"))
+    assert wire.read_json(arrived(sent), Verdict) == verdict
+    holds("verdict", sent)
+
+
+@given(strategies.alerts)
+def test_an_alert_arrives_as_it_was_and_is_a_cloud_event(alert: Alert) -> None:
+    sent = wire.alert_message(alert)
+    headers = dict(sent.headers)
+    assert (sent.topic, sent.key) == (topics.ALERTS, alert.id)
+    assert headers["schema"] == b"alert/1"
+    assert headers["content-type"] == b"application/json"
+    assert headers["ce_specversion"] == b"1.0"
+    assert headers["ce_id"].decode() == alert.id
+    assert headers["ce_type"].decode() == f"reusewatch.alert.{alert.kind}"
+    assert headers["ce_source"]
+    assert headers["ce_time"].endswith(b"Z")
+    assert datetime.fromisoformat(headers["ce_time"].decode()) == alert.detected_at
+    assert wire.read_json(arrived(sent), Alert) == alert
+    holds("alert", sent)
+
+
+@given(strategies.labels)
+def test_a_label_arrives_as_it_was(label: Label) -> None:
+    headers = wire.headers_for(topics.LABELS)
+    sent = Outgoing(topics.LABELS, label.hash, wire.to_json(label), headers)
+    assert wire.read_json(arrived(sent), Label) == label
+    holds("label", sent)
+
+
+@given(strategies.dead_letters)
+def test_a_dead_letter_arrives_as_it_was(letter: DeadLetter) -> None:
+    sent = wire.dead_letter_message(letter)
+    assert (sent.topic, sent.key) == (topics.DEAD_LETTERS, letter.source)
+    assert wire.read_json(arrived(sent), DeadLetter) == letter
+    holds("dead-letter", sent)
+
+
+@given(strategies.pages)
+def test_the_schema_of_pages_describes_them(page: Page) -> None:
+    VALIDATORS["page"].validate(msgspec.json.decode(wire.to_json(page)))
+
+
+def holds(name: str, sent: Outgoing) -> None:
+    """One line of JSON, as its schema says."""
+    assert sent.value is not None
+    assert b"\n" not in sent.value
+    VALIDATORS[name].validate(msgspec.json.decode(sent.value))
+
+
+def test_a_withdrawn_alert_is_a_tombstone() -> None:
+    sent = wire.withdrawal("ab" * 16)
+    assert (sent.topic, sent.key, sent.value) == (topics.ALERTS, "ab" * 16, None)
+    assert dict(sent.headers)["schema"] == b"alert/1"
+
+
+@given(st.lists(strategies.rows, max_size=20))
+def test_a_block_arrives_as_it_was(rows: list[dict[str, Any]]) -> None:
+    for sent in block_messages(rows, SCHEME) if rows else ():
+        assert sent.key == rows[0]["site"]
+        assert dict(sent.headers)["schema"] == b"fingerprints/1"
+        assert dict(sent.headers)["content-type"] == b"application/vnd.apache.arrow.stream"
+        assert dict(sent.headers)[PAGES_HEADER] == b"%d" % len(rows)
+        assert read_block(arrived(sent), SCHEME).to_pylist() == rows
+
+
+@given(st.lists(strategies.rows, min_size=1, max_size=30), st.integers(10_000, 40_000))
+def test_blocks_keep_under_the_limit_and_lose_no_page(
+    rows: list[dict[str, Any]], limit: int
+) -> None:
+    # Text that cannot be compressed away.
+    rng = random.Random(len(rows))
+    rows = [{**one, "excerpt": rng.randbytes(300).hex()} for one in rows]
+    sent = list(block_messages(rows, SCHEME, 3, limit=limit, headers=(("received", b"1"),)))
+    assert all(len(message.value or b"") <= limit for message in sent)
+    assert {message.partition for message in sent} == {3}
+    assert all(("received", b"1") in message.headers for message in sent)
+    assert all(message.topic == topics.FINGERPRINTS for message in sent)
+    found = [one for message in sent for one in read_block(arrived(message), SCHEME).to_pylist()]
+    assert found == rows
+
+
+def test_many_pages_make_several_blocks() -> None:
+    rng = random.Random(1)
+    rows = [row(excerpt=rng.randbytes(300).hex()) for _ in range(100)]
+    assert len(list(block_messages(rows, SCHEME, limit=12_000))) > 2
+
+
+def test_a_page_too_large_for_any_block_is_said_to_be() -> None:
+    huge = row(title=random.Random(1).randbytes(20_000).hex())
+    with pytest.raises(BadPage, match="too-large") as refused:
+        list(block_messages([row(), huge], SCHEME, limit=12_000))
+    assert "12000" in refused.value.detail
+
+
+def test_a_block_of_another_scheme_is_refused_with_both_names() -> None:
+    theirs = HashScheme(42)
+    (sent,) = block_messages([row()], theirs)
+    with pytest.raises(SchemeMismatch) as refused:
+        read_block(arrived(sent), SCHEME)
+    assert theirs.name in str(refused.value)
+    assert SCHEME.name in str(refused.value)
+
+
+def test_a_block_of_no_pages_is_empty() -> None:
+    message = replace(written(topics.FINGERPRINTS, "fingerprints/1"), value=encode([], SCHEME))
+    assert read_block(message, SCHEME).num_rows == 0
+
+
+@pytest.mark.parametrize("value", [b"", b"\0" * 40, BLOCK[:-40]])
+def test_a_damaged_block_is_malformed(value: bytes) -> None:
+    with pytest.raises(wire.Malformed, match="not a fingerprint block"):
+        read_block(written(topics.FINGERPRINTS, "fingerprints/1", value), SCHEME)
+
+
+@pytest.mark.parametrize("topic", topics.TOPICS)
+def test_a_newer_version_is_refused_and_told_what_to_do(topic: str) -> None:
+    name = topics.TOPICS[topic].schema
+    ours = VERSIONS[name]
+    with pytest.raises(wire.NewerSchema) as refused:
+        wire.check_schema(written(topic, f"{name}/{ours + 1}"))
+    assert refused.value.reason == "newer-schema"
+    for part in (f"{name}/{ours + 1}", f"up to {name}/{ours}", "upgrade"):
+        assert part in str(refused.value)
+
+
+@pytest.mark.parametrize("schema", ["alert", "alert/", "alert/x", "alert/-1", "order/1", "\xff/1"])
+def test_another_schema_is_malformed(schema: str) -> None:
+    with pytest.raises(wire.Malformed, match="alert/1 is expected"):
+        wire.check_schema(written(topics.ALERTS, schema))
+
+
+def test_a_message_without_a_schema_is_malformed() -> None:
+    with pytest.raises(wire.Malformed, match="no `schema` header"):
+        wire.check_schema(replace(written(topics.ALERTS, ""), headers=()))
+
+
+@pytest.mark.parametrize("topic", OF_TOPIC)
+@pytest.mark.parametrize(
+    "value", [b"", b"\xff", b"[]", b"{}", b'{"id": 3}', b'{"x":' + b"[" * 100_000]
+)
+def test_json_that_is_no_record_is_malformed(topic: str, value: bytes) -> None:
+    message = written(topic, f"{topics.TOPICS[topic].schema}/1", value)
+    with pytest.raises(wire.Malformed, match=f"not a {OF_TOPIC[topic].__name__}"):
+        wire.read_json(message, OF_TOPIC[topic])
+
+
+NOT_UTF8 = b"\x81\xa2id\xa1\xff"
+NESTED = b"\x81\xa1x" + b"\x91" * 100_000
+
+
+@pytest.mark.parametrize("value", [b"", b"\xc1", b"\x80", b"\x91\x01", NOT_UTF8, NESTED])
+def test_msgpack_that_is_no_page_is_malformed(value: bytes) -> None:
+    with pytest.raises(wire.Malformed, match="not a page"):
+        wire.read_page(written(topics.PAGES, "page/1", value))
+
+
+@given(strategies.pages, st.data())
+def test_a_page_with_damage_is_malformed_or_another_page(page: Page, data: st.DataObject) -> None:
+    value = bytearray(wire.page_message(page).value or b"")
+    for _ in range(data.draw(st.integers(1, 4))):
+        value[data.draw(st.integers(0, len(value) - 1))] = data.draw(st.integers(0, 255))
+    with suppress(wire.Malformed):
+        assert isinstance(wire.read_page(written(topics.PAGES, "page/1", bytes(value))), Page)
+
+
+@given(strategies.alerts, st.data())
+def test_an_alert_with_damage_is_malformed_or_another_alert(
+    alert: Alert, data: st.DataObject
+) -> None:
+    value = bytearray(wire.to_json(alert))
+    value[data.draw(st.integers(0, len(value) - 1))] = data.draw(st.integers(0, 255))
+    with suppress(wire.Malformed):
+        found = wire.read_json(written(topics.ALERTS, "alert/1", bytes(value)), Alert)
+        assert isinstance(found, Alert)
+
+
+@given(st.data())
+def test_a_block_with_damage_is_refused_or_another_block(data: st.DataObject) -> None:
+    value = bytearray(BLOCK)
+    value[data.draw(st.integers(0, len(value) - 1))] ^= data.draw(st.integers(1, 255))
+    with suppress(wire.Malformed, SchemeMismatch):
+        read_block(written(topics.FINGERPRINTS, "fingerprints/1", bytes(value)), SCHEME)
+
+
+def test_a_block_without_a_column_is_malformed() -> None:
+    batch = read_block(written(topics.FINGERPRINTS, "fingerprints/1", BLOCK), SCHEME)
+    sink = pa.BufferOutputStream()
+    less = batch.drop_columns(["tokens"])
+    with pa.ipc.new_stream(sink, less.schema) as writer:
+        writer.write_batch(less)
+    value = sink.getvalue().to_pybytes()
+    with pytest.raises(wire.Malformed, match="without tokens"):
+        read_block(written(topics.FINGERPRINTS, "fingerprints/1", value), SCHEME)
+
+
+@given(strategies.alerts)
+def test_fields_of_a_later_minor_version_are_ignored(alert: Alert) -> None:
+    later = msgspec.json.encode(wire.to_builtins(alert) | {"mood": "sunny"})
+    assert wire.read_json(written(topics.ALERTS, "alert/1", later), Alert) == alert
