@@ -15,7 +15,7 @@ from detector.hashing import HashScheme
 from detector.revisits import Revisit, Waiting
 from detector.window import Sighting
 from streams import topics
-from streams.blocks import read_rows
+from streams.blocks import read_block, read_pages
 from streams.bus import Message
 from streams.records import DeadLetter
 from streams.reports import Subject, alert_id, at_us, duplicate_alert, verdict
@@ -68,7 +68,7 @@ class IndexStage:
         pages = 0
         for message in messages:
             try:
-                rows = read_rows(message, self._scheme)
+                rows = read_pages(read_block(message, self._scheme))
             except WireError as error:
                 out.dead[error.reason] += 1
                 out.messages.append(dead_letter_message(self._dead_letter(message, error)))

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from hypothesis import strategies as st
 
-from detector.fingerprint import fingerprint
+from detector.fingerprint import Document, fingerprints
 from detector.hashing import HashScheme
 from streams.records import Origin, Page, Sighting
 from streams.reports import alert_id
@@ -94,8 +94,7 @@ def copies(fetches: Iterable[Fetch]) -> set[str]:
 
 
 def _identity(text: int) -> int:
-    made = fingerprint(body_of(text), charset="utf-8", html=True, scheme=SCHEME)
-    return made.identity_hash
+    return int(fingerprints([Document(body_of(text))], SCHEME).sketches.identity[0])
 
 
 @st.composite
