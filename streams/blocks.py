@@ -156,10 +156,10 @@ def read_block(message: Message, scheme: HashScheme) -> pa.RecordBatch:
         with pa.ipc.open_stream(message.value or b"") as reader:
             table = reader.read_all()
         table.validate(full=True)
-    except (pa.ArrowException, OSError) as error:
+        _check_scheme(table, scheme)
+        _check_columns(table)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise Malformed(f"not a fingerprint block: {error}") from error
-    _check_scheme(table, scheme)
-    _check_columns(table)
     return table.combine_chunks().to_batches()[0] if len(table) else pa.RecordBatch.from_pylist(
         [], schema=table.schema
     )  # fmt: skip
