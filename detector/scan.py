@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -199,6 +200,12 @@ def segments_of(scanned: Scan) -> NDArray[np.int32]:
     return _run([scanned.source], 0, everything, segments=True)[1]
 
 
+@lru_cache(maxsize=16)
+def _fresh(key: int) -> NDArray[np.void]:
+    """The state before the first page, which every call copies."""
+    return new_work(secrets_of(key))
+
+
 def _span(facts: list[int], at: int) -> tuple[int, int] | None:
     return (facts[at], facts[at + 1]) if facts[at] >= 0 else None
 
@@ -246,7 +253,7 @@ def _run(
         np.frombuffer(b"".join(parts), dtype=np.uint8),
         bounds,
         tables(),
-        new_work(secrets_of(key)),
+        _fresh(key).copy(),
         np.array([limits.tokens, limits.blocks, limits.links], dtype=np.int64),
         np.array(rooms, dtype=np.int64),
         hashes,

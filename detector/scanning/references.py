@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning.jit import Bool, Int, Tuple, byte_at, int64, part, uint64
+from detector.scanning.jit import Bool, Int, Tuple, byte_at, inlined, int64, part, uint64
 from detector.scanning.tables import PLAIN, REFERENCE_SLOTS, SPREAD, Tables
 
 # "CounterClockwiseContourIntegral" without its semicolon; "Aacute".
@@ -29,6 +29,15 @@ _WINDOWS_1252 = np.array(
         *(0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D, 0x017E, 0x0178),
     ]
 )
+
+
+@inlined
+def starts_reference(buf: NDArray[np.uint8], at: Int, limit: Int, look: Tables) -> Bool:
+    """Whether the `&` at `at` may start a reference; else it is a character."""
+    if at + 1 >= limit:
+        return False
+    c = byte_at(buf, at + 1)
+    return c == 0x23 or look.ascii[c] > PLAIN
 
 
 @part

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from detector.scanning.jit import Int, byte_at, int64, part, uint64
 from detector.scanning.mixing import fold_product
 from detector.scanning.output import LINES, Output, emit, end_block
-from detector.scanning.references import reference
+from detector.scanning.references import reference, starts_reference
 from detector.scanning.syntax import starts_markup
 from detector.scanning.tables import APART, IGNORED, MARK, PLAIN, SINGLE, Tables
 from detector.scanning.words import code_point, finish, kind_of, push_folded
@@ -103,7 +103,7 @@ def read_text(
             code, stop = code_point(buf, i, limit)
         elif c == 0x3C and (how & TAGS) != 0 and starts_markup(buf, i, limit):
             break
-        elif c == 0x26 and (how & REFERENCES) != 0:
+        elif c == 0x26 and (how & REFERENCES) != 0 and starts_reference(buf, i, limit, look):
             stop, code, second = reference(buf, i, limit, (how & ATTRIBUTE) != 0, look)
             if stop == i:
                 stop, code = i + 1, c

@@ -1,6 +1,6 @@
 """Coverage-guided fuzzing of the scan and its texts, by hand:
 
-    pip install atheris && NUMBA_DISABLE_JIT=0 python tests/fuzz/scan_fuzz.py -max_total_time=600
+    pip install atheris && python tests/fuzz/scan_fuzz.py -max_total_time=600
 
 Kernels are machine code that atheris cannot see into; what guides it is the Python around them,
 the number of tokens and blocks that a page gives, and its fields.
