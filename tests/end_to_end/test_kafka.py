@@ -14,7 +14,7 @@ from streams import topics
 from tests.end_to_end.command import Run, wait_until
 from tests.end_to_end.conftest import Crawl
 from tests.end_to_end.test_kills import KILLS, SEED
-from tests.end_to_end.workers import Cluster, cluster_at, stop, wait_calmly
+from tests.end_to_end.workers import Cluster, cluster_at, is_ready, stop, wait_calmly
 
 
 @pytest.fixture
@@ -75,23 +75,11 @@ def test_an_index_that_lost_its_state_rebuilds_it_in_silence(
     elsewhere = cluster.work("index", state="elsewhere")
     snapshots = cluster.directory / "elsewhere" / "snapshots"
     elsewhere.await_said("at work")
-    wait_until(lambda: "ready" in _ready(elsewhere.said))
+    wait_until(lambda: is_ready(elsewhere))
     assert stop(elsewhere).code == 0
     assert list(snapshots.glob("index-*.snapshot"))
     assert (cluster.count(topics.ALERTS), cluster.count(topics.VERDICTS)) == (sent, verdicts)
     check(cluster, crawl)
-
-
-def _ready(said: str) -> str:
-    from urllib.error import URLError
-    from urllib.request import urlopen
-
-    address = said.split("; ")[-1].strip().replace("/metrics", "/readyz")
-    try:
-        with urlopen(address, timeout=5) as answer:
-            return str(answer.read().decode())
-    except URLError:
-        return ""
 
 
 @pytest.mark.parametrize("stage", ["fingerprint", "index"])
@@ -109,6 +97,7 @@ def test_workers_killed_at_any_moment(cluster: Cluster, crawl: Crawl, stage: str
     assert replay.end().code == 1, replay.said
     cluster.await_done()
     for worker in workers.values():
+        worker.await_said("at work")
         ended = stop(worker)
         assert ended.code == 0, ended.err
     check(cluster, crawl)
@@ -120,34 +109,21 @@ def is_quiet(cluster: Cluster, replay: Run) -> bool:
 
 def test_a_second_index_stands_by_and_takes_over(cluster: Cluster, crawl: Crawl) -> None:
     first = cluster.work("index", state="first")
-    wait_until(lambda: "ready" in _ready(first.said) or not first.running)
+    wait_until(lambda: is_ready(first))
     second = cluster.work("index", state="second")
     second.await_said("at work")
     fingerprint = cluster.work("fingerprint")
     assert cluster.run("replay", crawl.archive).code == 1
     cluster.await_done()
-    assert "not ready" in _not_ready(second.said)
+    assert not is_ready(second)
     check(cluster, crawl)
     sent = cluster.count(topics.ALERTS)
     first.tell(signal.SIGKILL)
     first.end()
-    wait_until(lambda: "ready" in _ready(second.said) or not second.running)
+    wait_until(lambda: is_ready(second))
     assert cluster.run("replay", crawl.archive).code == 1
     cluster.await_done()
     assert stop(second).code == 0, second.said
     assert stop(fingerprint).code == 0
     assert cluster.count(topics.ALERTS) == sent
     check(cluster, crawl)
-
-
-def _not_ready(said: str) -> str:
-    from urllib.error import HTTPError
-    from urllib.request import urlopen
-
-    address = said.split("; ")[-1].strip().replace("/metrics", "/readyz")
-    try:
-        with urlopen(address, timeout=5) as answer:
-            return str(answer.read().decode())
-    except HTTPError as error:
-        with error:
-            return error.read().decode()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -123,3 +125,25 @@ def cluster_at(address: str, directory: Path, **settings: object) -> Iterator[Cl
 def stop(worker: Run, number: signal.Signals = signal.SIGTERM) -> Ended:
     worker.tell(number)
     return worker.end(30)
+
+
+def is_ready(worker: Run) -> bool:
+    """What it says itself, where it says that it serves."""
+    return answer(worker, "/readyz")[0] == 200
+
+
+def answer(worker: Run, path: str) -> tuple[int, str]:
+    """Status and text; 0 while nobody answers."""
+    assert worker.running, worker.said
+    found = re.search(r"http://127\.0\.0\.1:(\d+)/metrics", worker.said)
+    if found is None:
+        return 0, ""
+    connection = HTTPConnection("127.0.0.1", int(found[1]), timeout=5)
+    try:
+        connection.request("GET", path)
+        response = connection.getresponse()
+        return response.status, response.read().decode()
+    except OSError:
+        return 0, ""
+    finally:
+        connection.close()
