@@ -100,10 +100,11 @@ def read_block(message: Message, scheme: HashScheme) -> pa.RecordBatch:
         with pa.ipc.open_stream(message.value or b"") as reader:
             table = reader.read_all()
         table.validate(full=True)
-    except (pa.ArrowException, OSError) as error:
+        _check_scheme(table, scheme)
+        _check_columns(table)
+    # ValueError: names that are no UTF-8, which Arrow does not look at before they are asked for.
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise Malformed(f"not a fingerprint block: {error}") from error
-    _check_scheme(table, scheme)
-    _check_columns(table)
     return table.combine_chunks().to_batches()[0] if len(table) else pa.RecordBatch.from_pylist(
         [], schema=table.schema
     )  # fmt: skip
@@ -114,7 +115,7 @@ def read_rows(message: Message, scheme: HashScheme) -> list[dict[str, Any]]:
     batch = read_block(message, scheme)
     try:
         rows: list[dict[str, Any]] = batch.to_pylist()
-    except (ValueError, OverflowError) as error:
+    except (pa.ArrowException, ValueError, OverflowError) as error:
         raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
     return rows
 
