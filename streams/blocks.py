@@ -158,7 +158,8 @@ def read_block(message: Message, scheme: HashScheme) -> pa.RecordBatch:
         table.validate(full=True)
         _check_scheme(table, scheme)
         _check_columns(table)
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+    # ValueError: names that are no UTF-8, which Arrow does not look at before they are asked for.
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise Malformed(f"not a fingerprint block: {error}") from error
     return table.combine_chunks().to_batches()[0] if len(table) else pa.RecordBatch.from_pylist(
         [], schema=table.schema
@@ -170,7 +171,7 @@ def read_pages(block: pa.RecordBatch) -> list[dict[str, Any]]:
     names = [field.name for field in PAGE_FIELDS] + ["tokens", "identity_hash"]
     try:
         rows: list[dict[str, Any]] = block.select(names).to_pylist()
-    except (ValueError, OverflowError) as error:
+    except (pa.ArrowException, ValueError, OverflowError) as error:
         raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
     return rows
 

@@ -100,8 +100,10 @@ class BusSink:
         self._bus.close()
 
     def abandon(self) -> None:
-        """Leave."""
-        self.close()
+        """Leave; what the broker does not take within seconds is sent again by the next run."""
+        with suppress(BusError):
+            self._outlet.close()
+        self._bus.close()
 
 
 class LocalSink:

@@ -19,7 +19,7 @@ class CatchUp:
     def __init__(self, inlet: Inlet, start: Offsets, committed: Offsets) -> None:
         self._inlet = inlet
         self._committed = dict(committed)
-        self._behind = {part for part, at in start.items() if at < committed.get(part, 0)}
+        self._behind = {part for part, at in start.items() if max(at, 0) < committed.get(part, 0)}
         self._seen: dict[Partition, int] = {}
         self._passed_over: dict[Partition, int] = {}
 

@@ -172,6 +172,7 @@ class LogWriter:
         at = self._file.tell()
         rest = self._file.read()
         if not _is_torn(rest):
+            self._file.close()
             raise BusBroken(
                 f"{self._file.name}: damaged at offset {self.end} (byte {at}). Move the state "
                 "directory away and replay into a new one"

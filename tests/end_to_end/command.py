@@ -115,16 +115,20 @@ def wait_until(condition: Callable[[], object], timeout: float = PATIENCE) -> No
 
 
 def children_of(pid: int) -> list[int]:
-    """The processes that a process started."""
-    found = Path(f"/proc/{pid}/task/{pid}/children")
-    return [int(child) for child in found.read_text().split()] if found.exists() else []
+    """The processes that a process started, whichever of its threads did."""
+    threads = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for thread in threads for child in _text(thread).split()]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def command_line(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
+    return _text(Path(f"/proc/{pid}/cmdline")).replace("\0", " ")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""`reusewatch replay` on a local bus: what is found, interrupted and gone on with, and found once."""
+"""`reusewatch replay` on a local bus: what is found, interrupted, gone on with, and found once."""
 
 from __future__ import annotations
 
