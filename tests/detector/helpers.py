@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from detector.fields import Field
 from detector.hashing import PUBLIC_KEY
 from detector.readable import Readable
-from detector.scan import Field, Scan, scan
+from detector.scan import Scan, scan
 from detector.scanning.mixing import word_hash
 
 
