@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -12,8 +13,8 @@ from hypothesis import strategies as st
 from detector.errors import SchemeMismatch
 from detector.hashing import HashScheme
 from streams import topics
-from streams.blocks import block_messages, encode, read_rows
-from streams.bus import Outgoing
+from streams.blocks import SCHEMA, block_messages, encode, read_block, read_pages
+from streams.bus import Message, Outgoing
 from streams.fingerprinting import FingerprintStage
 from streams.records import Origin, Page, Sighting
 from streams.wire import Malformed, page_message
@@ -33,6 +34,10 @@ pages = st.builds(
 )  # fmt: skip
 
 
+def rows_of(block: Message) -> list[dict[str, Any]]:
+    return read_pages(read_block(block, SCHEME))
+
+
 @given(st.lists(pages, max_size=4))
 @settings(deadline=None, max_examples=200)
 def test_whatever_a_page_says_it_ends_in_a_block_or_in_the_dead_letters(some: list[Page]) -> None:
@@ -40,7 +45,7 @@ def test_whatever_a_page_says_it_ends_in_a_block_or_in_the_dead_letters(some: li
     messages = [as_message(sent) for sent in (*map(page_message, some), sound)]
     out = FingerprintStage(SCHEME, zero).process(messages)
     blocks = [as_message(m) for m in out.messages if m.topic == topics.FINGERPRINTS]
-    rows = [row for block in blocks for row in read_rows(block, SCHEME)]
+    rows = [row for block in blocks for row in rows_of(block)]
     assert len(rows) == out.pages
     assert len(rows) + out.dead.total() == len(messages)
     assert rows[-1]["url"] == page_of(Fetch(1, 1, 1, 1)).url
@@ -53,10 +58,11 @@ def test_a_block_over_the_limit_is_halved() -> None:
     stage = FingerprintStage(SCHEME, zero)
     messages = page_messages([Fetch(n, n % 3, n, n) for n in range(1000)])
     (block,) = stage.process(messages).messages
-    rows = read_rows(as_message(block), SCHEME)
-    small = list(block_messages(rows, SCHEME, 0, limit=len(block.value or b"") // 3 + 4096))
+    whole = read_block(as_message(block), SCHEME)
+    small = list(block_messages(whole, SCHEME, 0, limit=len(block.value or b"") // 3 + 4096))
     assert len(small) > 2
-    assert [row for sent in small for row in read_rows(as_message(sent), SCHEME)] == rows
+    parts = [read_block(as_message(sent), SCHEME) for sent in small]
+    assert [row for part in parts for row in part.to_pylist()] == whole.to_pylist()
 
 
 def test_another_scheme_is_no_dead_letter() -> None:
@@ -78,14 +84,14 @@ def test_a_damaged_block_is_malformed_and_nothing_worse(data: st.DataObject) -> 
         value[at] = data.draw(st.integers(0, 255))
     damaged = as_message(Outgoing(block.topic, "k", bytes(value), block.headers))
     try:
-        rows = read_rows(damaged, SCHEME)
+        rows = rows_of(damaged)
     except (Malformed, SchemeMismatch):
         return
     assert all(isinstance(row["fetched_at"], datetime) for row in rows)
 
 
 def test_a_block_without_a_column_or_a_scheme_is_malformed() -> None:
-    table = pa.ipc.open_stream(encode([], SCHEME)).read_all()
+    table = pa.ipc.open_stream(encode(pa.RecordBatch.from_pylist([], SCHEMA), SCHEME)).read_all()
     for wrong in (
         table.drop_columns(["url"]),
         table.replace_schema_metadata({}),
@@ -97,4 +103,4 @@ def test_a_block_without_a_column_or_a_scheme_is_malformed() -> None:
         headers = (("schema", b"fingerprints/1"),)
         sent = Outgoing(topics.FINGERPRINTS, "k", sink.getvalue().to_pybytes(), headers)
         with pytest.raises(Malformed):
-            read_rows(as_message(sent), SCHEME)
+            rows_of(as_message(sent))
