@@ -90,7 +90,7 @@ def test_a_restart_at_any_moment_neither_loses_an_alert_nor_repeats_one(
 
 def run_locally(directory: Path, fetches: list[Fetch], **settings_: object) -> set[str]:
     found = Settings(bus=f"local:{directory}", **settings_)  # type: ignore[arg-type]
-    sink = LocalSink(LocalBus(directory), found, read_origin=None, say=lambda text: None)
+    sink = LocalSink(LocalBus(directory), found, read_origin=None, say=print)
     for n, fetch in enumerate(fetches):
         sink.put(page_of(fetch))
         if n % 101 == 100:
