@@ -51,25 +51,38 @@ def read_archive(
     file holds raises; a file that cannot be read at all is damage too.
     """
     reading = Reading(source, scheme, limits, clock)
+    offset = start
     try:
-        if source != STDIN and wacz.is_package(source):
-            yield from _read_package(source, start, reading)
-        else:
-            with _opened(source) as view:
-                yield from _read_view(view, start, reading)
+        for found in _read(source, start, reading):
+            offset = found.next_offset
+            yield found
     except OSError as error:
-        yield reading.damage("unreadable", f"{source}: {error.strerror or error}", start, start)
-    except (SourceError, zipfile.BadZipFile, zlib.error) as error:
-        yield reading.damage("corrupt", str(error), start, start)
+        yield reading.damage("unreadable", f"{source}: {error.strerror or error}", offset, offset)
+    except (SourceError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+        yield reading.damage("corrupt", str(error) or "it ends too early", offset, offset)
+
+
+def _read(source: str, start: int, reading: Reading) -> Iterator[Found]:
+    if source != STDIN and wacz.is_package(source):
+        yield from _read_package(source, start, reading)
+        return
+    with _opened(source) as view:
+        yield from _read_view(view, start, reading)
 
 
 def _read_package(source: str, start: int, reading: Reading) -> Iterator[Found]:
-    found = wacz.members(source)
-    if start:
-        raise SourceError(f"{source} is resumed member by member: {source}{wacz.MARK}{found[0][0]}")
-    if not found:
-        yield reading.damage("not-an-archive", "a zip package without archive/", 0, 0)
+    """Every member in turn. Damage of the package itself stands at byte 0, and once."""
+    try:
+        found = wacz.members(source)
+    except SourceError as error:
+        if not start:
+            yield reading.damage("corrupt", str(error), 0, 1)
+        return
+    if not found and not start:
+        yield reading.damage("not-an-archive", "a zip package without archive/", 0, 1)
     for member, _ in found:
+        if start:
+            raise ValueError(f"a package is resumed by member: {source}{wacz.MARK}{member}")
         name = f"{source}{wacz.MARK}{member}"
         yield from read_archive(
             name, scheme=reading.scheme, limits=reading.limits, clock=reading.clock
@@ -93,7 +106,8 @@ def _read_view(view: View, start: int, reading: Reading) -> Iterator[Found]:
     shape = shape_of(view, reading.limits)
     if isinstance(shape, NotAnArchive):
         if not start:
-            yield reading.damage(shape.reason, f"this is {shape.found}", 0, view.position())
+            # Past the start, so that reading on from here does not tell of it again.
+            yield reading.damage(shape.reason, f"this is {shape.found}", 0, max(1, view.position()))
     elif shape.codec is None:
         _skip(view, start)
         yield from read_plain(view, start, shape.dialect, reading)

@@ -22,6 +22,12 @@ def date_of(text: str | None) -> datetime | None:
     True
     """
     text = (text or "").strip()
+    # Nearly all dates have this form; fromisoformat reads it ten times faster.
+    if len(text) == 20 and text[-1] == "Z" and text[10] == "T":
+        try:
+            return datetime.fromisoformat(text)
+        except ValueError:
+            pass
     match = _ISO.match(text) or _DIGITS.match(text)
     try:
         return _from_parts(match.groups()) if match else _with_offset(text)

@@ -57,10 +57,10 @@ def digest_of(label: str) -> Digest | None:
 
 def _value_of(text: str, size: int) -> bytes | None:
     """Hexadecimal or Base32 with or without padding, told apart by the length."""
+    text = text.rstrip("=")
     try:
         if len(text) == 2 * size:
             return bytes.fromhex(text)
-        text = text.rstrip("=")
         # base64.b32decode takes as long as the digest itself; int() reads 32 digits in C.
         spare = 5 * len(text) - 8 * size
         value = int(text.upper().translate(_BASE32), 32) if 0 <= spare < 5 else -1

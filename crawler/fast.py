@@ -1,9 +1,9 @@
 """The fast path: FastWARC over a gzipped WARC with a member per record, as long as all is well.
 
 FastWARC passes over damage without a word, so nothing of it is believed: a record counts only if
-its member starts where the one before ended and decompresses to exactly the bytes that its
-header says, by the size in the member's trailer. At the first that does not, reading is handed
-over, at that record, to the path that looks closely.
+another one was found after it, and the size in the trailer before that one is exactly what this
+one's header says that it decompresses to. At the first for which that does not hold, reading
+is handed over, at that record, to the path that looks closely.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class _Pending:
 
 
 def read_fast(view: OnDisk, start: int, reading: Reading) -> Generator[Found, None, int]:
-    """Records from an offset on. Returns where the other path has to take over; the end if not."""
+    """Records from an offset on. Returns where the other path has to take over."""
     pending: _Pending | None = None
     # Where the first record stands that was not yielded.
     resume = start
@@ -54,17 +54,9 @@ def read_fast(view: OnDisk, start: int, reading: Reading) -> Generator[Found, No
                     return resume
     except (OSError, ValueError):
         # Whatever it is, the other path says what.
-        return (yield from _last(view, pending, resume, reading))
-    return (yield from _last(view, pending, resume, reading))
-
-
-def _last(
-    view: OnDisk, pending: _Pending | None, resume: int, reading: Reading
-) -> Generator[Found, None, int]:
-    if pending is None or not _is_sound(view, pending, view.size):
         return resume
-    yield _found(pending, view.size, reading)
-    return view.size
+    # FastWARC ends in the same way at the end and at garbage: the last record is never believed.
+    return resume
 
 
 def _pending(record: WarcRecord, offset: int, reading: Reading) -> _Pending | None:
@@ -88,6 +80,9 @@ def _pending(record: WarcRecord, offset: int, reading: Reading) -> _Pending | No
 
 
 def _is_sound(view: OnDisk, pending: _Pending, end: int) -> bool:
+    if end <= pending.offset:
+        # Two records in one member: the size before it is that of an earlier member.
+        return False
     trailer = os.pread(view.fd, _TRAILER, view.base + end - _TRAILER)
     return int.from_bytes(trailer, "little") == pending.size & 0xFFFFFFFF
 

@@ -56,7 +56,8 @@ class Found:
     Offsets are those of the file on disk, with two exceptions. Where one gzip member or zstd
     frame holds the whole archive, they count decompressed bytes. Where a member of a
     member-per-record archive holds several records, the second and later ones carry their
-    number in the member above bit 48.
+    number in the member above bit 48. Where a file could not be read on, both offsets are the
+    one at which to try again.
     """
 
     page: Page | None

@@ -50,10 +50,10 @@ def frame_pieces(
         return
     if magic != MAGIC:
         raise CutShort if MAGIC.startswith(magic) else NotAFrame(f"no frame at byte {offset}")
-    # Without a bound on the window a few bytes make the decoder ask for gigabytes.
-    decoder = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=MAX_WINDOW)
-    undo = decoder.decompressobj()
     try:
+        # Without a bound on the window a few bytes make the decoder ask for gigabytes.
+        decoder = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=MAX_WINDOW)
+        undo = decoder.decompressobj()
         for start, end in _extents(view, offset):
             yield undo.decompress(view.at(start, end - start)), end
     except zstandard.ZstdError as error:

@@ -123,6 +123,7 @@ def _page_of(stored: _Stored, kind: str, url: str, offset: int, reading: Reading
         limits=reading.limits,
         ip=_ip(stored.fields),
         charset="utf-8" if is_wet else None,
+        # 206 is what a server answers with a part of a page.
         truncated=truncated or stored.is_cut or (message is not None and message.status == 206),
     )
 

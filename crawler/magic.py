@@ -58,10 +58,11 @@ def shape_of(view: View, limits: Limits) -> Shape | NotAnArchive:
     if not begin:
         return NotAnArchive("empty-file", "a file of 0 bytes")
     codec = codec_of(view, begin)
-    if codec is None:
-        dialect = _dialect_of(begin.lstrip(b"\r\n")) or _further(view, begin)
-        return Shape(dialect) if dialect else NotAnArchive("not-an-archive", describe(begin))
-    return _packed_shape(view, codec, limits)
+    if codec is not None:
+        return _packed_shape(view, codec, limits)
+    dialect = _dialect_of(begin.lstrip(b"\r\n")) or _further(view, begin)
+    shape = Shape(dialect) if dialect else _damaged_shape(view, begin)
+    return shape or NotAnArchive("not-an-archive", describe(begin))
 
 
 def codec_of(view: View, begin: bytes) -> Codec | None:
@@ -111,6 +112,17 @@ def _packed_shape(view: View, codec: Codec, limits: Limits) -> Shape | NotAnArch
     if inside := _further(InMemory(begins(codec, view, first, _FAR)), begin):
         return Shape(inside, codec, whole=True)
     return NotAnArchive("not-an-archive", f"{codec.name} of {describe(begin)}")
+
+
+def _damaged_shape(view: View, begin: bytes) -> Shape | None:
+    """The shape of a compressed archive whose very first bytes are damaged."""
+    if looks_like_html(begin) or begin.startswith(b"PK"):
+        return None
+    codecs: tuple[Codec, ...] = (Gzip(), Zstd(view))
+    for codec in codecs:
+        if dialect := _later_dialect(view, codec):
+            return Shape(dialect, codec)
+    return None
 
 
 def _first_data(view: View, codec: Codec) -> int:

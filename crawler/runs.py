@@ -80,14 +80,15 @@ def read_whole(
     unpacked = _Unpacked(codec, view)
     window = Window(unpacked.read, lambda: unpacked.at)
     window.skip(start)
-    end, last = start, None
+    is_told = window.start < start
+    end = start
     for found in read_plain(window, start, dialect, reading):
-        end, last = found.next_offset, found
-        yield replace(found, position=window.position())
-    if unpacked.flaw and window.start <= end and not (last and last.damage):
-        flaw = unpacked.flaw
-        # Past the end, so that reading on from here does not tell of it again.
-        yield reading.damage(flaw.state, flaw.detail, end, end + 1)
+        end = found.next_offset
+        is_told = found.damage is not None and not window.at(end, 1)
+        # Past the end, so that reading on from here does not tell of a broken member again.
+        yield replace(found, next_offset=end + is_told, position=window.position())
+    if unpacked.flaw and not is_told:
+        yield reading.damage(unpacked.flaw.state, unpacked.flaw.detail, end, end + 1)
 
 
 def read_members(

@@ -108,14 +108,17 @@ class Window:
         """Read on to an offset and keep nothing before it."""
         while self.start < offset and not self._ended:
             self._fill(min(offset, self.start + STEP))
-            self.forget(min(offset, self.start + len(self._kept)))
+            self._drop(offset)
 
     def forget(self, offset: int) -> None:
         """Give up what lies before an offset, a step at a time so that little is moved."""
+        if offset - self.start >= STEP:
+            self._drop(offset)
+
+    def _drop(self, offset: int) -> None:
         drop = min(offset - self.start, len(self._kept))
-        if drop >= STEP or drop == len(self._kept):
-            del self._kept[:drop]
-            self.start += drop
+        del self._kept[:drop]
+        self.start += drop
 
     def position(self) -> int:
         """How far the file below was read."""

@@ -1,12 +1,19 @@
 """One scheme decides every hash: its name and key travel with all that is stored.
 
-Bytes are hashed by XXH3 (64 bit), seeded. The default key is public, so that label packs
-can be exchanged; a key of a deployment's own keeps outsiders from crafting collisions.
+Bytes are hashed by XXH3 (64 bit), seeded. What kernels compute from token hashes rests on
+`numbers`: constants drawn from the key, another row for each purpose. The default key is
+public, so that label packs can be exchanged; a key of a deployment's own keeps outsiders from
+crafting collisions.
+
+The version in the name covers every sketch: token hashes, phrases, min-values, supershingles,
+simhash, chunk hashes. A change to any of them needs a new version, or old state would be
+compared with new pages and nothing would match, in silence.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import xxhash
@@ -15,7 +22,7 @@ from numpy.typing import NDArray
 from detector.errors import SchemeMismatch
 
 PUBLIC_KEY = 0x9E3779B97F4A7C15
-_VERSION = "xxh3-1"
+_VERSION = "xxh3-2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +40,7 @@ class HashScheme:
         """What is stored beside hashes: the version and a check of the key, never the key.
 
         >>> HashScheme().name
-        'xxh3-1-public'
+        'xxh3-2-public'
         """
         if self.key == PUBLIC_KEY:
             return f"{_VERSION}-public"
@@ -52,9 +59,21 @@ class HashScheme:
         """Hash of a text's UTF-8: page ids, terms."""
         return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"), self.key)
 
-    def of_array(self, values: NDArray[np.uint64]) -> int:
-        """Hash of a sequence of hashes: the identity of a token sequence."""
-        return xxhash.xxh3_64_intdigest(np.ascontiguousarray(values).tobytes(), self.key)
+    def numbers(self, purpose: str, count: int) -> NDArray[np.uint64]:
+        """Odd 64-bit constants drawn from the key, independent from purpose to purpose.
+
+        Odd, because a product with an odd number can be undone modulo 2^64.
+        """
+        return _numbers(self.key, purpose, count)
+
+
+# Kernels ask for their constants at every batch; drawing them anew would cost more than a page.
+@lru_cache(maxsize=256)
+def _numbers(key: int, purpose: str, count: int) -> NDArray[np.uint64]:
+    drawn = [xxhash.xxh3_64_intdigest(f"{purpose} {i}".encode(), key) | 1 for i in range(count)]
+    numbers = np.array(drawn, dtype=np.uint64)
+    numbers.flags.writeable = False  # shared by every caller
+    return numbers
 
 
 def hex_of(value: int) -> str:

@@ -67,6 +67,9 @@ class BusSink:
         self.dead: Counter[str] = Counter()
         self._bus = bus
         self._outlet: Outlet = bus.outlet()
+        # A missing topic is told before anything is fetched for it.
+        for topic in (topics.PAGES, topics.DEAD_LETTERS):
+            self._outlet.partitions(topic)
 
     def put(self, page: Page) -> None:
         """Send the page; one that is too large goes by reference to its archive, if it has one."""
@@ -235,8 +238,8 @@ def open_sink(
     settings: Settings,
     *,
     read_origin: ReadOrigin | None = None,
-    stop: Event | None = None,
     say: Callable[[str], None],
+    stop: Event | None = None,
 ) -> PageSink:
     """The sink that the settings name. `stop` ends the waiting for a broker that is away."""
     bus = open_bus(settings, stop=stop, say=say)

@@ -28,6 +28,7 @@ from kafka.errors import (
     RebalanceInProgressError,
     UnknownMemberIdError,
 )
+from kafka.structs import MemberState
 
 from streams.bus import (
     BEGINNING,
@@ -50,6 +51,9 @@ T = TypeVar("T")
 
 CLOSE_TIMEOUT_MS = 5000
 ASK_TIMEOUT_MS = 5000
+# kafka-python throws the answer to a join away that comes between two polls, and joins anew, and
+# the whole group with it: a poll that is shorter than a join may never end that.
+JOIN_SLICE = 1.0
 # Signs that the group went on without us; the next poll joins it again.
 PUT_OUT = (CommitFailedError, UnknownMemberIdError, IllegalGenerationError)
 
@@ -80,9 +84,12 @@ class KafkaInlet:
         assignor = SoleAssignor() if sole else SharedAssignor()
         self._changes = _Changes(assignor)
         settings = member_settings(config, group) | {"partition_assignment_strategy": [assignor]}
-        self._consumer = connect(KafkaConsumer, config, settings)
+        self._consumer: Any = connect(KafkaConsumer, config, settings)
         names = [config.topic(topic) for topic in topics]
         self._consumer.subscribe(topics=names, listener=self._changes)
+        for name in names:
+            # A leader that does not know the topic yet gives everybody nothing, and starts over.
+            self._ask(partial(self._consumer.partitions_for_topic, name))
 
     def poll(self, timeout: float) -> Sequence[Message]:
         """The next messages, in order per partition; empty after `timeout` seconds without any.
@@ -162,6 +169,8 @@ class KafkaInlet:
                 self._consumer.close(timeout_ms=CLOSE_TIMEOUT_MS)
 
     def _fetch(self, timeout: float) -> dict[TopicPartition, list[Any]]:
+        if self._consumer.group_metadata().state != MemberState.STABLE:
+            timeout = max(timeout, JOIN_SLICE)
         try:
             records: dict[TopicPartition, list[Any]] = self._consumer.poll(
                 timeout_ms=int(timeout * 1000)

@@ -56,7 +56,7 @@ class KafkaOutlet:
         size = message_size(message)
         check_size(message, size)
         self._raise_refused()
-        while self._in_flight.full(size):
+        while self._in_flight.full(size) or self._in_flight.failures():
             self._attend()
         self._put(message, size)
 
@@ -70,7 +70,7 @@ class KafkaOutlet:
         """How many partitions the topic has."""
         if topic not in self._partitions:
             self._partitions[topic] = self._patience.retry(
-                lambda: require_topics(self._config, [topic])[topic], f"partitions of {topic}"
+                lambda: self._count_partitions(topic), f"partitions of {topic}"
             )
         return self._partitions[topic]
 
@@ -88,11 +88,20 @@ class KafkaOutlet:
         finally:
             discard(self._producer, force=len(self._in_flight) > 0)
 
+    def _count_partitions(self, topic: str) -> int:
+        count = require_topics(self._config, [topic])[topic]
+        # The producer learns of the topic now: in an outage its first send would block.
+        self._producer.partitions_for(self._config.topic(topic))
+        return count
+
     def _put(self, message: Outgoing, size: int) -> None:
         number = message.partition
         if number is None:
             number = self.partition_for(message.topic, message.key)
         entry = self._in_flight.add(message, Partition(message.topic, number), size)
+        if self._in_flight.failures():
+            # What follows a failed message must not overtake it: the next producer sends both.
+            return
         try:
             future = self._producer.send(
                 self._config.topic(message.topic),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from streams import topics
-from streams.bus import Bus, Outgoing, Partition, TooLarge
+from streams.bus import BEGINNING, Bus, Outgoing, Partition, TooLarge
 from streams.kafka import KafkaBus, KafkaConfig
 from tests.streams.reading import ends, in_order, numbered, numbers, poll_until, take
 
@@ -180,6 +180,15 @@ def test_seek_reads_again_from_there(bus: Bus) -> None:
     take(inlet, 10)
     inlet.seek({Partition(topics.ALERTS, 0): 7})
     assert numbers(take(inlet, 3)) == [7, 8, 9]
+    inlet.close()
+
+
+def test_seek_to_the_beginning_reads_everything_again(bus: Bus) -> None:
+    send(bus, numbered(topics.ALERTS, 5))
+    inlet = bus.inlet("watch", [topics.ALERTS])
+    take(inlet, 5)
+    inlet.seek({Partition(topics.ALERTS, 0): BEGINNING})
+    assert numbers(take(inlet, 5)) == [0, 1, 2, 3, 4]
     inlet.close()
 
 

@@ -14,7 +14,8 @@ from kafka.admin import ConfigResource
 from deploy.kafka.broker import java
 from streams import topics, wire
 from streams.bus import BusBroken, Outgoing, Partition, TooLarge
-from streams.kafka import Check, KafkaBus, KafkaConfig, check_topics, create_topics
+from streams.checks import Check
+from streams.kafka import KafkaBus, KafkaConfig, check_topics, create_topics
 from streams.kafka_admin import admin_client
 from streams.kafka_config import reader_settings
 from streams.records import Alert

@@ -1,0 +1,174 @@
+"""What each sketch of a 500-word document costs, beside other libraries' MinHash alone.
+
+    python -m tests.benchmarks.sketch_speed --peers VENV/bin/python
+
+All on one core in one run, peers before and after ours, the best round of each: the ratio is
+the result, absolute times are the machine's. A venv of peers: `pip install -r peers.txt`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from detector.batches import TokenBatch, text_of
+from detector.chunks import text_chunks
+from detector.fields import Field
+from detector.grams import gram_sets
+from detector.hashing import HashScheme
+from detector.identity import identity_hashes
+from detector.kernels import BYTES, OUT_COUNTS, OUT_OFFSETS, OUT_WORDS, kernel, mix
+from detector.mwo import weighted_terms
+from detector.ragged import Ragged
+from detector.shingles import min_values, phrases, supershingles
+from detector.simhash import simhashes
+from detector.sketches import BATCH_TOKENS, sketch
+from tests.benchmarks.peer_speed import documents, fastest
+
+WORDS = 500
+BATCH = BATCH_TOKENS // WORDS
+BLOCK = 40
+SCHEME = HashScheme()
+
+_SPACE, _END = np.uint8(ord(" ")), np.uint8(ord("\n"))
+_PRIME, _LOW = np.uint64(0x9E3779B97F4A7C15), np.uint8(0x20)
+
+
+@kernel(types.int64(BYTES, types.uint64, OUT_WORDS, OUT_COUNTS, OUT_OFFSETS))
+def words_of(text: Any, seed: Any, hashes: Any, lengths: Any, offsets: Any) -> Any:
+    """Stands in for the scan on plain ASCII text: words between spaces, a page a line."""
+    count, page, start, state = 0, 0, 0, seed
+    offsets[0] = 0
+    for at in range(text.size):
+        byte = text[at]
+        if byte not in (_SPACE, _END):
+            state = (state ^ types.uint64(byte | _LOW)) * _PRIME
+            continue
+        if at > start:
+            hashes[count], lengths[count] = mix(state), at - start
+            count += 1
+        start, state = at + 1, seed
+        if byte == _END:
+            page += 1
+            offsets[page] = count
+    return count
+
+
+def tokenized(texts: list[str]) -> TokenBatch:
+    """The columns of these texts, a block every 40 words."""
+    data = np.frombuffer("".join(text + "\n" for text in texts).encode(), np.uint8)
+    hashes, lengths = np.empty(len(data), np.uint64), np.empty(len(data), np.uint32)
+    offsets = np.empty(len(texts) + 1, np.int64)
+    size = words_of(data, SCHEME.numbers("word", 1)[0], hashes, lengths, offsets)
+    return TokenBatch(
+        Ragged(hashes[:size], offsets),
+        np.full(size, Field.BODY, np.uint8),
+        np.arange(size, dtype=np.uint32) // BLOCK,
+        lengths[:size],
+    )
+
+
+def signatures(texts: list[str]) -> None:
+    """From text: 84 min-values twice, supershingles, 384-bit simhash, chunk hashes."""
+    text = text_of(tokenized(texts))
+    for k, circular in ((5, True), (8, False)):
+        rows = min_values(phrases(text.tokens, k, SCHEME, circular=circular), SCHEME)
+        supershingles(rows, SCHEME)
+    simhashes(text.tokens, SCHEME)
+    text_chunks(text.tokens, text.blocks, text.lengths, SCHEME)
+
+
+def everything(texts: list[str]) -> None:
+    """From text: all of that, identity, grams and weighted terms."""
+    sketch(tokenized(texts), SCHEME)
+
+
+def steps(texts: list[str]) -> dict[str, Callable[[], object]]:
+    """Each step alone, on what the steps before it made."""
+    batch = tokenized(texts)
+    text = text_of(batch)
+    tokens = text.tokens
+    five = phrases(tokens, 5, SCHEME, circular=True)
+    eight = phrases(tokens, 8, SCHEME, circular=False)
+    rows, salts = min_values(five, SCHEME), identity_hashes(tokens, SCHEME)
+    return {
+        "words (stand-in for the scan)": partial(tokenized, texts),
+        "visible text": partial(text_of, batch),
+        "identity": partial(identity_hashes, tokens, SCHEME),
+        "phrases, k = 5": partial(phrases, tokens, 5, SCHEME, circular=True),
+        "phrases, k = 8": partial(phrases, tokens, 8, SCHEME, circular=False),
+        "min-values, k = 5": partial(min_values, five, SCHEME),
+        "min-values, k = 8": partial(min_values, eight, SCHEME),
+        "supershingles": partial(supershingles, rows, SCHEME),
+        "simhash": partial(simhashes, tokens, SCHEME),
+        "chunks": partial(text_chunks, tokens, text.blocks, text.lengths, SCHEME),
+        "grams": partial(gram_sets, five, salts, wrapped=4),
+        "weighted terms": partial(weighted_terms, batch.tokens, batch.fields, SCHEME),
+        "all sketches": partial(sketch, batch, SCHEME),
+        "signatures from text": partial(signatures, texts),
+        "all sketches from text": partial(everything, texts),
+    }
+
+
+def ours() -> dict[str, float]:
+    """Seconds per document of each step."""
+    texts = documents(BATCH, WORDS)
+    return {name: fastest(run, BATCH, repeats=100) for name, run in steps(texts).items()}
+
+
+def peers(python: Path, count: int = 300) -> dict[str, float]:
+    """Seconds per document of each peer, measured by the venv's own interpreter."""
+    script = Path(__file__).with_name("peer_speed.py")
+    command = [str(python), str(script), str(count), str(WORDS)]
+    single = os.environ | {"OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
+    run = subprocess.run(command, check=True, capture_output=True, text=True, env=single)
+    seconds: dict[str, float] = json.loads(run.stdout)
+    return seconds
+
+
+def on_one_core() -> None:
+    """Bind this process, and the peers it starts, to one core."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+def measure(python: Path | None) -> dict[str, Any]:
+    """The whole comparison; `ratio` is the best peer's time over our signatures'."""
+    on_one_core()
+    before = peers(python) if python else {}
+    mine = ours()
+    after = peers(python) if python else {}
+    others = {name: min(before[name], after[name]) for name in before}
+    ratio = min(others.values()) / mine["signatures from text"] if others else None
+    return {"ours": mine, "peers": others, "ratio": ratio}
+
+
+def main() -> None:
+    """Print a table, or JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--peers", type=Path, help="the interpreter of a venv from peers.txt")
+    parser.add_argument("--json", action="store_true")
+    chosen = parser.parse_args()
+    found = measure(chosen.peers)
+    if chosen.json:
+        sys.stdout.write(json.dumps(found) + "\n")
+        return
+    for part in ("ours", "peers"):
+        for name, seconds in found[part].items():
+            sys.stdout.write(f"{name:32} {seconds * 1e6:8.2f} µs  {1 / seconds:10,.0f} /s\n")
+    if found["ratio"]:
+        sys.stdout.write(f"signatures over the best peer: {found['ratio']:.2f} ×\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""A ragged column is sound once it is built."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from detector.ragged import Ragged
+from tests.detector.sketch_strategies import pages
+
+
+@given(pages)
+def test_pages_come_back(pages: list[list[int]]) -> None:
+    column = Ragged.of(pages)
+    assert [page.tolist() for page in column] == pages
+    assert column.counts.tolist() == [len(page) for page in pages]
+
+
+@pytest.mark.parametrize("offsets", [[], [1, 3], [0, 2], [0, 4], [0, 2, 1, 3], [[0, 3]]])
+def test_offsets_that_do_not_cut_the_column_are_refused(offsets: list[int]) -> None:
+    with pytest.raises(ValueError, match="offsets"):
+        Ragged(np.zeros(3, np.uint64), np.array(offsets, np.int64))
+
+
+def test_columns_may_be_read_only_views() -> None:
+    stored = np.arange(4, dtype=np.uint64).tobytes()
+    column = Ragged(np.frombuffer(stored, np.uint64), np.array([0, 4]))
+    assert not column.values.flags.writeable
+    assert column[0].tolist() == [0, 1, 2, 3]
