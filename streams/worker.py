@@ -122,6 +122,9 @@ class Worker:
             self.commit(snapshot=False)
         self._progress.forget(parts)
         self._held.difference_update(parts)
+        if not self._held:
+            # What is in memory is nobody's state any more: a snapshot of it would be the newest.
+            self._dirty = self._state_changed = False
         self._meters.forget(parts)
         self._tell_ready()
 
@@ -258,7 +261,7 @@ class Worker:
         if snapshot is None:
             snapshot = time.monotonic() - self._snapshot_at >= self._pace.snapshot_seconds
         with self._meters.commit_seconds.labels(self._stage.name).time():
-            self._progress.commit(self._save if snapshot else None)
+            self._progress.commit(self._save if snapshot and self._snapshots else None)
         self._dirty = False
         self._measure_state()
 
