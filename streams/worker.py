@@ -148,9 +148,11 @@ class Worker:
         """One batch, without a commit. Returns how many messages it had."""
         messages = self._inlet.poll(timeout)
         while self._newly_held:
-            self._newly_held = False
             if self._snapshots is not None:
                 self._recover(self._snapshots)
+            # After recovery has begun: whoever asks meanwhile is not told that it is through.
+            self._newly_held = False
+            if self._snapshots is not None:
                 # What was polled is read again from where the snapshot ends.
                 messages = self._inlet.poll(0)
         began = time.perf_counter()
