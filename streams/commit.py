@@ -58,6 +58,8 @@ class Progress:
         """These partitions are read by somebody else now."""
         for part in parts:
             self._done.pop(part, None)
+        if self._catch_up is not None:
+            self._catch_up.forget(parts)
 
     def commit(self, save: Callable[[Offsets], object] | None) -> None:
         """Make everything done so far last. `save` writes the snapshot that is due."""

@@ -22,7 +22,7 @@ from streams.blocks import PAGES_HEADER
 from streams.bus import Bus, BusError, Message, Outlet, Partition, TooLarge
 from streams.fingerprinting import FingerprintStage, ReadOrigin
 from streams.local import LocalBus
-from streams.metrics import Meters
+from streams.metrics import Health, Meters
 from streams.parallel import InProcess, ProcessPool, Runner
 from streams.records import DeadLetter, Page
 from streams.settings import Settings
@@ -132,10 +132,19 @@ class LocalSink:
         self._log = self._outlet.log(topics.FINGERPRINTS)
         self.meters = Meters("local", settings.scheme.name)
         self._index: Worker = index_worker(settings, bus, bus.directory, self.meters, say)
+        self._health = self._serve(settings, say)
         self._judge_all()
         self._batch: list[Message] = []
         self._bytes = 0
         self._taken = 0
+
+    def _serve(self, settings: Settings, say: Callable[[str], None]) -> Health | None:
+        """Metrics, where a port was given: most replays are over before anybody looks."""
+        if settings.metrics_port is None:
+            return None
+        health = Health(self.meters, settings.metrics_host, settings.metrics_port, self._index)
+        say(f"replay: http://{settings.metrics_host}:{health.port}/metrics")
+        return health
 
     @property
     def alerts(self) -> int:
@@ -198,16 +207,20 @@ class LocalSink:
             self._log.retain(self._window, lambda entry: int(dict(entry.headers)[PAGES_HEADER]))
             self._outlet.close()
         finally:
-            self._runner.close()
-            self._bus.close()
+            self._release()
+
+    def _release(self) -> None:
+        self._runner.close()
+        if self._health is not None:
+            self._health.close()
+        self._bus.close()
 
     def abandon(self) -> None:
         """Leave without a commit; what was not committed is read again."""
         self._index.abandon()
         with suppress(BusError):
             self._outlet.close()  # with the dead letters, which say why
-        self._runner.close()
-        self._bus.close()
+        self._release()
 
 
 def only_partition(site: str) -> int:

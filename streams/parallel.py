@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
+from threading import Lock
 from typing import Protocol
 
 from streams.bus import Message
@@ -91,9 +92,10 @@ class ProcessPool:
 
     def close(self) -> None:
         """End the processes; what is under way is dropped."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
         for process in self._processes:
             process.close()
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        self._threads.shutdown(wait=True)
 
 
 class _Process:
@@ -102,20 +104,20 @@ class _Process:
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
         self._pipe: Connection | None = None
+        # Held while the process is started or ended: closing may come from another thread.
+        self._changing = Lock()
         self._closed = False
 
     def run(self, batch: Sequence[Message]) -> Output:
         for _ in range(_TRIES):
             try:
-                if self._pipe is None:
-                    self._start()
-                assert self._pipe is not None  # noqa: S101 - it was started
-                self._pipe.send(batch)
-                outcome = self._pipe.recv()
+                pipe = self._pipe or self._start()
+                pipe.send(batch)
+                outcome = pipe.recv()
             except (EOFError, OSError) as error:
+                self._end()
                 if self._closed:
                     raise WorkerStopped("the processes were ended") from error
-                self._end()
                 continue
             if isinstance(outcome, str):
                 raise RuntimeError(f"in a worker process:\n{outcome}")
@@ -127,32 +129,39 @@ class _Process:
             "batch_pages"
         )
 
-    def _start(self) -> None:
-        self._pipe, theirs = _context.Pipe()
-        self._process = _context.Process(target=_serve, args=(theirs, self._stage), daemon=True)
-        # Ctrl-C reaches the whole group: the parent decides when its workers end. Inherited, so
-        # that it holds from the first instruction on.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            self._process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        # Or the end of the process would not be the end of the pipe.
-        theirs.close()
+    def _start(self) -> Connection:
+        with self._changing:
+            if self._closed:
+                raise EOFError
+            ours, theirs = _context.Pipe()
+            self._process = _context.Process(target=_serve, args=(theirs, self._stage), daemon=True)
+            # Ctrl-C reaches the whole group: the parent decides when its workers end. Inherited,
+            # so that it holds from the first instruction on.
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                self._process.start()
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            # Or the end of the process would not be the end of the pipe.
+            theirs.close()
+            self._pipe = ours
+            return ours
 
     def _end(self) -> None:
-        if self._pipe is not None:
-            self._process.kill()
-            self._process.join(_END_SECONDS)
-            self._pipe.close()
-            self._pipe = None
+        with self._changing:
+            if self._pipe is not None:
+                self._process.kill()
+                self._process.join(_END_SECONDS)
+                self._pipe.close()
+                self._pipe = None
 
     def close(self) -> None:
-        self._closed = True
-        if self._pipe is not None:
-            # Its end is the end of the pipe, for the thread that waits there too.
-            self._process.kill()
-            self._process.join(_END_SECONDS)
+        with self._changing:
+            self._closed = True
+            if self._pipe is not None:
+                # Its end is the end of the pipe, for the thread that waits there too.
+                self._process.kill()
+                self._process.join(_END_SECONDS)
 
 
 def _serve(pipe: Connection, stage: Stage) -> None:

@@ -28,6 +28,12 @@ class CatchUp:
         """Whether everything committed is in the state again."""
         return not self._behind
 
+    def forget(self, parts: Sequence[Partition]) -> None:
+        """These are somebody else's to read again."""
+        for part in parts:
+            self._behind.discard(part)
+            self._passed_over.pop(part, None)
+
     def repeats(self, messages: Sequence[Message]) -> list[Message]:
         """Of the messages of a poll those to be judged without a word. Call until `through`."""
         repeated = [message for message in messages if self._is_repeated(message)]

@@ -129,6 +129,9 @@ class Worker:
             self.commit(snapshot=False)
         self._progress.forget(parts)
         self._held.difference_update(parts)
+        if not self._held:
+            # What is in memory is nobody's state any more: a snapshot of it would be the newest.
+            self._dirty = self._state_changed = False
         self._meters.forget(parts)
         self._tell_ready()
 
@@ -152,9 +155,11 @@ class Worker:
         """One batch, without a commit. Returns how many messages it had."""
         messages = self._inlet.poll(timeout)
         while self._newly_held:
-            self._newly_held = False
             if self._snapshots is not None:
                 self._recover(self._snapshots)
+            # After recovery has begun: whoever asks meanwhile is not told that it is through.
+            self._newly_held = False
+            if self._snapshots is not None:
                 # What was polled is read again from where the snapshot ends.
                 messages = self._inlet.poll(0)
         began = time.perf_counter()
@@ -275,7 +280,7 @@ class Worker:
         if snapshot is None:
             snapshot = time.monotonic() - self._snapshot_at >= self._pace.snapshot_seconds
         with self._meters.commit_seconds.labels(self._stage.name).time():
-            self._progress.commit(self._save if snapshot else None)
+            self._progress.commit(self._save if snapshot and self._snapshots else None)
         self._dirty = False
         self._measure_state()
 

@@ -16,6 +16,7 @@ from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
 
 from streams import topics
+from streams.bus import Unreachable
 from streams.kafka import KafkaBus, KafkaConfig
 from streams.kafka_admin import admin_client
 from streams.kafka_config import reader_settings
@@ -102,7 +103,8 @@ def wait_calmly(condition: Callable[[], object], timeout: float = PATIENCE) -> N
     """As `wait_until`, of a condition that asks the broker."""
     end = time.monotonic() + timeout
     while True:
-        with contextlib.suppress(KafkaError):
+        # A broker that has just begun has no coordinator for the group yet.
+        with contextlib.suppress(KafkaError, Unreachable):
             if condition():
                 return
         assert time.monotonic() < end, "waited in vain"

@@ -31,8 +31,8 @@ def by_site(count: int) -> Callable[[str], int]:
     return lambda site: sum(site.encode()) % count
 
 
-def index_stage(max_pages: int = 10_000) -> IndexStage:
-    return IndexStage(SCHEME, clock=lambda: NOW, max_pages=max_pages)
+def index_stage(max_pages: int = 10_000, now: datetime = NOW) -> IndexStage:
+    return IndexStage(SCHEME, clock=lambda: now, max_pages=max_pages)
 
 
 def as_message(sent: Outgoing, offset: int = 0) -> Message:

@@ -14,9 +14,12 @@ from prometheus_client.samples import Sample
 
 from streams import topics
 from streams.bus import Outgoing, Partition, Unreachable
+from streams.feed import LocalSink
+from streams.local import LocalBus
 from streams.metrics import Health, Meters
+from streams.settings import Settings
 from streams.worker import Pace, Worker
-from tests.pages import SCHEME, Fetch
+from tests.pages import SCHEME, Fetch, page_of
 from tests.streams.memory_bus import MemoryBus
 from tests.streams.stages import blocks_of, index_stage, inlet_of, work_off, worker_of
 
@@ -138,6 +141,21 @@ def test_ready_and_healthy(worker: Worker, health: Health) -> None:
 def test_a_port_that_is_taken_is_said(health: Health, worker: Worker) -> None:
     with pytest.raises(Unreachable, match=f"127.0.0.1:{health.port}.*--metrics-port"):
         Health(worker._meters, "127.0.0.1", health.port, worker)
+
+
+def test_a_local_replay_serves_where_it_is_asked_to(tmp_path: Path) -> None:
+    said: list[str] = []
+    found = Settings(bus=f"local:{tmp_path}", metrics_port=0)
+    sink = LocalSink(LocalBus(tmp_path), found, read_origin=None, say=said.append)
+    for fetch in FETCHES:
+        sink.put(page_of(fetch))
+    sink.checkpoint()
+    assert sink._health is not None
+    assert f":{sink._health.port}/metrics" in said[0]
+    status, text = get(sink._health, "/metrics")
+    assert status == 200
+    assert 'reusewatch_pages_total{stage="index"} 3.0' in text
+    sink.close()
 
 
 def test_names_keep_the_rules_of_prometheus(worker: Worker, health: Health) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 
@@ -13,7 +14,7 @@ from streams import topics
 from streams.feed import LocalSink
 from streams.local import LocalBus
 from streams.settings import Settings
-from tests.pages import Fetch, copies, crawls, mixed_crawl, page_of
+from tests.pages import BEGIN, Fetch, copies, crawls, mixed_crawl, page_of
 from tests.streams.memory_bus import MemoryBus
 from tests.streams.stages import (
     alerts_on,
@@ -33,6 +34,15 @@ from tests.streams.stages import (
 def test_alerts_are_those_of_the_definition_in_any_order(fetches: list[Fetch], size: int) -> None:
     stage = index_stage()
     sent = stage.process([as_message(block) for block in blocks_of(fetches, size)]).messages
+    assert standing(m for m in sent if m.topic == topics.ALERTS) == copies(fetches)
+
+
+@given(crawls(), st.sampled_from([-1, 0, 1]))
+@settings(max_examples=50, deadline=None)
+def test_a_clock_that_is_an_hour_off_changes_nothing(fetches: list[Fetch], hours: int) -> None:
+    newest = max((fetch.fetched_at for fetch in fetches), default=BEGIN)
+    stage = index_stage(now=newest + timedelta(hours=hours))
+    sent = stage.process([as_message(block) for block in blocks_of(fetches)]).messages
     assert standing(m for m in sent if m.topic == topics.ALERTS) == copies(fetches)
 
 
@@ -90,7 +100,7 @@ def test_a_restart_at_any_moment_neither_loses_an_alert_nor_repeats_one(
 
 def run_locally(directory: Path, fetches: list[Fetch], **settings_: object) -> set[str]:
     found = Settings(bus=f"local:{directory}", **settings_)  # type: ignore[arg-type]
-    sink = LocalSink(LocalBus(directory), found, read_origin=None, say=lambda text: None)
+    sink = LocalSink(LocalBus(directory), found, read_origin=None, say=print)
     for n, fetch in enumerate(fetches):
         sink.put(page_of(fetch))
         if n % 101 == 100:

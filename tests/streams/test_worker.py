@@ -179,6 +179,57 @@ def test_a_worker_that_loses_its_share_begins_anew_when_it_gets_it_back(tmp_path
     assert numbers_sent(bus) == list(range(6))
 
 
+def test_it_is_not_ready_before_recovery_is_through(tmp_path: Path) -> None:
+    bus = bus_of(6)
+    first = worker_of(Adder(), bus)
+    work_off(first)
+    first.close()
+    ready: list[bool] = []
+
+    class Asked(Adder):
+        def restore(self, state: State | None) -> None:
+            ready.append(worker.ready())
+            super().restore(state)
+
+        def process(self, messages: Sequence[Message]) -> Output:
+            ready.append(worker.ready())
+            return super().process(messages)
+
+    worker = worker_of(Asked(), bus, snapshots=tmp_path)
+    ready.append(worker.ready())
+    work_off(worker)
+    assert len(ready) == 4
+    assert not any(ready[:3])
+    assert worker.ready()
+    worker.abandon()
+
+
+def test_a_worker_without_a_share_leaves_no_snapshot_behind(tmp_path: Path) -> None:
+    bus = bus_of(6)
+    worker = worker_of(Adder(), bus, snapshots=tmp_path)
+    work_off(worker)
+    inlet_of(worker).lose([Partition(topics.FINGERPRINTS, 0)])
+    worker.close()
+    assert list(tmp_path.iterdir()) == []
+    assert bus.commits == {("index", Partition(topics.FINGERPRINTS, 0)): 6}
+
+
+def test_a_share_that_shrinks_during_recovery_is_no_damage(tmp_path: Path) -> None:
+    bus = bus_of(20, partitions=2)
+    first = worker_of(Adder(), bus)
+    work_off(first)
+    first.close()
+    stage = Adder()
+    second = worker_of(stage, bus, snapshots=tmp_path)
+    inlet_of(second).pick = min
+    second.step(0)
+    inlet_of(second).lose([Partition(topics.FINGERPRINTS, 0)])
+    work_off(second)
+    assert set(stage.seen) >= set(range(1, 20, 2))
+    second.close()
+    assert sorted(numbers_sent(bus)) == list(range(20))
+
+
 def test_what_is_given_away_is_committed_first_and_not_after() -> None:
     bus = bus_of(12, partitions=2)
     worker = worker_of(Adder(), bus)
