@@ -2,7 +2,7 @@
 
 L_f and L_c are joined with every page of a crawl (Ardi, Heidemann 2014, §3.3: simple object
 matching). Hashes are uniform: the top bits choose a bucket, the bits below say within a few places
-where in it a hash stands. So a look-up costs one miss of the cache, whatever the size.
+where in it a hash stands. So a look-up costs two misses of the cache, whatever the size.
 
 Never changes, and never trusts its arrays, which may come from a file that somebody else wrote:
 a wrong index finds nothing, it does not read past the end.
@@ -21,10 +21,9 @@ from detector.kernels import COUNTS, OUT_COUNTS, OUT_OFFSETS, WORDS, kernel
 
 ABSENT = -1
 MOST_HASHES = (1 << 32) - 1
-# 64 to 128 hashes a bucket. The index of 75 million then has 4.6 MB and stays in the cache; within
-# a bucket the place is guessed within five or so, as hashes are uniform. An index that names the
-# place exactly is 50 times as large, and each look into it a miss of its own.
-_FILL_BITS = 6
+# 4 to 8 hashes a bucket: about a byte a label, and the guess is off by one. With 64 and more the
+# index would stay in the cache, but walking from worse guesses costs more than the miss that saves.
+_FILL_BITS = 2
 _WORD_BITS = 64
 _GROUP = 32
 _WALK = 32
@@ -66,8 +65,8 @@ class HashTable:
 def bucket_bits(count: int) -> int:
     """How many top bits of a hash choose its bucket, for so many hashes.
 
-    >>> [bucket_bits(count) for count in (0, 100, 128, 256, 75_000_000)]
-    [0, 0, 1, 2, 20]
+    >>> [bucket_bits(count) for count in (0, 4, 8, 16, 75_000_000)]
+    [0, 0, 1, 2, 24]
     """
     return max(count.bit_length() - 1 - _FILL_BITS, 0)
 
