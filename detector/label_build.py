@@ -43,7 +43,7 @@ class Stops(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a build is: `added` while it takes content, `merged` of `added` after that."""
+    """How far a build is: what it was given, then how many distinct pairs it has written of that."""
 
     added: int
     merged: int
@@ -122,7 +122,8 @@ class LabelBuilder:
         self._runs = {kind: _Runs(directory / f"run.{kind}", run_pairs) for kind in KINDS}
         self._directory = directory
         self._taken = dict.fromkeys(KINDS, 0)
-        self._short = self._stopped = self._merged = 0
+        self._merged = dict.fromkeys(KINDS, 0)
+        self._short = self._stopped = 0
 
     def label(self, label: Label) -> int:
         """A name to add content under; the number stands for it."""
@@ -158,10 +159,10 @@ class LabelBuilder:
 
     def _tell(self) -> None:
         if self._progress is not None:
-            self._progress(Progress(sum(self._taken.values()), self._merged))
+            self._progress(Progress(sum(self._taken.values()), sum(self._merged.values())))
 
-    def _told(self, _: Kind, pairs: int) -> None:
-        self._merged = pairs
+    def _told(self, kind: Kind, pairs: int) -> None:
+        self._merged[kind] = pairs
         self._tell()
 
     def build(self, path: Path, *, version: str | None = None) -> BuildReport:

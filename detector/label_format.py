@@ -42,12 +42,21 @@ class Label(msgspec.Struct, frozen=True, kw_only=True):
     chunks: int = 0
 
     def __post_init__(self) -> None:
-        if not self.name.isprintable() or not 1 <= len(self.name) <= _LONGEST_NAME:
-            raise ValueError(
-                f"a label's name has 1 to {_LONGEST_NAME} printable characters: {self.name[:50]!r}"
-            )
-        if max(len(self.source), len(self.note)) > _LONGEST_TEXT:
-            raise ValueError(f"source and note of a label have at most {_LONGEST_TEXT} characters")
+        check_name(self.name)
+        for text in (self.source, self.note):
+            # What is not printable might not be encodable, and would fail a build at its end.
+            if not text.isprintable() or len(text) > _LONGEST_TEXT:
+                raise ValueError(
+                    f"source and note of a label have up to {_LONGEST_TEXT} printable characters"
+                )
+
+
+def check_name(name: str) -> None:
+    """Refuse what cannot name a label: names are shown in terminals, and kept in lists."""
+    if not name.isprintable() or not 1 <= len(name) <= _LONGEST_NAME:
+        raise ValueError(
+            f"a label's name has 1 to {_LONGEST_NAME} printable characters: {name[:50]!r}"
+        )
 
 
 class Section(msgspec.Struct, frozen=True):

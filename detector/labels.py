@@ -18,7 +18,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from detector.hashing import HashScheme
-from detector.label_format import Label
+from detector.label_format import Label, check_name
 from detector.label_merge import compacted
 from detector.label_pack import KINDS, Kind, LabelPack
 from detector.label_pairs import Pairs, sorted_pairs
@@ -35,6 +35,13 @@ class Delta:
     kind: Kind
     hash: int
     labels: frozenset[str]
+
+    def __post_init__(self) -> None:
+        # Refused here, where it can be named: in the overlay it would fail every match.
+        if self.kind not in KINDS or not 0 <= self.hash < 1 << 64:
+            raise ValueError(f"there is no hash {self.hash} of {self.kind!r}")
+        for name in self.labels:
+            check_name(name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +80,10 @@ class LabeledDataset:
         return frozenset(self._removed)
 
     def deltas(self) -> Iterator[Delta]:
-        """The overlay: to be kept beside a worker's other state, and applied again."""
+        """The overlay: to be kept beside a worker's other state, with `removed`.
+
+        To restore it, `remove` those names first, then `apply` these.
+        """
         for kind in KINDS:
             for value, labels in self._stated[kind].items():
                 yield Delta(kind, value, labels)

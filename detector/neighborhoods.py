@@ -45,6 +45,10 @@ class PageFacts:
     total: int
     labels: frozenset[str] = frozenset()
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.labeled <= self.total:
+            raise ValueError(f"{self.labeled} of {self.total} chunks cannot be labeled")
+
 
 @dataclass(frozen=True, slots=True)
 class Neighborhood:

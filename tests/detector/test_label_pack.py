@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,10 @@ from detector.hashing import HashScheme
 from detector.label_build import LabelBuilder, Progress
 from detector.label_format import Label
 from detector.label_pack import open_pack, verify
+from detector.label_pairs import Pairs
 from detector.label_sets import LabelSets, members
 from detector.label_table import ABSENT, HashTable
+from detector.label_write import write_pack
 from tests.detector.label_strategies import (
     SCHEME,
     Entries,
@@ -114,7 +117,7 @@ def test_the_report_accounts_for_every_chunk(tmp_path: Path) -> None:
     assert pack.labels == (
         Label(name="a", source="here", note="why", severity="critical", files=1, chunks=2),
     )
-    assert told[-1] == Progress(added=9, merged=2)
+    assert told[-1] == Progress(added=9, merged=3)
 
 
 def test_many_labels_need_wider_numbers(tmp_path: Path) -> None:
@@ -205,6 +208,27 @@ def test_verify_names_the_section(tmp_path: Path) -> None:
     path.write_bytes(data)
     (found,) = verify(path)
     assert found.startswith("section chunks.hashes")
+
+
+def forged(path: Path, values: list[int]) -> None:
+    """A pack with sound checksums and hashes in any order."""
+    column = Pairs(words(values), np.zeros(len(values), np.uint32))
+    pairs = {"files": iter(()), "chunks": iter([column])}
+    write_pack(path, scheme=SCHEME.name, labels=[Label(name="a")], pairs=pairs)
+
+
+def test_a_forged_order_is_found_though_checksums_match(tmp_path: Path) -> None:
+    forged(tmp_path / "pack", [1, 5, 3, 1 << 63, 2, *range(100, 200)])
+    assert any("not in order" in found for found in verify(tmp_path / "pack"))
+    open_pack(tmp_path / "pack", SCHEME).find("chunks", words(list(range(1000))))
+
+
+def test_a_forged_set_is_not_taken_for_another(tmp_path: Path) -> None:
+    pack = built(tmp_path / "pack", [("chunks", 5, "bank")])
+    sets = np.array([200], np.uint8)
+    bad = replace(pack, chunks=replace(pack.chunks, sets=sets))
+    with pytest.raises(DamagedPack, match="name sets of labels that are not there"):
+        bad.find("chunks", words([5]))
 
 
 @pytest.mark.parametrize("name", ["", "a\nb", "\x1b[31m", "x" * 201])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from detector.errors import SchemeMismatch
 from detector.hashing import HashScheme
 from detector.label_merge import Change, diff, merge
-from detector.label_pack import open_pack, verify
+from detector.label_pack import Kind, open_pack, verify
 from detector.label_pairs import Pairs, Run, merged, sorted_pairs, spill
 from detector.labels import Delta, LabeledDataset
 from tests.detector.label_strategies import (
@@ -154,3 +154,28 @@ def _pairs(rows: list[tuple[int, int]]) -> Pairs:
     columns = zip(*rows, strict=True) if rows else ((), ())
     values, labels = map(list, columns)
     return Pairs(words(values), words(labels).astype("u4"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "name"),
+    [("chunks", -1, "a"), ("chunks", 1 << 64, "a"), ("pages", 1, "a"), ("files", 1, "a\nb")],
+)
+def test_a_delta_that_no_dataset_can_hold_is_refused(kind: Kind, value: int, name: str) -> None:
+    with pytest.raises(ValueError, match=r"no hash|printable"):
+        Delta(kind, value, frozenset({name}))
+
+
+@given(deltas, st.sets(names), deltas)
+def test_an_overlay_is_restored_from_what_it_tells(
+    before: list[Delta], removed: set[str], after: list[Delta]
+) -> None:
+    one, other = LabeledDataset(SCHEME), LabeledDataset(SCHEME)
+    one.apply(before)
+    for name in removed:
+        one.remove(name)
+    one.apply(after)
+    for name in one.removed:
+        other.remove(name)
+    other.apply(one.deltas())
+    assert one.version == other.version
+    assert {*one.deltas()} == {*other.deltas()}
