@@ -43,7 +43,7 @@ class Stops(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a build is: what it was given, then how many distinct pairs it has written of that."""
+    """How far a build is: what it was given, then how many distinct pairs it has written."""
 
     added: int
     merged: int
