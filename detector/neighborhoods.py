@@ -16,10 +16,9 @@ Reads no clock and matches no chunks.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import nlargest
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from numpy.typing import NDArray
 
 from detector.prefixes import Trap, crawl_trap, prefixes
 from detector.seen_pages import Contribution, SeenPages
+from detector.text_column import packed, unpacked
 from detector.thresholds import PAPER_NEIGHBORHOODS, PAPER_PAGES, Moments, Threshold, share
 
 OF_NEIGHBORHOODS, OF_PAGES = Threshold(PAPER_NEIGHBORHOODS), Threshold(PAPER_PAGES)
@@ -264,10 +264,10 @@ class Neighborhoods:
                  self.pages.total, self.pages.count]  # fmt: skip
         return {
             "nodes": np.array(nodes, np.int64).reshape(-1, 6),
-            "prefixes": _packed(self._nodes),
-            "labels": _packed("\t".join(sorted(n.labels)) for n in self._nodes.values()),
-            "left_open": _packed(self._left_open),
-            "traps": _packed(self._traps),
+            "prefixes": packed(self._nodes),
+            "labels": packed("\t".join(sorted(n.labels)) for n in self._nodes.values()),
+            "left_open": packed(self._left_open),
+            "traps": packed(self._traps),
             "facts": np.array(facts, np.int64),
             "page_squares": np.frombuffer(self.pages.squares.to_bytes(24, "little"), np.uint8),
             **{f"page_{name}": column for name, column in self._seen.save().items()},
@@ -283,8 +283,8 @@ class Neighborhoods:
         for node in self._nodes.values():
             if node.files:
                 self.neighborhoods.add(node.badness)
-        self._left_open = OrderedDict.fromkeys(_unpacked(saved["left_open"]))
-        self._traps = OrderedDict.fromkeys(_unpacked(saved["traps"]))
+        self._left_open = OrderedDict.fromkeys(unpacked(saved["left_open"]))
+        self._traps = OrderedDict.fromkeys(unpacked(saved["traps"]))
         columns_of_pages = ("page", "at", "labeled", "total", "turn")
         self._seen.restore({name: saved[f"page_{name}"] for name in columns_of_pages})
         self._seen.forgotten = forgotten
@@ -294,22 +294,7 @@ class Neighborhoods:
 def _nodes(
     prefixes: NDArray[np.uint8], sums: NDArray[np.int64], labels: NDArray[np.uint8]
 ) -> Iterator[tuple[str, _Node]]:
-    columns = zip(_unpacked(prefixes), sums.tolist(), _unpacked(labels), strict=True)
+    columns = zip(unpacked(prefixes), sums.tolist(), unpacked(labels), strict=True)
     for prefix, (born, files, shares, labeled, chunks, is_open), names in columns:
         kept = frozenset(names.split("\t")) if names else frozenset[str]()
         yield prefix, _Node(born, files, shares, labeled, chunks, bool(is_open), kept)
-
-
-def _packed(texts: Iterable[str]) -> NDArray[np.uint8]:
-    """Texts as one column: how many, how long each, all end to end."""
-    data = [text.encode("utf-8", "surrogatepass") for text in texts]
-    sizes = np.array([len(data), *map(len, data)], "<u4")
-    return np.frombuffer(sizes.tobytes() + b"".join(data), np.uint8)
-
-
-def _unpacked(column: NDArray[np.uint8]) -> list[str]:
-    data = column.tobytes()
-    count = int.from_bytes(data[:4], "little")
-    ends = np.cumsum(np.frombuffer(data, "<u4", count, 4)) + 4 * (count + 1)
-    starts = [4 * (count + 1), *ends.tolist()]
-    return [data[i:j].decode("utf-8", "surrogatepass") for i, j in pairwise(starts)]
