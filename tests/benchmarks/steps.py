@@ -29,7 +29,7 @@ STEPS: dict[str, tuple[str, ...]] = {
     "make page": ("crawler.fast:judge",),
     "encode page": ("streams.feed:page_message",),
     "decode page": ("streams.fingerprinting:read_page",),
-    "fingerprint": ("streams.fingerprinting:fingerprints",),
+    "fingerprint": ("detector.fingerprint:fingerprints",),
     "rest of the row": ("streams.fingerprinting:FingerprintStage.process",),
     "encode block": ("streams.blocks:encode",),
     "append to log": ("streams.segments:LogWriter.append",),

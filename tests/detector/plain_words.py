@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from detector.words import words_of
 
 from detector.batches import TokenBatch
 from detector.fields import Field
 from detector.hashing import HashScheme
 from detector.ragged import Ragged
-from detector.words import words_of
 
 SCHEME = HashScheme()
 
