@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
@@ -69,6 +71,7 @@ def prepare(tell: Callable[[str], None] = say) -> None:
         sys.modules["numba"].config.CACHE_DIR = str(where)
     if not are_compiled():
         tell("compiling the kernels, once for this machine: about 20 s")
+        _compile_together()
     from detector.fingerprint import Document, fingerprints
     from detector.hashing import HashScheme
 
@@ -77,3 +80,13 @@ def prepare(tell: Callable[[str], None] = say) -> None:
         (where / _MARK).touch()
     except OSError as error:
         tell(f"the kernels cannot be kept in {where} ({error.strerror}): each start compiles them")
+
+
+def _compile_together() -> None:
+    """numba compiles one kernel at a time in a process: the scan's go into one beside this one."""
+    root = Path(next(iter(detector.__path__))).parent
+    command = [sys.executable, "-c", "from detector.scan import scan; scan(b'', key=0)"]
+    beside = subprocess.Popen(command, cwd=root)  # noqa: S603 - a command of ours
+    import_module("detector.sketches")
+    # If it failed, this process compiles what is missing, and says what is wrong.
+    beside.wait()
