@@ -110,7 +110,7 @@ def _clock(against: str, ahead: float | None) -> Check:
 
 def _kafka(settings: Settings) -> Iterator[Check]:
     from streams.kafka import check_topics
-    from streams.kafka_clock import broker_clock
+    from streams.kafka.clock import broker_clock
     from streams.topology import kafka_config
 
     try:

@@ -23,7 +23,7 @@ from streams.snapshot import Snapshots
 from streams.worker import Pace, Worker
 
 if TYPE_CHECKING:
-    from streams.kafka_config import KafkaConfig, Protocol
+    from streams.kafka.config import KafkaConfig, Protocol
 
 STAGES = ("fingerprint", "index")
 # Where each stage serves its metrics unless told otherwise.

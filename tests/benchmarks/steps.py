@@ -26,7 +26,7 @@ from tests.benchmarks.rows import Bench
 # In the order of a page's way. Each is named where it is called from.
 STEPS: dict[str, tuple[str, ...]] = {
     "read record": ("crawler.archives:read_fast", "crawler.archives:read_members"),
-    "make page": ("crawler.fast:judge",),
+    "make page": ("crawler.archives.fast:judge",),
     "encode page": ("streams.feed:page_message",),
     "decode page": ("streams.fingerprinting:read_page",),
     "fingerprint": ("detector.fingerprint:fingerprints",),
