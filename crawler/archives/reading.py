@@ -29,8 +29,6 @@ from crawler.trees import is_tree_origin, tree_page_again
 from detector.hashing import HashScheme
 from streams.records import Origin, Page
 
-__all__ = ["STDIN", "Found", "Limits", "read_archive", "read_origin"]
-
 STDIN = "-"
 # How many members are read closely after damage before the fast path is tried again.
 _CLOSE = 8

@@ -1,6 +1,6 @@
 """Topics on a cluster: made as `streams.topics` declares them.
 
-What exists is left as it is; `streams.kafka.topics` says how it differs. Never deletes.
+What exists is left as it is; `streams.kafka.checking` says how it differs. Never deletes.
 """
 
 from __future__ import annotations
