@@ -206,7 +206,12 @@ def work(
         )
     with stopping() as stop:
         meters = Meters(stage, found.scheme.name)
-        opened = topology.open_bus(found, stop=stop, say=say)
+
+        def trouble(text: str) -> None:
+            meters.troubles.labels(stage).inc()
+            say(text)
+
+        opened = topology.open_bus(found, stop=stop, say=trouble)
         worker = topology.worker(
             stage, found, opened, meters, say, read_origin=origin_reader(found)
         )

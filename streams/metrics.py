@@ -81,8 +81,8 @@ class Meters:
         )
         self.snapshot_seconds = histogram("snapshot_seconds", "Time to write a snapshot.", _SLOW)
         self.rebalances = counter("rebalances_total", "Times that partitions came or went.")
-        self.restarts = counter(
-            "bus_reconnects_total", "Times that a broken connection was mended."
+        self.troubles = counter(
+            "bus_troubles_total", "Times that the bus was waited for or connected anew."
         )
         self.ready = gauge("ready", "1 when the process reads and is through with recovery.")
         info = Gauge(

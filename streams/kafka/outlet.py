@@ -46,7 +46,8 @@ class KafkaOutlet:
         self._patience = patience
         self._in_flight = InFlight(config.in_flight_bytes, config.in_flight_messages)
         self._partitions: dict[str, int] = {}
-        self._refused: list[TooLarge] = []
+        # Found out late, about a message sent long ago: flush tells, send must not.
+        self._refused: list[BusBroken] = []
         self._suspected_at = 0.0
         self._closed = False
         self._producer = self._connect()
@@ -55,7 +56,6 @@ class KafkaOutlet:
         """Take the message; blocks while too much is in flight, raises TooLarge at once."""
         size = message_size(message)
         check_size(message, size)
-        self._raise_refused()
         while self._in_flight.full(size) or self._in_flight.failures():
             self._attend()
         self._put(message, size)
@@ -64,7 +64,9 @@ class KafkaOutlet:
         """Return when everything sent is acknowledged."""
         while len(self._in_flight):
             self._attend()
-        self._raise_refused()
+        if self._refused:
+            refused, self._refused = self._refused, []
+            raise refused[0]
 
     def partitions(self, topic: str) -> int:
         """How many partitions the topic has."""
@@ -162,10 +164,6 @@ class KafkaOutlet:
         for message in self._in_flight.restart():
             self._put(message, message_size(message))
 
-    def _raise_refused(self) -> None:
-        if self._refused:
-            raise self._refused.pop(0)
-
     def _connect(self) -> KafkaProducer:
         return connect(KafkaProducer, self._config, producer_settings(self._config))
 
@@ -202,9 +200,9 @@ def check_size(message: Outgoing, size: int) -> None:
         )
 
 
-def _refused_by_broker(config: KafkaConfig, entry: Entry) -> TooLarge:
+def _refused_by_broker(config: KafkaConfig, entry: Entry) -> BusBroken:
     topic = entry.partition.topic
-    return TooLarge(
+    return BusBroken(
         f"the broker refuses a message of {entry.size} bytes for {config.topic(topic)} (key "
         f"{entry.message.key[:80]!r}): its max.message.bytes is below "
         f"{topics.TOPICS[topic].message_bytes}; see `reusewatch topics check`"

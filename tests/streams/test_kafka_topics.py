@@ -13,7 +13,7 @@ from kafka.admin import ConfigResource
 
 from deploy.kafka.broker import java
 from streams import topics, wire
-from streams.bus import BusBroken, Outgoing, Partition, TooLarge
+from streams.bus import BusBroken, Outgoing, Partition
 from streams.checks import Check
 from streams.kafka import KafkaBus, KafkaConfig, check_topics, create_topics
 from streams.kafka.admin import admin_client
@@ -123,7 +123,7 @@ def test_a_topic_that_takes_less_than_declared_refuses_loudly_and_loses_nothing(
         outlet.send(Outgoing(topics.DEAD_LETTERS, "k", str(n).encode()))
         if n == 10:
             outlet.send(Outgoing(topics.DEAD_LETTERS, "k", b"0" * 6000))
-    with pytest.raises(TooLarge, match=r"below 1048576; see `reusewatch topics check`"):
+    with pytest.raises(BusBroken, match=r"below 1048576; see `reusewatch topics check`"):
         outlet.flush()
     outlet.flush()
     outlet.close()

@@ -1,0 +1,114 @@
+"""The bus as a directory: no broker, one process at a time that writes.
+
+Topics with retention are files (`streams.segments`), compacted ones tables of one SQLite database,
+which also holds the offsets. Readers in other processes are no obstacle to the writer.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+from streams import topics
+from streams.bus import BusBroken, Message, OnAssigned, OnRevoked, Unreachable
+from streams.local.database import DATABASE, POLL_LIMIT, WAIT, connect, told
+from streams.local.inlet import LocalInlet
+from streams.local.outlet import LocalOutlet
+from streams.local.readers import reader_of
+
+__all__ = ["DATABASE", "LocalBus", "LocalInlet", "LocalOutlet"]
+
+
+class LocalBus:
+    """All topics of a directory, one partition each."""
+
+    def __init__(self, directory: Path | str) -> None:
+        self.directory = Path(directory)
+        self._lock: IO[str] | None = None
+
+    def lock(self) -> None:
+        """Become the one process that writes here."""
+        with told(self.directory):
+            self.directory.mkdir(parents=True, exist_ok=True)
+            lock = (self.directory / "lock").open("a+")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            holder = lock.read().strip() or "unknown"
+            lock.close()
+            raise Unreachable(
+                f"{self.directory} is in use by process {holder}: wait for it, or give --bus "
+                "another directory"
+            ) from None
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        self._lock = lock
+
+    def outlet(self) -> LocalOutlet:
+        """A new outlet, for the thread that asks."""
+        return LocalOutlet(self.directory)
+
+    def inlet(
+        self,
+        group: str,
+        topics: Sequence[str],
+        *,
+        sole: bool = False,
+        on_assigned: OnAssigned | None = None,
+        on_revoked: OnRevoked | None = None,
+    ) -> LocalInlet:
+        """A new reader; here every reader is the sole one."""
+        return LocalInlet(self.directory, group, topics, on_assigned)
+
+    def read(
+        self, topic: str, *, follow: bool = False, stop: Callable[[], bool] | None = None
+    ) -> Iterator[Message]:
+        """All messages of a topic, then with `follow` those that come."""
+        if not follow and not self.directory.is_dir():
+            return
+        reader = reader_of(self.directory, topic, None)
+        compacted = topics.TOPICS[topic].cleanup == "compact"
+        try:
+            with told(self.directory):
+                if not follow:
+                    # Or a message that is replaced meanwhile is seen twice, or not at all.
+                    reader.freeze()
+                then = reader.end()
+            while True:
+                with told(self.directory):
+                    found = reader.read(POLL_LIMIT)
+                for message in found:
+                    # A tombstone is news to whoever follows; as of now the key is just not there.
+                    if message.value is not None or not compacted or message.offset >= then:
+                        yield message
+                if found:
+                    continue
+                if not follow or (stop is not None and stop()):
+                    return
+                time.sleep(WAIT)
+        finally:
+            reader.close()
+
+    def check(self) -> None:
+        """Raise where the directory cannot be written, or the database is damaged."""
+        with told(self.directory):
+            self.directory.mkdir(parents=True, exist_ok=True)
+            probe = self.directory / f".probe-{os.getpid()}"
+            probe.write_bytes(b"")
+            probe.unlink()
+            with connect(self.directory) as database:
+                found = database.execute("PRAGMA quick_check").fetchone()[0]
+        if found != "ok":
+            raise BusBroken(f"{self.directory / DATABASE} is damaged: {found}")
+
+    def close(self) -> None:
+        """Let other processes write."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
