@@ -110,8 +110,8 @@ def replay(
     if not allow_damaged and (cursor.tally.damaged or cursor.tally.dead_letters):
         bus_flag = f" --bus {found.bus}" if bus else ""
         fail(
-            f"{cursor.tally.dead_letters} records are in the dead letters: see `reusewatch "
-            f"dead-letters{bus_flag}`; --allow-damaged if that is expected",
+            f"{cursor.tally.dead_letters} in the dead letters: `reusewatch dead-letters{bus_flag}` "
+            "lists them; --allow-damaged if that is expected",
             1,
         )
 
