@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, get_args
+from urllib.request import urlopen
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -349,6 +350,19 @@ def test_an_interrupted_replay_is_130_and_goes_on(tried: Tried) -> None:
     assert len(seen) == DEMO_COPIES
     assert (done.code, done.out) == (INTERRUPTED, "")
     assert "run it again to go on" in done.err
+
+
+def test_a_replay_serves_metrics_where_it_is_asked_to(tried: Tried) -> None:
+    replay = ("replay", "--follow", ".demo", "--settle", "0", "--bus", "local:served")
+    with start(*replay, "--metrics-port", "0", cwd=tried.directory) as replaying:
+        assert replaying.stderr is not None
+        address = replaying.stderr.readline().strip()
+        with urlopen(address) as answer:
+            assert b"reusewatch_build_info" in answer.read()
+        with urlopen(address.replace("metrics", "healthz")) as answer:
+            assert answer.read() == b"ok\n"
+        replaying.send_signal(signal.SIGINT)
+        assert ended(replaying).code == INTERRUPTED
 
 
 def test_a_reader_that_leaves_early_is_no_error(tried: Tried) -> None:
