@@ -12,6 +12,7 @@ import sys
 import threading
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -125,7 +126,8 @@ def executed(script: str, cwd: Path, **ports: int) -> str:
         try:
             code = shell.wait(SECONDS)
         finally:
-            os.killpg(shell.pid, signal.SIGTERM)  # broker and workers that it started
+            with suppress(ProcessLookupError):
+                os.killpg(shell.pid, signal.SIGTERM)  # broker and workers that it started
             shell.wait()
         said.seek(0)
         text = said.read()
