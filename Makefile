@@ -61,4 +61,4 @@ lock: ## write requirements.lock anew from pyproject.toml
 	  --no-emit-index-url --no-header --upgrade pyproject.toml --output-file requirements.lock
 
 clean: ## remove what make made
-	@rm -rf .venv .bench .demo .kafka .pytest_cache .mypy_cache .ruff_cache
+	@rm -rf .venv .bench .demo .kafka .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
