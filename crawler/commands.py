@@ -1,4 +1,4 @@
-"""The verbs that bring pages, and those that run stages: `replay`, `crawl`, `demo`, `work`."""
+"""The verbs that replay pages, and those that run stages: `replay`, `demo`, `work`."""
 
 from __future__ import annotations
 

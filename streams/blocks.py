@@ -97,11 +97,12 @@ def read_block(message: Message, scheme: HashScheme) -> pa.RecordBatch:
         with pa.ipc.open_stream(message.value or b"") as reader:
             table = reader.read_all()
         table.validate(full=True)
-    except (pa.ArrowException, OSError) as error:
+        # Names are decoded only here: they may be no UTF-8.
+        types = {field.name: field.type for field in table.schema}
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise Malformed(f"not a fingerprint block: {error}") from error
     metadata = table.schema.metadata or {}
     scheme.require(metadata.get(_SCHEME, b"(none)").decode("utf-8", "replace"), "a block")
-    types = {field.name: field.type for field in table.schema}
     missing = [field.name for field in SCHEMA if types.get(field.name) != field.type]
     if missing:
         raise Malformed(f"a fingerprint block without {', '.join(missing)} of the right type")

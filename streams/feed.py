@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
+from threading import Event
 from typing import Protocol
 
 import msgspec
@@ -65,6 +66,9 @@ class BusSink:
         self.dead: Counter[str] = Counter()
         self._bus = bus
         self._outlet: Outlet = bus.outlet()
+        # A missing topic is told before anything is fetched for it.
+        for topic in (topics.PAGES, topics.DEAD_LETTERS):
+            self._outlet.partitions(topic)
 
     def put(self, page: Page) -> None:
         """Send the page; one that is too large goes by reference to its archive, if it has one."""
@@ -214,10 +218,14 @@ def _too_large(page: Page, error: TooLarge) -> DeadLetter:
 
 
 def open_sink(
-    settings: Settings, *, read_origin: ReadOrigin | None = None, say: Callable[[str], None]
+    settings: Settings,
+    *,
+    read_origin: ReadOrigin | None = None,
+    say: Callable[[str], None],
+    stop: Event | None = None,
 ) -> PageSink:
-    """The sink that the settings name."""
-    bus = open_bus(settings)
+    """The sink that the settings name. `stop` ends the waiting for a broker that is away."""
+    bus = open_bus(settings, stop=stop, say=say)
     if isinstance(bus, LocalBus):
         return LocalSink(bus, settings, read_origin=read_origin, say=say)
     return BusSink(bus)

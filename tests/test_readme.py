@@ -19,9 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
-from crawler.cli import app
 from deploy.kafka.broker import free_port
 from streams.metrics import Meters
 from streams.settings import Settings, resolve
@@ -161,13 +159,7 @@ def test_every_command_does_what_it_says(checkout: Path) -> None:
     assert "Traceback" not in said
 
 
-def verbs() -> set[str]:
-    return set(typer.main.get_group(app).commands)
-
-
 def test_the_crawl_does_what_it_says(checkout: Path) -> None:
-    if "crawl" not in verbs():
-        pytest.skip("there is no verb `crawl` yet")
     pages = checkout / "pages"
     pages.mkdir()
     (pages / "index.html").write_text('<p>Two pages. <a href="/other.html">The other</a>')

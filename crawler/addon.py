@@ -1,0 +1,32 @@
+"""One line puts every page that a Scrapy project fetches on the bus.
+
+    ADDONS = {"crawler.addon.ReuseWatch": 500}
+
+Scrapy settings named `REUSEWATCH_*` are settings of reusewatch (`REUSEWATCH_BUS`, …); with
+`REUSEWATCH_ENABLED = False` the add-on steps aside. The way of a response is in `crawler.tap`.
+"""
+
+from __future__ import annotations
+
+from scrapy.exceptions import NotConfigured
+from scrapy.settings import BaseSettings
+
+from crawler.project import ENABLED, capacity, resolved
+from crawler.tap import Tap
+
+# Nearest the downloader, past Scrapy's last (900): it sees what was fetched, before any other
+# middleware makes a redirect, a retry or an error of it.
+TAP_ORDER = 950
+
+
+class ReuseWatch:
+    """The add-on."""
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Put the tap in place. Raises SettingsError for a REUSEWATCH_ setting that cannot be."""
+        if not settings.getbool(ENABLED, True):
+            raise NotConfigured
+        # Looked at here already: a wrong setting is told before anything is made of it.
+        resolved(settings)
+        capacity(settings)
+        settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", Tap, TAP_ORDER)

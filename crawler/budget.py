@@ -1,0 +1,71 @@
+"""A budget of pages: no request is sent that could exceed it.
+
+Scrapy's own limit (CLOSESPIDER_PAGECOUNT) closes the spider, and what is on its way still comes:
+sixteen pages where one was asked for. Here each download holds a share of the budget, keeps it if
+it brought a page, and gives it back if not; who finds none left waits until that is decided.
+"""
+
+from __future__ import annotations
+
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.http import Request, Response
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from twisted.internet.defer import Deferred
+
+from crawler.fetched import is_robots, skip_kind
+
+LIMIT = "BUDGET_PAGES"
+REASON = "limit_pages"
+
+
+class Budget:
+    """The downloader middleware that holds requests back."""
+
+    def __init__(self, crawler: Crawler, pages: int) -> None:
+        self._crawler = crawler
+        self._left = pages
+        self._shares: set[Request] = set()
+        self._waiting: list[Deferred[None]] = []
+        self._closing = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Budget:
+        """As Scrapy makes its components."""
+        pages = crawler.settings.getint(LIMIT)
+        if not pages:
+            raise NotConfigured
+        return cls(crawler, pages)
+
+    async def process_request(self, request: Request) -> None:
+        """Wait for a share of the budget; raises IgnoreRequest when it is spent."""
+        if is_robots(request.url):
+            return
+        while self._left and len(self._shares) >= self._left and self._crawler.engine.running:
+            waiter: Deferred[None] = Deferred()
+            self._waiting.append(waiter)
+            await maybe_deferred_to_future(waiter)
+        if len(self._shares) >= self._left:
+            raise IgnoreRequest("as many pages as were asked for")
+        self._shares.add(request)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """A page is paid for."""
+        self._settle(request, pages=skip_kind(request, response) is None)
+        return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """No page: the share goes back."""
+        self._settle(request, pages=0)
+
+    def _settle(self, request: Request, *, pages: int) -> None:
+        if request not in self._shares:
+            return
+        self._shares.remove(request)
+        self._left -= pages
+        waiting, self._waiting = self._waiting, []
+        for waiter in waiting:
+            waiter.callback(None)
+        if not self._left and not self._closing:
+            self._closing = True
+            deferred_from_coro(self._crawler.engine.close_spider_async(reason=REASON))

@@ -1,0 +1,205 @@
+"""A thread between a crawl and its sink, so that neither waits inside the other.
+
+A sink may wait: for a broker, for the stages, for the disk. A reactor must not. Between them is a
+queue with a bound in items and in bytes; who offers to a full one is told, and comes again when
+`changed` was called. Everything that touches the sink happens in the thread, its opening too,
+since databases and Kafka clients belong to the thread that made them. Knows nothing of Scrapy.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from crawler.fetched import Fetched, Maker
+from streams.feed import PageSink
+from streams.records import DeadLetter, Page
+
+Item = Fetched | DeadLetter
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """How much may wait in the queue. One item alone always fits."""
+
+    items: int = 512
+    bytes: int = 64 << 20
+
+    def __post_init__(self) -> None:
+        if min(self.items, self.bytes) < 1:
+            raise ValueError("a queue has room for at least one")
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What became of what was offered, as of one moment."""
+
+    pages: int = 0
+    not_pages: int = 0
+    dead_letters: int = 0
+    # None where another process finds them.
+    alerts: int | None = None
+    # After a failure: what was taken, and is not known to be on the bus.
+    not_safe: int = 0
+
+
+class Feeder:
+    """Opens a sink, feeds it, checkpoints it, closes it. `changed` is called in the thread."""
+
+    def __init__(
+        self,
+        open_sink: Callable[[], PageSink],
+        make: Maker,
+        *,
+        checkpoint_seconds: float,
+        changed: Callable[[], None],
+        capacity: Capacity = Capacity(),
+    ) -> None:
+        self.opened = self.closed = False
+        self.failure: Exception | None = None
+        self.account = Account()
+        self.most_waiting = 0
+        self._open_sink = open_sink
+        self._make = make
+        self._checkpoint_seconds = checkpoint_seconds
+        self._changed = changed
+        self._capacity = capacity
+        self._guard = threading.Condition()
+        self._queue: deque[Item] = deque()
+        self._bytes = 0
+        self._room_wanted = self._ending = False
+        self._unsettled = 0
+        # A daemon: who is told twice to stop does not wait for a broker.
+        self._thread = threading.Thread(target=self._run, name="reusewatch-feeder", daemon=True)
+
+    def start(self) -> None:
+        """Open the sink, and take what is offered."""
+        self._thread.start()
+
+    def offer(self, item: Item) -> bool:
+        """Take an item, or return False: the queue is full, `changed` tells when to come again."""
+        with self._guard:
+            if self.failure is not None or self.closed:
+                self._count_unsafe(1)
+                return True
+            if self._is_full(item):
+                self._room_wanted = True
+                return False
+            self._queue.append(item)
+            self._bytes += _size(item)
+            self.most_waiting = max(self.most_waiting, len(self._queue))
+            self._guard.notify()
+            return True
+
+    def finish(self) -> None:
+        """Take nothing more; `closed` is set once everything taken is safe, or has failed."""
+        with self._guard:
+            self._ending = True
+            self._guard.notify()
+
+    def join(self) -> None:
+        """Wait for the end of the thread."""
+        self._thread.join()
+
+    def _is_full(self, item: Item) -> bool:
+        over = self._bytes + _size(item) > self._capacity.bytes
+        return bool(self._queue) and (over or len(self._queue) >= self._capacity.items)
+
+    def _run(self) -> None:
+        try:
+            sink = self._open_sink()
+        except Exception as error:
+            self._fail(error)
+        else:
+            self.opened = True
+            self._changed()
+            self._use(sink)
+        self.closed = True
+        self._changed()
+
+    def _use(self, sink: PageSink) -> None:
+        try:
+            self._feed(sink)
+            sink.close()
+        except Exception as error:
+            # Told first: giving a broker up can take seconds in which the crawl would go on.
+            self._fail(error)
+            with suppress(Exception):  # the first error is the one to tell
+                sink.abandon()
+        else:
+            self._note(sink)
+
+    def _feed(self, sink: PageSink) -> None:
+        settled_at = time.monotonic()
+        while (item := self._next(settled_at + self._checkpoint_seconds)) is not _END:
+            if isinstance(item, Fetched | DeadLetter):
+                self._deliver(sink, item)
+            if self._unsettled and time.monotonic() >= settled_at + self._checkpoint_seconds:
+                sink.checkpoint()
+                self._unsettled = 0
+                self._note(sink)
+            if not self._unsettled:
+                settled_at = time.monotonic()
+
+    def _next(self, due: float) -> Item | object | None:
+        """The next item; None when a checkpoint is due; _END when there is none to come."""
+        with self._guard:
+            while not self._queue:
+                if self._ending:
+                    return _END
+                left = due - time.monotonic() if self._unsettled else None
+                if left is not None and left <= 0:
+                    return None
+                self._guard.wait(left)
+            item = self._queue.popleft()
+            self._bytes -= _size(item)
+            self._unsettled += 1
+            wanted = self._room_wanted and self._is_half_empty()
+            self._room_wanted = self._room_wanted and not wanted
+        if wanted:
+            self._changed()
+        return item
+
+    def _is_half_empty(self) -> bool:
+        # At half, not at once: else every item taken wakes everybody who waits.
+        few = len(self._queue) <= self._capacity.items // 2
+        return few and self._bytes <= self._capacity.bytes // 2
+
+    def _deliver(self, sink: PageSink, item: Item) -> None:
+        made = item if isinstance(item, DeadLetter) else self._make(item)
+        if isinstance(made, Page):
+            sink.put(made)
+        elif made is not None:
+            sink.bury(made)
+        pages, none = isinstance(made, Page), made is None
+        before = self.account
+        self.account = replace(
+            before, pages=before.pages + pages, not_pages=before.not_pages + none
+        )
+        self._note(sink)
+
+    def _note(self, sink: PageSink) -> None:
+        dead, alerts = sink.dead.total(), sink.alerts
+        self.account = replace(self.account, dead_letters=dead, alerts=alerts)
+
+    def _fail(self, error: Exception) -> None:
+        with self._guard:
+            self.failure = error
+            self._count_unsafe(len(self._queue) + self._unsettled)
+            self._queue.clear()
+            self._bytes = 0
+        self._changed()
+
+    def _count_unsafe(self, count: int) -> None:
+        self.account = replace(self.account, not_safe=self.account.not_safe + count)
+
+
+_END = object()
+
+
+def _size(item: Item) -> int:
+    return len(item.body) if isinstance(item, Fetched) else 0

@@ -1,0 +1,134 @@
+"""What a Scrapy response says, as plain values, and what becomes of it: a page, a letter, nothing.
+
+The body is taken as it came, and its content encodings are undone here, with the bounds that hold
+for archives. Scrapy undoes them later (HttpCompression), after redirects were followed, with other
+bounds, and lets a body through whose encoding it does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+from scrapy.http import Request, Response
+
+from crawler.found import Limits
+from crawler.headers import text_of
+from crawler.pages import may_be_page, page_from_response
+from detector.errors import BadPage
+from detector.hashing import HashScheme
+from streams.records import DeadLetter, Origin, Page
+
+# Kinds of responses that are no page: a closed set, since they become names of stats.
+SKIPPED = frozenset(
+    {
+        "cached",  # from Scrapy's HTTP cache: fetched, and counted, by an earlier crawl
+        "content-type",  # images, scripts, styles, …
+        "head",  # the answer to a HEAD request has no body
+        "not-modified",  # 304: the body is what it was
+        "other-scheme",  # file:, data:, ftp:, s3:
+        "robots",  # robots.txt: read by the crawler, no page of the site
+    }
+)
+# Scrapy's flags of a body that is not all of the page.
+_CUT = frozenset({"dataloss", "download_stopped", "partial"})
+MAX_URL_SHOWN = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A response that may be a page."""
+
+    url: str
+    fetched_at: datetime
+    status: int
+    content_type: str
+    content_encoding: str
+    body: bytes
+    ip: str | None
+    truncated: bool
+
+
+# From a response to what goes onto the bus; None where it turns out to be no page.
+Maker = Callable[[Fetched], Page | DeadLetter | None]
+
+
+def skip_kind(request: Request, response: Response) -> str | None:
+    """Why this response is no page; None where it may be one."""
+    if "cached" in response.flags:
+        return "cached"
+    if urlsplit(response.url).scheme not in ("http", "https"):
+        return "other-scheme"
+    if is_robots(response.url):
+        return "robots"
+    if request.method == "HEAD":
+        return "head"
+    if response.status == 304:
+        return "not-modified"
+    return None if may_be_page(_header(response, "Content-Type")) else "content-type"
+
+
+def is_robots(url: str) -> bool:
+    """Whether this is where a site says what crawlers may fetch.
+
+    >>> is_robots("http://a.example/robots.txt?x"), is_robots("http://a.example/b/robots.txt")
+    (True, False)
+    """
+    return urlsplit(url).path == "/robots.txt"
+
+
+def fetched(response: Response) -> Fetched:
+    """The response as plain values, fetched now."""
+    return Fetched(
+        url=response.url,
+        fetched_at=datetime.now(UTC),
+        status=response.status,
+        content_type=_header(response, "Content-Type"),
+        content_encoding=_header(response, "Content-Encoding"),
+        body=response.body,
+        ip=None if response.ip_address is None else str(response.ip_address),
+        truncated=not _CUT.isdisjoint(response.flags),
+    )
+
+
+def maker(source: str, scheme: HashScheme, limits: Limits) -> Maker:
+    """What makes pages of this crawl's responses."""
+    origin = Origin(source=source)
+
+    def make(found: Fetched) -> Page | DeadLetter | None:
+        try:
+            return page_from_response(
+                found.url,
+                fetched_at=found.fetched_at,
+                status=found.status,
+                content_type=found.content_type,
+                content_encoding=found.content_encoding,
+                body=found.body,
+                origin=origin,
+                scheme=scheme,
+                limits=limits,
+                ip=found.ip,
+                truncated=found.truncated,
+            )
+        except BadPage as error:
+            return letter(source, found.url, error)
+
+    return make
+
+
+def letter(source: str, url: str, error: BadPage) -> DeadLetter:
+    """The dead letter of a response that could not become a page."""
+    return DeadLetter(
+        reason=error.reason,
+        source=source,
+        offset=None,
+        url=url[:MAX_URL_SHOWN],
+        detail=error.detail,
+        at=datetime.now(UTC),
+    )
+
+
+def _header(response: Response, name: str) -> str:
+    return ", ".join(text_of(value) for value in response.headers.getlist(name))

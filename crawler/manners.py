@@ -1,0 +1,89 @@
+"""How the bundled crawl behaves, towards sites and towards the machine that it runs on.
+
+Where Scrapy's defaults are those of a library, these are those of a crawler among strangers:
+robots.txt is obeyed, hosts are not hurried, certificates are checked, nothing listens, nothing
+but http is fetched, and no response is larger than a page may be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+from crawler.guard import ALLOW
+
+CONCURRENT = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to crawl, and how."""
+
+    urls: tuple[str, ...]
+    limit_pages: int | None = None
+    depth: int | None = None
+    other_sites: bool = False
+    delay: float = 1.0
+    user_agent: str | None = None
+    # Networks that may be crawled though they are not public.
+    networks: tuple[str, ...] = ()
+    log_level: str = "WARNING"
+
+
+def scrapy_settings(plan: Plan, *, max_body_bytes: int) -> dict[str, Any]:
+    """The settings of Scrapy for this plan."""
+    return {
+        "ADDONS": {"crawler.addon.ReuseWatch": 500},
+        "LOG_LEVEL": plan.log_level,
+        "STATS_DUMP": False,
+        **_towards_sites(plan),
+        **_towards_the_machine(plan, max_body_bytes),
+        # Breadth first: the pages near the start URLs are there early, and traps are deep.
+        "DEPTH_PRIORITY": 1,
+        "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
+        "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+    }
+
+
+def own_user_agent() -> str:
+    """By which name the crawl is known to sites.
+
+    >>> own_user_agent().startswith("reusewatch/")
+    True
+    """
+    return f"reusewatch/{version('reusewatch')}"
+
+
+def _towards_sites(plan: Plan) -> Mapping[str, Any]:
+    return {
+        "USER_AGENT": plan.user_agent or own_user_agent(),
+        "ROBOTSTXT_OBEY": True,
+        "ROBOTSTXT_PARSER": "crawler.guard.CappedRobots",
+        "DOWNLOAD_DELAY": plan.delay,
+        "CONCURRENT_REQUESTS": CONCURRENT,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": 1 if plan.delay else CONCURRENT // 2,
+        # A host that answers slowly is asked less often still.
+        "AUTOTHROTTLE_ENABLED": plan.delay > 0,
+        "AUTOTHROTTLE_START_DELAY": plan.delay,
+        "COOKIES_ENABLED": False,
+    }
+
+
+def _towards_the_machine(plan: Plan, max_body_bytes: int) -> Mapping[str, Any]:
+    return {
+        "TELNETCONSOLE_ENABLED": False,
+        "REMOTE_CONTROL_ENABLED": False,
+        "DOWNLOAD_VERIFY_CERTIFICATES": True,
+        "DOWNLOAD_MAXSIZE": max_body_bytes,
+        "DOWNLOAD_WARNSIZE": 0,
+        "DOWNLOAD_TIMEOUT": 60,
+        "DOWNLOAD_HANDLERS": {"data": None, "file": None, "ftp": None, "s3": None},
+        # A proxy would connect to what the guard never sees.
+        "HTTPPROXY_ENABLED": False,
+        "TWISTED_DNS_RESOLVER": "crawler.guard.GuardedResolver",
+        ALLOW: list(plan.networks),
+        "BUDGET_PAGES": plan.limit_pages or 0,
+        "DOWNLOADER_MIDDLEWARES": {"crawler.guard.Guard": 60, "crawler.budget.Budget": 940},
+    }

@@ -1,0 +1,57 @@
+"""The settings of reusewatch in a Scrapy project: those named `REUSEWATCH_*` among Scrapy's own.
+
+They go before the environment and reusewatch.toml. Some names are the add-on's alone:
+`REUSEWATCH_ENABLED`; `REUSEWATCH_CONFIG`, another file than ./reusewatch.toml;
+`REUSEWATCH_QUEUE_RESPONSES` and `REUSEWATCH_QUEUE_BYTES`, how much may wait for the bus in memory.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from scrapy.settings import BaseSettings
+
+from crawler.feeder import Capacity
+from streams.settings import ENV_PREFIX, SECRETS, Resolved, SettingsError, resolve
+
+ENABLED = f"{ENV_PREFIX}ENABLED"
+CONFIG = f"{ENV_PREFIX}CONFIG"
+QUEUE_RESPONSES = f"{ENV_PREFIX}QUEUE_RESPONSES"
+QUEUE_BYTES = f"{ENV_PREFIX}QUEUE_BYTES"
+_OURS = (ENABLED, CONFIG, QUEUE_RESPONSES, QUEUE_BYTES)
+
+
+def resolved(settings: BaseSettings) -> Resolved:
+    """The settings of reusewatch that hold in a Scrapy project. Raises SettingsError."""
+    file = settings.get(CONFIG)
+    # By these names an error says where the value stands: in the project's settings.
+    return resolve(environ={**os.environ, **_given(settings)}, file=Path(file) if file else None)
+
+
+def capacity(settings: BaseSettings) -> Capacity:
+    """How much may wait for the bus. Raises SettingsError."""
+    default = Capacity()
+    try:
+        return Capacity(
+            settings.getint(QUEUE_RESPONSES, default.items),
+            settings.getint(QUEUE_BYTES, default.bytes),
+        )
+    except ValueError as error:
+        raise SettingsError(f"{QUEUE_RESPONSES}, {QUEUE_BYTES}: {error}") from error
+
+
+def _given(settings: BaseSettings) -> Mapping[str, str]:
+    given = {}
+    for key, value in settings.items():
+        name = str(key)
+        if not name.startswith(ENV_PREFIX) or name in _OURS or value is None:
+            continue
+        if name.removeprefix(ENV_PREFIX).lower() in SECRETS:
+            raise SettingsError(
+                f"{name} is a secret: give it in the environment, or name a file that holds it "
+                f"with {name}_FILE"
+            )
+        given[name] = value
+    return given

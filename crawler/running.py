@@ -1,0 +1,106 @@
+"""One run of the bundled crawl: Scrapy's process, told to stop by us, and what came of it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scrapy.crawler import Crawler, CrawlerProcess
+from scrapy.exceptions import IgnoreRequest
+from scrapy.utils.defer import deferred_from_coro
+from twisted.internet.task import LoopingCall
+from twisted.python.failure import Failure
+
+from crawler.manners import Plan, scrapy_settings
+from crawler.spiders.sites import Sites
+from crawler.tap import Tap
+from streams.settings import Settings
+from streams.signals import Stop
+
+_LOOK_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a crawl has done."""
+
+    summary: Mapping[str, Any]
+    not_fetched: Mapping[str, str]
+
+
+def run_crawl(
+    plan: Plan,
+    settings: Settings,
+    given: Mapping[str, Any],
+    *,
+    stop: Stop,
+    progress: Callable[[Mapping[str, Any]], None],
+) -> Outcome:
+    """Crawl until the end, or until `stop`; raises what the sink failed with."""
+    began = time.monotonic()
+    wanted = scrapy_settings(plan, max_body_bytes=settings.max_body_bytes)
+    _hush_kafka(plan)
+    process = CrawlerProcess({**wanted, **given})
+    crawler = process.create_crawler(Sites)
+    failures: list[Failure] = []
+    process.crawl(crawler, plan.urls, depth=plan.depth, other_sites=plan.other_sites).addErrback(
+        failures.append
+    )
+    watch = LoopingCall(_look, crawler, stop, progress)
+    watch.start(_LOOK_SECONDS, now=False).addErrback(failures.append)
+    # Scrapy's own handlers do not say which signal it was, and Ctrl-C has a code of its own.
+    process.start(install_signal_handlers=False)
+    if failures:
+        failures[0].raiseException()
+    tap, spider = _tap(crawler), crawler.spider
+    assert tap is not None  # noqa: S101 - the add-on is in the settings
+    assert isinstance(spider, Sites)  # noqa: S101 - it was created above
+    if tap.feeder.failure is not None:
+        raise tap.feeder.failure
+    return Outcome(_summary(crawler, tap, time.monotonic() - began), spider.not_fetched)
+
+
+def _hush_kafka(plan: Plan) -> None:
+    """The client's own words on an outage, three a second; ours say it once in a while."""
+    if plan.log_level in ("DEBUG", "INFO"):
+        return
+    kafka = logging.getLogger("kafka")
+    kafka.addHandler(logging.NullHandler())
+    kafka.propagate = False
+
+
+def _look(crawler: Crawler, stop: Stop, progress: Callable[[Mapping[str, Any]], None]) -> None:
+    if (tap := _tap(crawler)) is not None:
+        progress(tap.figures())
+    if stop.is_set() and crawler._engine is not None and crawler.engine.running:
+        deferred_from_coro(crawler.engine.stop_async())
+        _send_no_more(crawler)
+
+
+def _send_no_more(crawler: Crawler) -> None:
+    """Drop what waits for its host's delay: Scrapy would send it all before it ends."""
+    for slot in crawler.engine.downloader.slots.values():
+        while slot.queue:
+            _, waiting = slot.queue.popleft()
+            waiting.errback(IgnoreRequest("the crawl was stopped"))
+
+
+def _tap(crawler: Crawler) -> Tap | None:
+    """None before the engine is made."""
+    return None if crawler._engine is None else crawler.get_downloader_middleware(Tap)
+
+
+def _summary(crawler: Crawler, tap: Tap, seconds: float) -> Mapping[str, Any]:
+    found = tap.figures()
+    return {
+        "records": found["responses"],
+        "pages": found["pages"],
+        "skipped": found["skipped"],
+        "dead_letters": found["dead_letters"],
+        "alerts": found["alerts"],
+        "refused": crawler.stats.get_value("reusewatch/refused", 0),
+        "seconds": round(seconds, 3),
+    }

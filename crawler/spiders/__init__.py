@@ -1,0 +1,1 @@
+"""The spiders that come with reusewatch."""

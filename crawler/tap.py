@@ -1,0 +1,194 @@
+"""The tap: a downloader middleware that hands every response to the feeder, and waits for room.
+
+Why here. Signals cannot wait: their handlers return at once, and a bus slower than the crawl would
+fill the memory. Spider middlewares come late: redirects, retries and what HttpError filters never
+reach them. A downloader middleware nearest the downloader sees every response once, as it was
+fetched, and may be a coroutine. While it waits its request counts as active, so CONCURRENT_REQUESTS
+holds back new ones, and the reactor goes on.
+
+Before the first request the sink is open, or the spider is closed with the reason. A sink that
+fails later closes the spider. After `spider_closed` everything is safe, or an error says how much
+is not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from scrapy import Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider, DownloadCancelledError
+from scrapy.http import Request, Response
+from scrapy.utils.asyncio import create_looping_call, is_asyncio_available
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from twisted.internet.defer import Deferred
+
+from crawler.feeder import Feeder, Item
+from crawler.fetched import fetched, letter, maker, skip_kind
+from crawler.found import Limits
+from crawler.project import capacity, resolved
+from detector.errors import BadPage
+from streams.feed import PageSink, open_sink
+
+logger = logging.getLogger(__name__)
+_BEAT_SECONDS = 1.0
+
+
+class Tap:
+    """Every response, once, onto the bus."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.responses = 0
+        self.skipped: Counter[str] = Counter()
+        self._crawler = crawler
+        self._settings = resolved(crawler.settings).settings
+        self._waiting: list[Deferred[None]] = []
+        self._closing = self._told = False
+        # Once set, an outage of the broker is no longer waited out.
+        self._leaving = threading.Event()
+        self._beat = create_looping_call(self._look)
+        self._source = f"scrapy:{crawler.spidercls.name}"
+        self.feeder = Feeder(
+            self._open_sink,
+            maker(
+                self._source,
+                self._settings.scheme,
+                Limits(max_body_bytes=self._settings.max_body_bytes),
+            ),
+            checkpoint_seconds=self._settings.commit_seconds,
+            changed=self._changed,
+            capacity=capacity(crawler.settings),
+        )
+        crawler.signals.connect(self._opened, signals.spider_opened)
+        crawler.signals.connect(self._closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Tap:
+        """As Scrapy makes its components."""
+        return cls(crawler)
+
+    async def process_response(self, request: Request, response: Response) -> Response:
+        """Hand the response on, and let it pass as it is."""
+        self.responses += 1
+        if kind := skip_kind(request, response):
+            self.skipped[kind] += 1
+        else:
+            await self._take(fetched(response))
+        return response
+
+    async def process_exception(self, request: Request, exception: Exception) -> None:
+        """A download that was cut off for its size is a page that could not be taken."""
+        if isinstance(exception, DownloadCancelledError):
+            self.responses += 1
+            error = BadPage("too-large", str(exception))
+            await self._take(letter(self._source, request.url, error))
+
+    async def _take(self, item: Item) -> None:
+        while not self.feeder.offer(item):
+            await self._change()
+
+    async def _opened(self, spider: Spider) -> None:
+        self._call_soon = _from_threads()
+        self.feeder.start()
+        while not self.feeder.opened and self.feeder.failure is None:
+            await self._change()
+        if self.feeder.failure is not None:
+            self._tell()
+            raise CloseSpider(_reason(self.feeder.failure))
+        self._beat.start(_BEAT_SECONDS, now=False)
+
+    async def _closed(self, spider: Spider) -> None:
+        self._closing = True
+        self.feeder.finish()
+        self._look()
+        while not self.feeder.closed:
+            await self._change()
+        if self._beat.running:
+            self._beat.stop()
+        self._publish()
+        self._tell()
+
+    def _open_sink(self) -> PageSink:
+        # No origin is read again: a crawl has none.
+        return open_sink(self._settings, say=logger.warning, stop=self._leaving)
+
+    async def _change(self) -> None:
+        """Until the feeder has changed."""
+        waiter: Deferred[None] = Deferred()
+        self._waiting.append(waiter)
+        await maybe_deferred_to_future(waiter)
+
+    def _changed(self) -> None:
+        """Called by the feeder, in its thread."""
+        with suppress(RuntimeError):  # the loop was closed by force; nobody waits any more
+            self._call_soon(self._wake)
+
+    def _wake(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for waiter in waiting:
+            if not waiter.called:
+                waiter.callback(None)
+        if self.feeder.failure is not None and self.feeder.opened and not self._closing:
+            self._closing = True
+            self._tell()
+            reason = _reason(self.feeder.failure)
+            deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))
+
+    def _look(self) -> None:
+        """Now and then: publish the figures, and see whether the crawl was told to stop."""
+        self._publish()
+        # Scrapy has no signal for the beginning of a shutdown. Before the first response the
+        # engine may not be running yet.
+        if (self.responses or self._closing) and not self._crawler.engine.running:
+            self._leaving.set()
+
+    def figures(self) -> dict[str, Any]:
+        """What is known so far, by the names of the stats without their prefix."""
+        account = self.feeder.account
+        skipped = self.skipped + Counter({"content-type": account.not_pages})
+        return {
+            "responses": self.responses,
+            "pages": account.pages,
+            "dead_letters": account.dead_letters,
+            "alerts": account.alerts,
+            "not_safe": account.not_safe,
+            "queue_peak": self.feeder.most_waiting,
+            "skipped": dict(sorted(skipped.items())),
+        }
+
+    def _publish(self) -> None:
+        figures = self.figures()
+        for kind, count in figures.pop("skipped").items():
+            self._crawler.stats.set_value(f"reusewatch/skipped/{kind}", count)
+        for name, value in figures.items():
+            if value is not None:
+                self._crawler.stats.set_value(f"reusewatch/{name}", value)
+
+    def _tell(self) -> None:
+        error = self.feeder.failure
+        if error is None or self._told:
+            return
+        self._told = True
+        logger.error(
+            "%s; %d responses may not be on the bus", _reason(error), self.feeder.account.not_safe
+        )
+
+
+def _reason(error: Exception) -> str:
+    return f"reusewatch: {error or type(error).__name__}"
+
+
+def _from_threads() -> Callable[[Callable[[], None]], object]:
+    """What calls a function in the reactor's thread, from any other."""
+    if is_asyncio_available():
+        return asyncio.get_running_loop().call_soon_threadsafe
+    from twisted.internet import reactor
+
+    call: Callable[[Callable[[], None]], object] = reactor.callFromThread
+    return call
