@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from crawler import commands, crawling
+from crawler import commands, crawling, looking
 from crawler.errors import CrawlerError, SourceError
 from detector.errors import DetectorError
 from streams.bus import BusError, Unreachable
@@ -54,6 +54,7 @@ def root(
 
 commands.register(app)
 crawling.register(app)
+looking.register(app)
 
 
 def main() -> None:

@@ -21,6 +21,7 @@ from crawler.replay import Interrupted, Replay, summary
 from detector.errors import BadPage
 from detector.hashing import HashScheme
 from streams import topology
+from streams.bus import Unreachable
 from streams.console import fail, print_json, print_line, say
 from streams.feed import LocalSink, PageSink, open_sink
 from streams.fingerprinting import ReadOrigin
@@ -93,7 +94,7 @@ def replay(
         config, bus=bus, state=state, topic_prefix=topic_prefix, workers=workers,
         metrics_port=metrics_port, dead_letter_limit=dead_letter_limit,
     )  # fmt: skip
-    cursors = Cursors(state_of(found))
+    cursors = cursors_of(found)
     with stopping() as stop:
         reader = Reader(found.scheme, Limits(max_body_bytes=found.max_body_bytes))
         job = job_of(
@@ -122,7 +123,7 @@ def run_replay(
     found: Settings, job: Job, cursors: Cursors, stop: threading.Event, *, quiet: bool = False
 ) -> Cursor:
     """Replay a job into the sink that the settings name."""
-    sink = open_sink(found, read_origin=origin_reader(found), say=say)
+    sink = open_sink(found, read_origin=origin_reader(found), stop=stop, say=say)
     try:
         with _served(found, sink), ReplayProgress(quiet=quiet) as progress:
             run = Replay(
@@ -133,8 +134,10 @@ def run_replay(
     except Interrupted:
         sink.close()
         raise
-    except BaseException:
+    except BaseException as error:
         sink.abandon()
+        if isinstance(error, Unreachable) and stop.is_set():
+            raise Interrupted(f"waiting: {error}") from error
         raise
     sink.close()
     return cursor
@@ -159,6 +162,12 @@ def state_of(found: Settings) -> Path:
     if found.bus.startswith("local:"):
         return Path(found.bus.removeprefix("local:"))
     return Path(found.state)
+
+
+def cursors_of(found: Settings) -> Cursors:
+    """How far replays onto this bus came. What is safe on one cluster is not on another."""
+    local = found.bus.startswith("local:")
+    return Cursors(state_of(found), "" if local else f"{found.bus} {found.topic_prefix}")
 
 
 def origin_reader(found: Settings) -> ReadOrigin:

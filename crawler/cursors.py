@@ -1,7 +1,7 @@
 """How far a replay came, so that an interrupted one goes on instead of beginning again.
 
-One small file, replaced as a whole; what it says is safe is safe on the bus. A replay that ends
-removes its own entry: run again, it replays again.
+One small file a replay, replaced as a whole; what it says is safe is safe on the bus. A replay
+that ends removes its own: run again, it replays again.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ import os
 from pathlib import Path
 
 import msgspec
+import xxhash
 
-FILE = "replays.json"
+from streams.bus import Unreachable
+
+DIRECTORY = "replays"
 
 
 class Tally(msgspec.Struct, kw_only=True):
@@ -40,36 +43,41 @@ class Cursor(msgspec.Struct, kw_only=True):
 
 
 class Cursors:
-    """The cursors of a state directory, by what is replayed."""
+    """The cursors of a state directory, by the bus and by what is replayed onto it."""
 
-    def __init__(self, directory: Path) -> None:
-        self._path = directory / FILE
+    def __init__(self, directory: Path, bus: str = "") -> None:
+        self._directory = directory / DIRECTORY
+        self._bus = bus
 
     def load(self, job: str) -> Cursor | None:
         """Where the replay stopped, if it was interrupted."""
-        return self._all().get(job)
+        try:
+            return msgspec.json.decode(self._path(job).read_bytes(), type=Cursor)
+        except (FileNotFoundError, msgspec.MsgspecError):
+            return None  # without it a replay begins again, which only costs time
 
     def save(self, job: str, cursor: Cursor) -> None:
         """Everything before the cursor is safe."""
-        self._write(self._all() | {job: cursor})
+        path = self._path(job)
+        partial = path.with_suffix(".partial")
+        try:
+            self._directory.mkdir(parents=True, exist_ok=True)
+            with partial.open("wb") as file:
+                file.write(msgspec.json.encode(cursor))
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(path)
+        except OSError as error:
+            raise Unreachable(
+                f"{path} cannot be written: {error.strerror}: mend that and run it again; it goes "
+                "on where it was last written"
+            ) from error
 
     def clear(self, job: str) -> None:
         """The replay is through."""
-        found = self._all()
-        if found.pop(job, None) is not None:
-            self._write(found)
+        self._path(job).unlink(missing_ok=True)
 
-    def _all(self) -> dict[str, Cursor]:
-        try:
-            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, Cursor])
-        except (FileNotFoundError, msgspec.MsgspecError):
-            return {}  # without it a replay begins again, which only costs time
-
-    def _write(self, cursors: dict[str, Cursor]) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        partial = self._path.with_suffix(".partial")
-        with partial.open("wb") as file:
-            file.write(msgspec.json.encode(cursors))
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(self._path)
+    def _path(self, job: str) -> Path:
+        # Not one file for all: two replays that end together would undo each other's writing.
+        name = xxhash.xxh3_64_hexdigest(f"{self._bus}\n{job}".encode())
+        return self._directory / f"{name}.json"

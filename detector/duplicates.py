@@ -113,8 +113,11 @@ class DuplicateIndex:
         window = self.window
         if seen.at >= window.first[row] and seen.file == window.file[row]:
             window.last[row] = max(window.last[row], seen.at)
+            # Or an old archive, replayed again, would put a verdict on what stood there before
+            # in the place of the one on what stands there now.
+            superseded = window.superseded(row)
             evicted = self._expire()
-            return Change(alert=False, evicted=len(evicted), superseded=row in evicted)
+            return Change(False, superseded=superseded or row in evicted, evicted=len(evicted))
         self._unplace(row)
         window.first[row] = min(window.first[row], seen.at)
         if seen.at >= window.last[row]:

@@ -2,6 +2,9 @@
 
 DetectorError
 ├── BadPage          this page cannot be judged; it ends in the dead letters
+├── BadPack          this file cannot serve as a label pack
+│   ├── DamagedPack  it does not hold together
+│   └── NewerPack    a newer version of the project wrote it
 └── SchemeMismatch   hashes of two schemes met; nothing they say is comparable
 """
 
@@ -19,6 +22,31 @@ class BadPage(DetectorError):
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
         self.detail = detail
+
+
+class BadPack(DetectorError):
+    """A file that cannot serve as a label pack."""
+
+
+class DamagedPack(BadPack):
+    """A label pack that does not hold together."""
+
+    def __init__(self, where: str, detail: str) -> None:
+        super().__init__(f"{where} is damaged: {detail}: fetch or build it anew")
+        self.where = where
+        self.detail = detail
+
+
+class NewerPack(BadPack):
+    """A label pack in a format that this version does not know."""
+
+    def __init__(self, where: str, found: int, known: int) -> None:
+        super().__init__(
+            f"{where} is a label pack of format {found}, this version reads up to {known}: "
+            "update reusewatch, or build the pack with this version"
+        )
+        self.found = found
+        self.known = known
 
 
 class SchemeMismatch(DetectorError):

@@ -1,48 +1,187 @@
-"""A page's fingerprint: all of its sketches, from one reading of its bytes."""
+"""A page's fingerprint: all of its sketches, from one reading of its bytes.
+
+A batch of pages is scanned and sketched in a few kernel calls. What a person wants to read of a
+page (title, the beginning of its text) is cut from the scan's offsets; nothing is parsed twice.
+"""
 
 from __future__ import annotations
 
+import html
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from detector.batches import TokenBatch
+from detector.decoding import Decoded, decode
+from detector.fields import Field
 from detector.hashing import HashScheme
 from detector.identity_sets import NONE
-from detector.words import read
+from detector.ragged import Ragged
+from detector.scan import Batch, ScanLimits, Source, scan_batch
+from detector.scanning import state
+from detector.sketches import Sketches, sketch
 
-MAX_TOKENS = 1_000_000
+EXCERPT = 300
+TITLE = 300
+# Words looked at for the excerpt: enough to fill it, whatever stands between them.
+_EXCERPT_WORDS = 80
+_LIMITS = ScanLimits()
+_TITLE = int(Field.TITLE)
+_SPACES = re.compile(r"\s+")
+_TAG = re.compile(rb"<[^>]*>")
 
 
 @dataclass(frozen=True, slots=True)
-class Fingerprint:
-    """What is computed of one page. `NONE` stands for no hash: no bytes, no words."""
+class Document:
+    """A page as the detector takes it. `host` and `site` as DNS has them."""
+
+    body: bytes
+    url: str = ""
+    host: str = ""
+    site: str = ""
+    charset: str = "utf-8"
+    html: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is told of a page beside its sketches. Offsets are bytes of its body."""
 
     file_hash: int
-    identity_hash: int
-    tokens: int
-    truncated: bool
     title: str
     excerpt: str
     start: int
     end: int
+    truncated: bool
 
 
-def fingerprint(
-    body: bytes,
-    *,
-    charset: str | None,
-    html: bool,
+@dataclass(frozen=True, slots=True, eq=False)
+class Fingerprints:
+    """A batch: facts by page, sketches as columns. `NONE` stands for no hash.
+
+    `chunk_starts` and `chunk_ends` say where in the body each chunk of the sketches stands.
+    """
+
+    facts: Sequence[Facts]
+    sketches: Sketches
+    chunk_starts: NDArray[np.int64]
+    chunk_ends: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.facts)
+
+
+def fingerprints(
+    documents: Sequence[Document],
     scheme: HashScheme,
-    max_tokens: int = MAX_TOKENS,
-) -> Fingerprint:
-    """The fingerprint of one page."""
-    text = read(body, charset, html=html)
-    words = text.words[:max_tokens]
-    return Fingerprint(
-        file_hash=scheme.of_bytes(body) if body else NONE,
-        identity_hash=scheme.of_text("\n".join(words)) if words else NONE,
-        tokens=len(words),
-        truncated=len(words) < len(text.words),
-        title=text.title,
-        excerpt=text.excerpt,
-        start=0,
-        end=len(body),
+    *,
+    limits: ScanLimits = _LIMITS,
+    gram_sample: float = 1.0,
+) -> Fingerprints:
+    """The fingerprints of a batch of pages; the same for a page in any batch."""
+    decoded = [decode(document.body, document.charset) for document in documents]
+    sources = [
+        Source(text.utf8, document.host, document.site, document.url, document.html)
+        for document, text in zip(documents, decoded, strict=True)
+    ]
+    batch = scan_batch(sources, key=scheme.key, limits=limits)
+    tokens = TokenBatch(
+        Ragged(batch.hashes, batch.token_at),
+        batch.fields,
+        batch.blocks.view(np.uint32),
+        (batch.ends - batch.starts).view(np.uint32),
     )
+    made = sketch(tokens, scheme, gram_sample=gram_sample)
+    starts, ends = _chunk_spans(batch, made)
+    chunk_at, token_at = made.chunks.hashes.offsets.tolist(), batch.token_at.tolist()
+    told = batch.facts.tolist()
+    facts = []
+    for page, (document, text) in enumerate(zip(documents, decoded, strict=True)):
+        chunks = slice(chunk_at[page], chunk_at[page + 1])
+        words = slice(token_at[page], token_at[page] + told[page][state.TEXT_TOKENS])
+        spans = _to_body(text, starts[chunks], ends[chunks])
+        facts.append(_facts(document, text.utf8, batch, words, told[page], spans, scheme))
+    return Fingerprints(facts, made, starts, ends)
+
+
+def _to_body(
+    decoded: Decoded, starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Make the spans of a page's chunks bytes of its body, in place."""
+    if decoded.charset != "utf-8":
+        starts[:] = decoded.body_offsets(starts)
+        ends[:] = decoded.body_offsets(ends)
+    return starts, ends
+
+
+def _facts(
+    document: Document,
+    utf8: bytes,
+    batch: Batch,
+    words: slice,
+    told: list[int],
+    spans: tuple[NDArray[np.int64], NDArray[np.int64]],
+    scheme: HashScheme,
+) -> Facts:
+    """`words` are the page's visible tokens in the batch, `told` the scan's facts of it."""
+    count = words.stop - words.start
+    titled = _title_words(batch.fields[words])
+    below = int(0 < titled < count)  # the title is the first chunk, and not the text's beginning
+    return Facts(
+        file_hash=scheme.of_bytes(document.body) if document.body else NONE,
+        title=_title(utf8, told[state.TITLE_START], told[state.TITLE_END]),
+        excerpt=_excerpt(utf8, batch, words.start + titled * below, words.stop),
+        start=int(spans[0][below]) if count else 0,
+        end=int(spans[1][-1]) if count else 0,
+        truncated=any(told[state.TOKENS_LOST : state.BYTES_LOST + 1]),
+    )
+
+
+def _title_words(fields: NDArray[np.uint8]) -> int:
+    """How many of the page's words, which begin with the title's, are the title's."""
+    if not len(fields) or fields[0] != _TITLE:
+        return 0
+    below = np.flatnonzero(fields != _TITLE)
+    return int(below[0]) if len(below) else len(fields)
+
+
+def _chunk_spans(batch: Batch, made: Sketches) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """From positions in the visible text to bytes of the UTF-8 text."""
+    chunks = made.chunks
+    of_page = np.repeat(np.arange(len(made)), chunks.hashes.counts)
+    seen_at = np.concatenate(([0], np.cumsum(made.words)))[of_page]
+    token_at = batch.token_at[of_page]
+    first = token_at + made.places[seen_at + chunks.starts]
+    last = token_at + made.places[seen_at + chunks.ends - 1]
+    return batch.starts[first].astype(np.int64), batch.ends[last].astype(np.int64)
+
+
+def _title(utf8: bytes, start: int, end: int) -> str:
+    return _plain(utf8[start : min(end, start + 4 * TITLE)])[:TITLE] if start >= 0 else ""
+
+
+def _excerpt(utf8: bytes, batch: Batch, first: int, stop: int) -> str:
+    """The text from word to word; what stands between two of them counts unless it is markup."""
+    some = slice(first, min(stop, first + _EXCERPT_WORDS))
+    parts: list[bytes] = []
+    last = size = 0
+    for start, end in zip(batch.starts[some].tolist(), batch.ends[some].tolist(), strict=True):
+        between = utf8[last:start] if parts and start - last <= EXCERPT else b" "
+        word = utf8[start : min(end, start + EXCERPT)]
+        parts.append(b" " if b"<" in between else between)
+        parts.append(word if b"<" not in word else _TAG.sub(b"", word))
+        last = end
+        size += len(between) + len(word)
+        if size > EXCERPT:
+            break
+    return _plain(b"".join(parts))[:EXCERPT]
+
+
+def _plain(text: bytes) -> str:
+    decoded = text.decode("utf-8", "replace")
+    if "&" in decoded:
+        decoded = html.unescape(decoded)
+    return _SPACES.sub(" ", decoded.replace("\0", "")).strip()

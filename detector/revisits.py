@@ -1,4 +1,4 @@
-"""Revisits: a record that says "the same payload as that page", before that page is known.
+"""Revisits: a record that says "the same payload as that page then", before that is known.
 
 Archives are replayed in any order; a revisit that comes first waits here, a bounded number of them.
 """
@@ -6,16 +6,20 @@ Archives are replayed in any order; a revisit that comes first waits here, a bou
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
+
+# All that wait for one page are looked at whenever it is seen.
+_A_PAGE = 1_000
 
 
 class Revisit(NamedTuple):
-    """The page that was revisited, when, and where it stands."""
+    """The page that was revisited, when, and where it stands; `of` is the time it refers to."""
 
     page: int
     url: str
     at: int
+    of: int | None = None
 
 
 class Waiting:
@@ -37,17 +41,26 @@ class Waiting:
         waiting.append(revisit)
         self._count += 1
         left = 0
+        if len(waiting) > _A_PAGE:
+            del waiting[0]
+            left += 1
+            self._count -= 1
         while self._count > self._limit:
             _, gone = self._by_page.popitem(last=False)
             self._count -= len(gone)
             left += len(gone)
         return left
 
-    def take(self, page: int) -> list[Revisit]:
-        """The revisits that waited for this page."""
-        found = self._by_page.pop(page, [])
-        self._count -= len(found)
-        return found
+    def take(self, page: int, find: Callable[[int | None], int | None]) -> list[Revisit]:
+        """The revisits of this page for whose time something is found now."""
+        known: list[Revisit] = []
+        rest: list[Revisit] = []
+        for revisit in self._by_page.pop(page, []):
+            (rest if find(revisit.of) is None else known).append(revisit)
+        if rest:
+            self._by_page[page] = rest
+        self._count -= len(known)
+        return known
 
     def __iter__(self) -> Iterator[tuple[int, Revisit]]:
         return ((page, revisit) for page, found in self._by_page.items() for revisit in found)

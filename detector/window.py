@@ -74,12 +74,16 @@ class Window:
         return None
 
     def version_at(self, page: int, at: int | None) -> int | None:
-        """The row of a page as it was at a time: the version first seen last before then."""
-        rows = list(self.versions(page))
-        before = [row for row in rows if at is None or self.first[row] <= at]
-        if before:
-            return max(before, key=self.order)
-        return min(rows, key=self.order, default=None)
+        """The row of a page as it was at a time when it was seen; without a time, as it is now.
+
+        None where it was not seen with one content both before and after: what else is known of
+        the page says nothing about that time.
+        """
+        rows = self.versions(page)
+        if at is None:
+            return max(rows, key=lambda row: (self.last[row], self.text[row]), default=None)
+        covering = (row for row in rows if self.first[row] <= at <= self.last[row])
+        return max(covering, key=self.order, default=None)
 
     def superseded(self, row: int) -> bool:
         """Whether a later fetch found other content at the row's URL."""

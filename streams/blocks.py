@@ -8,62 +8,120 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from detector.errors import BadPage
+from detector.fingerprint import Fingerprints
 from detector.hashing import HashScheme
 from streams import topics
 from streams.bus import Message, Outgoing
 from streams.records import VERSIONS
 from streams.wire import Headers, Malformed, check_schema, headers_for
 
-SCHEMA = pa.schema(
-    [
-        pa.field("page", pa.uint64(), nullable=False),
-        pa.field("url", pa.string(), nullable=False),
-        pa.field("site", pa.string(), nullable=False),
-        pa.field("host", pa.string(), nullable=False),
-        pa.field("ip", pa.string()),
-        pa.field("fetched_at", pa.timestamp("us", "UTC"), nullable=False),
-        pa.field("status", pa.int16()),
-        pa.field("content_type", pa.string(), nullable=False),
-        pa.field("charset", pa.string()),
-        pa.field("source", pa.string(), nullable=False),
-        pa.field("offset", pa.int64()),
-        pa.field("title", pa.string(), nullable=False),
-        pa.field("excerpt", pa.string(), nullable=False),
-        pa.field("text_start", pa.int64(), nullable=False),
-        pa.field("text_end", pa.int64(), nullable=False),
-        pa.field("tokens", pa.int64(), nullable=False),
-        pa.field("truncated", pa.bool_(), nullable=False),
-        pa.field("file_hash", pa.uint64(), nullable=False),
-        pa.field("identity_hash", pa.uint64(), nullable=False),
-        pa.field("revisit_of", pa.uint64()),
-        pa.field("revisit_at", pa.timestamp("us", "UTC")),
-    ]
+MIN_VALUES, SUPERSHINGLES, SIMHASH_WORDS = 84, 6, 6
+_HASH = pa.uint64()
+PAGE_FIELDS = (
+    pa.field("page", _HASH, nullable=False),
+    pa.field("url", pa.string(), nullable=False),
+    pa.field("site", pa.string(), nullable=False),
+    pa.field("host", pa.string(), nullable=False),
+    pa.field("ip", pa.string()),
+    pa.field("fetched_at", pa.timestamp("us", "UTC"), nullable=False),
+    pa.field("status", pa.int16()),
+    pa.field("content_type", pa.string(), nullable=False),
+    pa.field("charset", pa.string()),
+    pa.field("source", pa.string(), nullable=False),
+    pa.field("offset", pa.int64()),
+    pa.field("title", pa.string(), nullable=False),
+    pa.field("excerpt", pa.string(), nullable=False),
+    pa.field("text_start", pa.int64(), nullable=False),
+    pa.field("text_end", pa.int64(), nullable=False),
+    pa.field("truncated", pa.bool_(), nullable=False),
+    pa.field("file_hash", _HASH, nullable=False),
+    pa.field("revisit_of", _HASH),
+    pa.field("revisit_at", pa.timestamp("us", "UTC")),
 )
+SKETCH_FIELDS = (
+    pa.field("tokens", pa.int64(), nullable=False),
+    pa.field("identity_hash", _HASH, nullable=False),
+    pa.field("shingles", pa.list_(_HASH, MIN_VALUES), nullable=False),
+    pa.field("supershingles5", pa.list_(_HASH, SUPERSHINGLES), nullable=False),
+    pa.field("supershingles8", pa.list_(_HASH, SUPERSHINGLES), nullable=False),
+    pa.field("simhash", pa.list_(_HASH, SIMHASH_WORDS), nullable=False),
+    pa.field("chunks", pa.list_(_HASH), nullable=False),
+    pa.field("chunk_lengths", pa.list_(pa.uint32()), nullable=False),
+    pa.field("chunk_starts", pa.list_(pa.int64()), nullable=False),
+    pa.field("chunk_ends", pa.list_(pa.int64()), nullable=False),
+    pa.field("grams", pa.list_(_HASH)),  # null: not kept
+    pa.field("terms", pa.list_(_HASH), nullable=False),
+    pa.field("term_weights", pa.list_(pa.float32()), nullable=False),
+    pa.field("terms_total", pa.float64(), nullable=False),
+)
+SCHEMA = pa.schema([*PAGE_FIELDS, *SKETCH_FIELDS])
 PAGES_HEADER = "pages"
 # Room for key and headers beside the value.
 _ENVELOPE = 4096
 _VERSION = b"fingerprints"
 _SCHEME = b"scheme"
-_OPTIONS = pa.ipc.IpcWriteOptions(compression="zstd")
+_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
-def encode(rows: Sequence[Mapping[str, Any]], scheme: HashScheme) -> bytes:
-    """The rows as one block."""
-    columns = [pa.array([row[field.name] for row in rows], field.type) for field in SCHEMA]
+def block_of(
+    rows: Sequence[Mapping[str, Any]], made: Fingerprints, *, grams: bool
+) -> pa.RecordBatch:
+    """Page facts and sketches of the same pages. BadPage where a value does not fit its column."""
+    try:
+        columns = [pa.array([row[f.name] for row in rows], f.type) for f in PAGE_FIELDS]
+    except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
+        raise BadPage("malformed-message", f"a value that no page has: {error}") from error
+    return pa.record_batch([*columns, *_sketch_columns(made, grams=grams)], schema=SCHEMA)
+
+
+def _sketch_columns(made: Fingerprints, *, grams: bool) -> list[pa.Array]:
+    sketches, chunks, terms = made.sketches, made.sketches.chunks, made.sketches.terms
+    at_chunk, at_term = chunks.hashes.offsets, terms.hashes.offsets
+    return [
+        pa.array(sketches.words),
+        pa.array(sketches.identity),
+        _fixed(sketches.min_values5),
+        _fixed(sketches.supershingles5),
+        _fixed(sketches.supershingles8),
+        _fixed(sketches.simhash),
+        _lists(at_chunk, chunks.hashes.values),
+        _lists(at_chunk, chunks.lengths),
+        _lists(at_chunk, made.chunk_starts),
+        _lists(at_chunk, made.chunk_ends),
+        _lists(sketches.grams.hashes.offsets, sketches.grams.hashes.values)
+        if grams
+        else pa.nulls(len(made), pa.list_(_HASH)),
+        _lists(at_term, terms.hashes.values),
+        _lists(at_term, terms.weights),
+        pa.array(terms.totals),
+    ]
+
+
+def _fixed(rows: NDArray[Any]) -> pa.Array:
+    return pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), rows.shape[1])
+
+
+def _lists(offsets: NDArray[np.int64], values: NDArray[Any]) -> pa.Array:
+    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(values))
+
+
+def encode(block: pa.RecordBatch, scheme: HashScheme) -> bytes:
+    """The block as bytes, with its version and its scheme."""
     metadata = {_VERSION: str(VERSIONS["fingerprints"]), _SCHEME: scheme.name}
-    schema = SCHEMA.with_metadata(metadata)
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, schema, options=_OPTIONS) as writer:
-        writer.write_batch(pa.record_batch(columns, schema=schema))
+    with pa.ipc.new_stream(sink, SCHEMA.with_metadata(metadata), options=_OPTIONS) as writer:
+        writer.write_batch(block.replace_schema_metadata(metadata))
     found: bytes = sink.getvalue().to_pybytes()
     return found
 
 
 def block_messages(
-    rows: Sequence[Mapping[str, Any]],
+    block: pa.RecordBatch,
     scheme: HashScheme,
     partition: int | None = None,
     *,
@@ -74,18 +132,19 @@ def block_messages(
 
     A block is keyed by the site of its first page.
     """
-    value = encode(rows, scheme)
+    value = encode(block, scheme)
     if len(value) > limit - _ENVELOPE:
-        if len(rows) == 1:
+        if len(block) == 1:
             raise BadPage("too-large", f"a fingerprint of {len(value)} bytes; the limit is {limit}")
-        for half in (rows[: len(rows) // 2], rows[len(rows) // 2 :]):
-            yield from block_messages(half, scheme, partition, limit=limit, headers=headers)
+        half = len(block) // 2
+        for part in (block.slice(0, half), block.slice(half)):
+            yield from block_messages(part, scheme, partition, limit=limit, headers=headers)
         return
     yield Outgoing(
         topics.FINGERPRINTS,
-        rows[0]["site"],
+        block.column("site")[0].as_py(),
         value,
-        (*headers_for(topics.FINGERPRINTS), (PAGES_HEADER, b"%d" % len(rows)), *headers),
+        (*headers_for(topics.FINGERPRINTS), (PAGES_HEADER, b"%d" % len(block)), *headers),
         partition,
     )
 
@@ -97,15 +156,39 @@ def read_block(message: Message, scheme: HashScheme) -> pa.RecordBatch:
         with pa.ipc.open_stream(message.value or b"") as reader:
             table = reader.read_all()
         table.validate(full=True)
-        # Names are decoded only here: they may be no UTF-8.
-        types = {field.name: field.type for field in table.schema}
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        _check_scheme(table, scheme)
+        _check_columns(table)
+    # ValueError: names that are no UTF-8, which Arrow does not look at before they are asked for.
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise Malformed(f"not a fingerprint block: {error}") from error
-    metadata = table.schema.metadata or {}
-    scheme.require(metadata.get(_SCHEME, b"(none)").decode("utf-8", "replace"), "a block")
-    missing = [field.name for field in SCHEMA if types.get(field.name) != field.type]
-    if missing:
-        raise Malformed(f"a fingerprint block without {', '.join(missing)} of the right type")
     return table.combine_chunks().to_batches()[0] if len(table) else pa.RecordBatch.from_pylist(
         [], schema=table.schema
     )  # fmt: skip
+
+
+def read_pages(block: pa.RecordBatch) -> list[dict[str, Any]]:
+    """The facts of a block's pages, with the sketches that are one number."""
+    names = [field.name for field in PAGE_FIELDS] + ["tokens", "identity_hash"]
+    try:
+        rows: list[dict[str, Any]] = block.select(names).to_pylist()
+    except (pa.ArrowException, ValueError, OverflowError) as error:
+        raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
+    return rows
+
+
+def _check_scheme(table: pa.Table, scheme: HashScheme) -> None:
+    """Another scheme stops the process: nothing of the topic could be compared."""
+    found = (table.schema.metadata or {}).get(_SCHEME)
+    if found is None:
+        raise Malformed("a fingerprint block that names no hash scheme")
+    scheme.require(found.decode("utf-8", "replace"), "a fingerprint block")
+
+
+def _check_columns(table: pa.Table) -> None:
+    for field in SCHEMA:
+        at = table.schema.get_field_index(field.name)
+        if at < 0:
+            raise Malformed(f"a fingerprint block without {field.name}")
+        column = table.column(at)
+        if column.type != field.type or (column.null_count and not field.nullable):
+            raise Malformed(f"a fingerprint block whose {field.name} is no {field.type}")

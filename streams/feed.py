@@ -7,8 +7,10 @@ PageSink   the one protocol that sources know
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from threading import Event
 from typing import Protocol
@@ -17,10 +19,10 @@ import msgspec
 
 from streams import topics
 from streams.blocks import PAGES_HEADER
-from streams.bus import Bus, Message, Outlet, Partition, TooLarge
+from streams.bus import Bus, BusError, Message, Outlet, Partition, TooLarge
 from streams.fingerprinting import FingerprintStage, ReadOrigin
 from streams.local import LocalBus
-from streams.metrics import Meters
+from streams.metrics import Health, Meters
 from streams.parallel import InProcess, ProcessPool, Runner
 from streams.records import DeadLetter, Page
 from streams.settings import Settings
@@ -30,6 +32,7 @@ from streams.wire import dead_letter_message, page_message
 from streams.worker import DeadLetterLimit, Worker
 
 _BATCH_BYTES = 8 << 20
+_ONLY = Partition(topics.PAGES, 0)
 
 
 class PageSink(Protocol):
@@ -97,8 +100,10 @@ class BusSink:
         self._bus.close()
 
     def abandon(self) -> None:
-        """Leave."""
-        self.close()
+        """Leave; what the broker does not take within seconds is sent again by the next run."""
+        with suppress(BusError):
+            self._outlet.close()
+        self._bus.close()
 
 
 class LocalSink:
@@ -127,11 +132,19 @@ class LocalSink:
         self._log = self._outlet.log(topics.FINGERPRINTS)
         self.meters = Meters("local", settings.scheme.name)
         self._index: Worker = index_worker(settings, bus, bus.directory, self.meters, say)
-        while self._index.step(0):
-            pass
+        self._health = self._serve(settings, say)
+        self._judge_all()
         self._batch: list[Message] = []
         self._bytes = 0
         self._taken = 0
+
+    def _serve(self, settings: Settings, say: Callable[[str], None]) -> Health | None:
+        """Metrics, where a port was given: most replays are over before anybody looks."""
+        if settings.metrics_port is None:
+            return None
+        health = Health(self.meters, settings.metrics_host, settings.metrics_port, self._index)
+        say(f"replay: http://{settings.metrics_host}:{health.port}/metrics")
+        return health
 
     @property
     def alerts(self) -> int:
@@ -146,9 +159,8 @@ class LocalSink:
     def put(self, page: Page) -> None:
         """Take a page; a full batch is processed."""
         sent = page_message(page)
-        now = int(datetime.now(UTC).timestamp() * 1000)
-        part = Partition(topics.PAGES, 0)
-        self._batch.append(Message(part, self._taken, sent.key, sent.value, sent.headers, now))
+        now = time.time_ns() // 1_000_000
+        self._batch.append(Message(_ONLY, self._taken, sent.key, sent.value, sent.headers, now))
         self._taken += 1
         self._bytes += len(page.body)
         if len(self._batch) >= self._batch_pages or self._bytes >= _BATCH_BYTES:
@@ -168,7 +180,11 @@ class LocalSink:
             self.meters.dead.labels("fingerprint", reason).inc(count)
         dead = output.dead.total()
         self._limit.saw(output.pages + dead, dead, next(iter(output.dead), ""))
-        self._index.step(0)
+        self._index.take(0)
+
+    def _judge_all(self) -> None:
+        while self._index.take(0):
+            pass
 
     def bury(self, letter: DeadLetter) -> None:
         """Keep a dead letter."""
@@ -181,9 +197,10 @@ class LocalSink:
             self._submit()
         for output in self._runner.drain():
             self._accept(output)
+        # Committed here only, after this flush: an offset past a block that is not on disk yet
+        # would outlive it in a power cut.
         self._outlet.flush()
-        while self._index.step(0):
-            pass
+        self._judge_all()
         self._index.commit()
 
     def close(self) -> None:
@@ -195,14 +212,20 @@ class LocalSink:
             self._log.retain(self._window, lambda entry: int(dict(entry.headers)[PAGES_HEADER]))
             self._outlet.close()
         finally:
-            self._runner.close()
-            self._bus.close()
+            self._release()
+
+    def _release(self) -> None:
+        self._runner.close()
+        if self._health is not None:
+            self._health.close()
+        self._bus.close()
 
     def abandon(self) -> None:
         """Leave without a commit; what was not committed is read again."""
         self._index.abandon()
-        self._runner.close()
-        self._bus.close()
+        with suppress(BusError):
+            self._outlet.close()  # with the dead letters, which say why
+        self._release()
 
 
 def only_partition(site: str) -> int:
@@ -221,8 +244,8 @@ def open_sink(
     settings: Settings,
     *,
     read_origin: ReadOrigin | None = None,
-    say: Callable[[str], None],
     stop: Event | None = None,
+    say: Callable[[str], None],
 ) -> PageSink:
     """The sink that the settings name. `stop` ends the waiting for a broker that is away."""
     bus = open_bus(settings, stop=stop, say=say)

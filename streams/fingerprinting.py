@@ -5,29 +5,31 @@ A page that cannot be read becomes a dead letter; nothing else is lost.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
+import pyarrow as pa
 
 from detector.errors import BadPage
-from detector.fingerprint import fingerprint
+from detector.fingerprint import Document, fingerprints
 from detector.hashing import HashScheme
-from detector.identity_sets import NONE
 from streams import topics
-from streams.blocks import block_messages
+from streams.blocks import block_messages, block_of
 from streams.bus import Message, Outgoing
 from streams.records import DeadLetter, Origin, Page
 from streams.snapshot import State
 from streams.stages import Output
 from streams.urls import place
-from streams.wire import WireError, dead_letter_message, read_page
+from streams.wire import Headers, WireError, dead_letter_message, read_page
 
 ReadOrigin = Callable[[Origin], Page]
 RECEIVED = "received"
+# One gram in so many, by its value: the same grams on every page.
+GRAM_SAMPLE = 1 / 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,34 +40,77 @@ class FingerprintStage:
     partition_for: Callable[[str], int]
     # How a page that was too large for the bus is read again; BadPage where that fails.
     read_origin: ReadOrigin | None = None
+    # The grams of quilts make a block several times larger.
+    grams: Literal["all", "sampled", "none"] = "none"
     name: str = "fingerprint"
     reads: tuple[str, ...] = (topics.PAGES,)
     sole: bool = False
 
     def process(self, messages: Sequence[Message]) -> Output:
         """One block per partition of the batch, and a dead letter for every page that is bad."""
-        rows: dict[int, list[dict[str, Any]]] = defaultdict(list)
-        sent: list[Outgoing] = []
-        dead: Counter[str] = Counter()
+        letters: list[DeadLetter] = []
+        rows: list[dict[str, Any]] = []
+        documents: list[Document] = []
         for message in messages:
             try:
-                row = self._row(message)
-                rows[self.partition_for(row["site"])].append(row)
+                row, document = self._read(message)
             except (WireError, BadPage) as error:
-                letter = _dead_letter(message, error)
-                dead[letter.reason] += 1
-                sent.append(dead_letter_message(letter))
+                letters.append(_dead_letter(message, error))
+                continue
+            rows.append(row)
+            documents.append(document)
         received = str(min((m.timestamp_ms for m in messages), default=0)).encode()
-        for partition, block in rows.items():
-            headers = ((RECEIVED, received),)
-            sent += block_messages(block, self.scheme, partition, headers=headers)
-        return Output(sent, sum(map(len, rows.values())), dead)
+        blocks = self._blocks(rows, documents, ((RECEIVED, received),), letters)
+        dead = Counter(letter.reason for letter in letters)
+        pages = len(messages) - len(letters)
+        return Output([*blocks, *map(dead_letter_message, letters)], pages, dead)
 
-    def _row(self, message: Message) -> dict[str, Any]:
+    def _blocks(
+        self,
+        rows: list[dict[str, Any]],
+        documents: list[Document],
+        headers: Headers,
+        letters: list[DeadLetter],
+    ) -> list[Outgoing]:
+        """The pages as blocks. One that fits none must not take the others of its batch with it."""
+        if not rows:
+            return []
+        try:
+            return list(self._blocks_of_all(rows, documents, headers))
+        except BadPage as error:
+            if len(rows) == 1:
+                letters.append(_letter_of_row(rows[0], error))
+                return []
+        return [
+            sent
+            for row, document in zip(rows, documents, strict=True)
+            for sent in self._blocks([row], [document], headers, letters)
+        ]
+
+    def _blocks_of_all(
+        self, rows: list[dict[str, Any]], documents: list[Document], headers: Headers
+    ) -> Iterator[Outgoing]:
+        sample = GRAM_SAMPLE if self.grams == "sampled" else 1.0
+        made = fingerprints(documents, self.scheme, gram_sample=sample)
+        for row, facts in zip(rows, made.facts, strict=True):
+            row["title"], row["excerpt"] = facts.title, facts.excerpt
+            row["text_start"], row["text_end"] = facts.start, facts.end
+            row["truncated"] = row["truncated"] or facts.truncated
+            row["file_hash"] = facts.file_hash
+        block = block_of(rows, made, grams=self.grams != "none")
+        places = [self.partition_for(row["site"]) for row in rows]
+        for partition in dict.fromkeys(places):
+            mine = [index for index, place in enumerate(places) if place == partition]
+            part = block if len(mine) == len(rows) else block.take(pa.array(mine))
+            yield from block_messages(part, self.scheme, partition, headers=headers)
+
+    def _read(self, message: Message) -> tuple[dict[str, Any], Document]:
         page = read_page(message)
         if page.by_reference:
             page = self._read_again(page)
         where = place(page.url, self.scheme)
+        # A revisit stored no body: it has no words, and the index knows whose words it has.
+        referred = page.revisit_of
         row = {
             "page": int(where.page_id, 16),
             "url": page.url,
@@ -78,8 +123,18 @@ class FingerprintStage:
             "charset": page.charset,
             "source": page.origin.source,
             "offset": page.origin.offset,
+            "truncated": page.truncated,
+            "revisit_of": referred and int(place(referred.url, self.scheme).page_id, 16),
+            "revisit_at": referred and referred.fetched_at,
         }
-        return row | (self._revisit(page) if page.revisit_of else self._sketches(page))
+        return row, Document(
+            b"" if referred else page.body,
+            page.url,
+            where.host,
+            where.site,
+            page.charset or "utf-8",
+            page.content_type != "text/plain",
+        )
 
     def _read_again(self, page: Page) -> Page:
         if self.read_origin is None:
@@ -94,42 +149,6 @@ class FingerprintStage:
             raise BadPage("too-large", f"too large for the bus, and {page.origin.source} changed")
         return msgspec.structs.replace(page, body=again.body, by_reference=False)
 
-    def _sketches(self, page: Page) -> dict[str, Any]:
-        made = fingerprint(
-            page.body,
-            charset=page.charset,
-            html=page.content_type != "text/plain",
-            scheme=self.scheme,
-        )
-        return {
-            "title": made.title,
-            "excerpt": made.excerpt,
-            "text_start": made.start,
-            "text_end": made.end,
-            "tokens": made.tokens,
-            "truncated": made.truncated or page.truncated,
-            "file_hash": made.file_hash,
-            "identity_hash": made.identity_hash,
-            "revisit_of": None,
-            "revisit_at": None,
-        }
-
-    def _revisit(self, page: Page) -> dict[str, Any]:
-        assert page.revisit_of is not None  # noqa: S101 - the caller asked
-        referred = place(page.revisit_of.url, self.scheme)
-        return {
-            "title": "",
-            "excerpt": "",
-            "text_start": 0,
-            "text_end": 0,
-            "tokens": 0,
-            "truncated": False,
-            "file_hash": NONE,
-            "identity_hash": NONE,
-            "revisit_of": int(referred.page_id, 16),
-            "revisit_at": page.revisit_of.fetched_at,
-        }
-
     def rows(self) -> int:
         """None."""
         return 0
@@ -142,8 +161,19 @@ class FingerprintStage:
         """Nothing to keep."""
         return None
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: State | None) -> None:
         """Nothing to take up."""
+
+
+def _letter_of_row(row: dict[str, Any], error: BadPage) -> DeadLetter:
+    return DeadLetter(
+        reason=error.reason,
+        source=row["source"],
+        offset=row["offset"],
+        url=row["url"][:2048],
+        detail=error.detail,
+        at=datetime.now(UTC),
+    )
 
 
 def _dead_letter(message: Message, error: WireError | BadPage) -> DeadLetter:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from detector.hashing import HashScheme
 from detector.revisits import Revisit, Waiting
 from detector.window import Sighting
 from streams import topics
-from streams.blocks import read_block
+from streams.blocks import read_block, read_pages
 from streams.bus import Message
 from streams.records import DeadLetter
 from streams.reports import Subject, alert_id, at_us, duplicate_alert, verdict
@@ -56,10 +57,10 @@ class IndexStage:
         self._scheme = scheme
         self._clock = clock
         self._same_site = same_site
-        self._index = DuplicateIndex(
-            max_pages=max_pages, max_age_us=max_age_us, same_site=same_site
+        self._new_index = partial(
+            DuplicateIndex, max_pages=max_pages, max_age_us=max_age_us, same_site=same_site
         )
-        self._waiting = Waiting(limit=WAITING_REVISITS)
+        self.restore(None)
 
     def process(self, messages: Sequence[Message]) -> Output:
         """Judge the pages of the blocks, in order."""
@@ -67,7 +68,7 @@ class IndexStage:
         pages = 0
         for message in messages:
             try:
-                rows = read_block(message, self._scheme).to_pylist()
+                rows = read_pages(read_block(message, self._scheme))
             except WireError as error:
                 out.dead[error.reason] += 1
                 out.messages.append(dead_letter_message(self._dead_letter(message, error)))
@@ -97,24 +98,41 @@ class IndexStage:
             out.messages.append(self._verdict(subject, Match(None, None, (), 0)))
             return
         self._judge_page(subject, row["file_hash"], out)
-        for revisit in self._waiting.take(subject.page):
-            self._judge_page(_revisited(revisit, subject), row["file_hash"], out)
+        self._judge_waiting(subject.page, out)
 
     def _judge_revisit(self, row: Row, subject: Subject, out: Output) -> None:
-        referred, when = row["revisit_of"], row["revisit_at"]
-        window = self._index.window
-        found = window.version_at(referred, at_us(when) if when else None)
-        if found is None:
-            revisit = Revisit(subject.page, subject.url, subject.fetched_us)
-            out.events["revisit-forgotten"] += self._waiting.add(referred, revisit)
-            out.events["revisit-waiting"] += 1
+        when = row["revisit_at"]
+        revisit = Revisit(
+            subject.page, subject.url, subject.fetched_us, at_us(when) if when else None
+        )
+        if self._judge_as(revisit, row["revisit_of"], subject.ip, out):
+            self._judge_waiting(subject.page, out)
             return
-        of = Subject(
-            page=subject.page, url=subject.url, site=subject.site, ip=subject.ip,
-            fetched_us=subject.fetched_us, text=window.text[found], start=window.start[found],
+        out.events["revisit-forgotten"] += self._waiting.add(row["revisit_of"], revisit)
+        out.events["revisit-waiting"] += 1
+
+    def _judge_waiting(self, page: int, out: Output) -> None:
+        """The revisits of a page that was seen, and those that refer to a revisit in turn."""
+        seen = deque([page])
+        while seen:
+            of = seen.popleft()
+            for revisit in self._waiting.take(of, partial(self._index.window.version_at, of)):
+                if self._judge_as(revisit, of, None, out):
+                    seen.append(revisit.page)
+
+    def _judge_as(self, revisit: Revisit, of: int, ip: str | None, out: Output) -> bool:
+        """Judge a revisit by the content of the page that it refers to, if that is known."""
+        window = self._index.window
+        found = window.version_at(of, revisit.of)
+        if found is None:
+            return False
+        subject = Subject(
+            page=revisit.page, url=revisit.url, site=place(revisit.url, self._scheme).site, ip=ip,
+            fetched_us=revisit.at, text=window.text[found], start=window.start[found],
             end=window.end[found],
         )  # fmt: skip
-        self._judge_page(of, window.file[found], out)
+        self._judge_page(subject, window.file[found], out)
+        return True
 
     def _judge_page(self, subject: Subject, file: int, out: Output) -> None:
         now = self._clock()
@@ -183,8 +201,14 @@ class IndexStage:
         facts = {"newest": window.newest, "waiting": waiting, "same_site": self._same_site}
         return State(arrays, facts)
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: State | None) -> None:
         """Take up a saved window; what no longer fits leaves with the next page."""
+        self._index = self._new_index()
+        self._waiting = Waiting(limit=WAITING_REVISITS)
+        if state is not None:
+            self._take_up(state)
+
+    def _take_up(self, state: State) -> None:
         window = self._index.window
         for name in _COLUMNS:
             column = getattr(window, name)
@@ -209,14 +233,6 @@ def _subject(row: Row) -> Subject:
         page=row["page"], url=row["url"], site=row["site"], fetched_us=at_us(row["fetched_at"]),
         text=row["identity_hash"], start=row["text_start"], end=row["text_end"],
         excerpt=row["excerpt"], truncated=row["truncated"], ip=row["ip"],
-    )  # fmt: skip
-
-
-def _revisited(revisit: Revisit, of: Subject) -> Subject:
-    host_site = place(revisit.url, HashScheme()).site
-    return Subject(
-        page=revisit.page, url=revisit.url, site=host_site, fetched_us=revisit.at, text=of.text,
-        start=of.start, end=of.end, excerpt=of.excerpt, truncated=of.truncated,
     )  # fmt: skip
 
 

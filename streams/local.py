@@ -13,6 +13,8 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import IO
 
@@ -110,10 +112,15 @@ class LocalBus:
             return
         reader = _reader(self.directory, topic, None)
         compacted = topics.TOPICS[topic].cleanup == "compact"
-        then = reader.end()
         try:
+            with _told(self.directory):
+                if not follow:
+                    # Or a message that is replaced meanwhile is seen twice, or not at all.
+                    reader.freeze()
+                then = reader.end()
             while True:
-                found = reader.read(_POLL_LIMIT)
+                with _told(self.directory):
+                    found = reader.read(_POLL_LIMIT)
                 for message in found:
                     # A tombstone is news to whoever follows; as of now the key is just not there.
                     if message.value is not None or not compacted or message.offset >= then:
@@ -185,12 +192,13 @@ class LocalOutlet:
             for log in self._logs.values():
                 log.sync()
             if self._rows:
+                now = _now_ms()
                 with self._database:
-                    for row in self._rows:
-                        self._database.execute(
-                            f'INSERT OR REPLACE INTO "{row.topic}" (key, value, headers, at) '  # noqa: S608 - a name of ours
+                    for topic, rows in groupby(self._rows, key=lambda row: row.topic):
+                        self._database.executemany(
+                            f'INSERT OR REPLACE INTO "{topic}" (key, value, headers, at) '  # noqa: S608 - a name of ours
                             "VALUES (?, ?, ?, ?)",
-                            (row.key, row.value, msgspec.msgpack.encode(row.headers), _now_ms()),
+                            [(row.key, row.value, _stored(row.headers), now) for row in rows],
                         )
                 self._rows.clear()
 
@@ -210,9 +218,10 @@ class LocalOutlet:
         try:
             self.flush()
         finally:
-            for log in self._logs.values():
-                log.close()
             self._database.close()
+            with _told(self._directory):
+                for log in self._logs.values():
+                    log.close()
 
 
 class LocalInlet:
@@ -252,9 +261,10 @@ class LocalInlet:
 
     def committed(self) -> dict[Partition, int]:
         """What the group has done."""
-        rows = self._database.execute(
-            "SELECT topic, part, next FROM offsets WHERE reader = ?", (self._group,)
-        )
+        with _told(self._directory):
+            rows = self._database.execute(
+                "SELECT topic, part, next FROM offsets WHERE reader = ?", (self._group,)
+            ).fetchall()
         return {Partition(topic, part): following for topic, part, following in rows}
 
     def seek(self, offsets: Offsets) -> None:
@@ -309,6 +319,9 @@ class _LogReader:
             for offset, entry in self._log.read(limit)
         ]
 
+    def freeze(self) -> None:
+        """A log only grows: what was read stays as it is."""
+
     def end(self) -> int:
         probe = LogReader(self._directory)
         try:
@@ -340,6 +353,10 @@ class _TableReader:
             Message(self._part, seq - 1, key, value, _headers(headers), at)
             for seq, key, value, headers, at in rows
         ]
+
+    def freeze(self) -> None:
+        """See the table as it is now, whatever is written meanwhile."""
+        self._database.execute("BEGIN")
 
     def end(self) -> int:
         found = self._database.execute(f'SELECT MAX(seq) FROM "{self._part.topic}"').fetchone()  # noqa: S608 - a name of ours
@@ -400,6 +417,11 @@ def _told(directory: Path) -> Iterator[None]:
 
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000
+
+
+@lru_cache(maxsize=256)  # those of a topic are the same but for its alerts
+def _stored(headers: Headers) -> bytes:
+    return msgspec.msgpack.encode(headers)
 
 
 def _headers(stored: bytes) -> Headers:

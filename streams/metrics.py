@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import platform
 import threading
+from collections.abc import Sequence
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from typing import Protocol
@@ -22,7 +24,7 @@ from prometheus_client import (
 )
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from streams.bus import Unreachable
+from streams.bus import Partition, Unreachable
 
 _FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 _SLOW = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600)
@@ -94,6 +96,13 @@ class Meters:
         """The label of everything here."""
         return self._stage
 
+    def forget(self, parts: Sequence[Partition]) -> None:
+        """These partitions are somebody else's: what they wait for is shown there."""
+        for topic, number in parts:
+            for gauge in (self.lag_records, self.lag_seconds, self.progress):
+                with suppress(KeyError):  # it was never set
+                    gauge.remove(self._stage, topic, str(number))
+
     def exposition(self) -> bytes:
         """What /metrics says."""
         return generate_latest(self.registry)
@@ -139,7 +148,7 @@ def _handler(meters: Meters, watched: Watched) -> type[BaseHTTPRequestHandler]:
         timeout = 10  # a client that says nothing does not hold a thread for ever
 
         def do_GET(self) -> None:
-            if self.path == "/metrics":
+            if self.path.partition("?")[0] == "/metrics":
                 self._answer(200, meters.exposition(), CONTENT_TYPE_LATEST)
             elif self.path == "/healthz":
                 trouble = watched.trouble()

@@ -1,16 +1,21 @@
 """The parsing half on several processes: batches out, outputs back in the order they went out.
 
 The order is that of the source whatever the number of processes, so that what is found is too.
+Each process has a pipe of its own and shares no queue and no lock with another: one that is killed
+in the middle of anything takes nothing with it, and a parent that is killed ends them all.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import signal
+import traceback
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Future, ThreadPoolExecutor
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from threading import Lock
 from typing import Protocol
 
 from streams.bus import Message
@@ -18,6 +23,9 @@ from streams.stages import Output, Stage
 from streams.worker import WorkerStopped
 
 _TRIES = 3
+_END_SECONDS = 5.0
+# Spawned, not forked: this process may have threads.
+_context = multiprocessing.get_context("spawn")
 
 
 class Runner(Protocol):
@@ -55,77 +63,120 @@ class ProcessPool:
     """Several processes, a bounded number of batches under way."""
 
     def __init__(self, stage: Stage, workers: int) -> None:
-        self._stage = stage
-        self._workers = workers
-        self._waiting: deque[tuple[Sequence[Message], Future[Output]]] = deque()
-        self._pool = self._start()
-
-    def _start(self) -> ProcessPoolExecutor:
-        # Spawned, not forked: this process may have threads.
-        return ProcessPoolExecutor(
-            self._workers,
-            mp_context=multiprocessing.get_context("spawn"),
-            initializer=_begin,
-            initargs=(self._stage,),
-        )
+        self._bound = 2 * workers
+        self._waiting: deque[Future[Output]] = deque()
+        self._processes = [_Process(stage) for _ in range(workers)]
+        self._idle: SimpleQueue[_Process] = SimpleQueue()
+        for process in self._processes:
+            self._idle.put(process)
+        # A thread for each process: one waits for its pipe while another's is served.
+        self._threads = ThreadPoolExecutor(workers)
 
     def submit(self, batch: Sequence[Message]) -> Iterator[Output]:
         """Take a batch, and wait for the oldest while there are two for each process."""
-        self._waiting.append((batch, self._send(batch)))
-        while len(self._waiting) > 2 * self._workers:
-            yield self._oldest()
+        self._waiting.append(self._threads.submit(self._run, batch))
+        while len(self._waiting) > self._bound:
+            yield self._waiting.popleft().result()
 
-    def _send(self, batch: Sequence[Message]) -> Future[Output]:
+    def _run(self, batch: Sequence[Message]) -> Output:
+        process = self._idle.get()
         try:
-            return self._pool.submit(_process, batch)
-        except BrokenProcessPool as error:  # told again, and mended, when its turn comes
-            broken: Future[Output] = Future()
-            broken.set_exception(error)
-            return broken
+            return process.run(batch)
+        finally:
+            self._idle.put(process)
 
     def drain(self) -> Iterator[Output]:
         """Wait for all."""
         while self._waiting:
-            yield self._oldest()
-
-    def _oldest(self) -> Output:
-        for _ in range(_TRIES):
-            try:
-                output = self._waiting[0][1].result()
-            except BrokenProcessPool:
-                self._mend()
-                continue
-            self._waiting.popleft()
-            return output
-        first = self._waiting[0][0][0]
-        raise WorkerStopped(
-            f"a worker process died {_TRIES} times over the batch that begins at "
-            f"{first.key} (offset {first.offset}): out of memory? Try fewer --workers, or a "
-            "smaller --batch-pages"
-        )
-
-    def _mend(self) -> None:
-        """A process was killed: start anew and send again what was under way."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
-        self._pool = self._start()
-        self._waiting = deque((batch, self._send(batch)) for batch, _ in self._waiting)
+            yield self._waiting.popleft().result()
 
     def close(self) -> None:
         """End the processes; what is under way is dropped."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for process in self._processes:
+            process.close()
+        self._threads.shutdown(wait=True)
 
 
-_stage: Stage | None = None
+class _Process:
+    """One process and the pipe to it; started with its first batch, and anew when it dies."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._pipe: Connection | None = None
+        # Held while the process is started or ended: closing may come from another thread.
+        self._changing = Lock()
+        self._closed = False
+
+    def run(self, batch: Sequence[Message]) -> Output:
+        for _ in range(_TRIES):
+            try:
+                pipe = self._pipe or self._start()
+                pipe.send(batch)
+                outcome = pipe.recv()
+            except (EOFError, OSError) as error:
+                self._end()
+                if self._closed:
+                    raise WorkerStopped("the processes were ended") from error
+                continue
+            if isinstance(outcome, str):
+                raise RuntimeError(f"in a worker process:\n{outcome}")
+            output: Output = outcome
+            return output
+        raise WorkerStopped(
+            f"a worker process died {_TRIES} times over the batch that begins at {batch[0].key} "
+            f"(offset {batch[0].offset}): out of memory? Try fewer --workers, or a smaller "
+            "batch_pages"
+        )
+
+    def _start(self) -> Connection:
+        with self._changing:
+            if self._closed:
+                raise EOFError
+            ours, theirs = _context.Pipe()
+            self._process = _context.Process(target=_serve, args=(theirs, self._stage), daemon=True)
+            # Ctrl-C reaches the whole group: the parent decides when its workers end. Inherited,
+            # so that it holds from the first instruction on.
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                self._process.start()
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            # Or the end of the process would not be the end of the pipe.
+            theirs.close()
+            self._pipe = ours
+            return ours
+
+    def _end(self) -> None:
+        with self._changing:
+            if self._pipe is not None:
+                self._process.kill()
+                self._process.join(_END_SECONDS)
+                self._pipe.close()
+                self._pipe = None
+
+    def close(self) -> None:
+        with self._changing:
+            self._closed = True
+            if self._pipe is not None:
+                # Its end is the end of the pipe, for the thread that waits there too.
+                self._process.kill()
+                self._process.join(_END_SECONDS)
 
 
-def _begin(stage: Stage) -> None:
-    global _stage  # noqa: PLW0603 - one stage for each worker process
-    _stage = stage
-    # Ctrl-C reaches the whole group: the parent decides when its workers end.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _process(batch: Sequence[Message]) -> Output:
-    if _stage is None:
-        raise RuntimeError("the worker process was not begun")
-    return _stage.process(batch)
+def _serve(pipe: Connection, stage: Stage) -> None:
+    """In the process: until the parent is gone."""
+    while True:
+        try:
+            batch = pipe.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            outcome: Output | str = stage.process(batch)
+        except Exception:
+            # As text: what an exception is made of need not survive the way.
+            outcome = traceback.format_exc()
+        try:
+            pipe.send(outcome)
+        except OSError:
+            return

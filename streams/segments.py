@@ -20,6 +20,7 @@ from streams.bus import BusBroken, PastRetention
 SEGMENT_BYTES = 64 << 20
 _FRAME = struct.Struct("<II")
 _SUFFIX = ".log"
+_ENTRY_BEGINS = b"\x94"  # msgpack: an array of four
 _encoder = msgspec.msgpack.Encoder()
 
 
@@ -43,6 +44,15 @@ def bases(directory: Path) -> list[int]:
 def first_offset(directory: Path) -> int:
     """The first offset that is still there."""
     return next(iter(bases(directory)), 0)
+
+
+def sync_directory(directory: Path) -> None:
+    """Return when the names in a directory are on disk: a synced file without one is lost."""
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _path(directory: Path, base: int) -> Path:
@@ -92,11 +102,17 @@ class LogReader:
             return None
         while True:
             payload = _read_frame(self._file) if self._file else None
+            later = self._later() if payload is None else None
+            if later is not None and self._file is not None:
+                # Once there is a later segment this one is final: look again, for between the
+                # two looks the writer may have appended here.
+                payload = _read_frame(self._file)
             if payload is not None:
                 self.offset += 1
                 return payload
-            if not self._roll():
+            if later is None:
                 return None
+            self._roll(later)
 
     def _open_at_offset(self) -> bool:
         wanted = self.offset
@@ -112,19 +128,19 @@ class LogReader:
             self.offset += 1
         return True
 
-    def _roll(self) -> bool:
+    def _later(self) -> int | None:
+        """The segment after this one."""
+        return next((base for base in bases(self._directory) if base > self._segment), None)
+
+    def _roll(self, later: int) -> None:
         """Go on to the segment that begins where this one ends."""
-        later = [base for base in bases(self._directory) if base > self._segment]
-        if not later:
-            return False
-        if later[0] != self.offset:
+        if later != self.offset:
             path = _path(self._directory, self._segment)
             raise BusBroken(
-                f"{path}: damaged at offset {self.offset}; the log goes on at {later[0]}. Move the "
+                f"{path}: damaged at offset {self.offset}; the log goes on at {later}. Move the "
                 "state directory away and replay into a new one"
             )
-        self._open(later[0])
-        return True
+        self._open(later)
 
     def _open(self, segment: int) -> None:
         self.close()
@@ -155,7 +171,8 @@ class LogWriter:
     def _cut_torn_frame(self) -> None:
         at = self._file.tell()
         rest = self._file.read()
-        if len(rest) >= _FRAME.size and len(rest) >= _FRAME.size + _FRAME.unpack_from(rest)[0]:
+        if not _is_torn(rest):
+            self._file.close()
             raise BusBroken(
                 f"{self._file.name}: damaged at offset {self.end} (byte {at}). Move the state "
                 "directory away and replay into a new one"
@@ -166,6 +183,7 @@ class LogWriter:
         # Unbuffered: after a failed write nothing of it may be left to be written at close.
         self._file: BinaryIO = _path(self._directory, self._base).open("ab+", buffering=0)
         self._file.seek(0)
+        sync_directory(self._directory)
 
     def append(self, entry: Entry) -> int:
         """Write one entry and return its offset; it is safe after `sync`."""
@@ -226,7 +244,28 @@ def _read_frame(file: BinaryIO) -> bytes | None:
     if len(head) == _FRAME.size:
         length, checksum = _FRAME.unpack(head)
         payload = file.read(length)
-        if len(payload) == length and crc32c.crc32c(payload) == checksum:
+        # Not even a frame of nothing has no bytes: zeros are what a power cut leaves.
+        if 0 < length == len(payload) and crc32c.crc32c(payload) == checksum:
             return payload
     file.seek(before)
     return None
+
+
+def _is_torn(rest: bytes) -> bool:
+    """Whether what follows the last sound frame is the beginning of one, or what a power cut left.
+
+    A frame that was damaged has its full length, or, where its length is what was damaged, sound
+    frames after it.
+    """
+    if not rest.strip(b"\0"):
+        return True
+    if len(rest) >= _FRAME.size and len(rest) >= _FRAME.size + _FRAME.unpack_from(rest)[0]:
+        return False
+    at = rest.find(_ENTRY_BEGINS, _FRAME.size + 1)
+    while at >= 0:
+        length, checksum = _FRAME.unpack_from(rest, at - _FRAME.size)
+        payload = memoryview(rest)[at : at + length]
+        if 0 < length == len(payload) and crc32c.crc32c(payload) == checksum:
+            return False
+        at = rest.find(_ENTRY_BEGINS, at + 1)
+    return True

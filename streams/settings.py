@@ -72,6 +72,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     kafka_partitions: Positive = 6
     kafka_replication: Positive = 1
     kafka_instance: str | None = None
+    # A worker that says nothing for so long has died, and another takes over. The broker bounds it.
+    kafka_session_seconds: Seconds = 45.0
 
     @property
     def scheme(self) -> HashScheme:

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from detector.errors import SchemeMismatch
 from detector.hashing import HashScheme
 from streams.bus import Offsets, Partition, Unreachable
+from streams.segments import sync_directory
 
 VERSION = 1
 KEEP = 2
@@ -61,6 +62,10 @@ class _Array(msgspec.Struct, frozen=True):
     shape: tuple[int, ...]
 
 
+class _Version(msgspec.Struct, frozen=True):
+    version: int
+
+
 class _Header(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     stage: str
@@ -77,6 +82,7 @@ class Loaded:
     state: State | None
     offsets: Offsets
     rejected: tuple[str, ...]
+    written_at: float | None = None
 
 
 class Snapshots:
@@ -93,24 +99,30 @@ class Snapshots:
 
     def save(self, state: State, offsets: Offsets) -> Path:
         """Write one; it is on disk when this returns."""
-        self._directory.mkdir(parents=True, exist_ok=True)
         newest = next(iter(self.paths()), None)
         number = int(newest.stem.rpartition("-")[2]) + 1 if newest else 1
         path = self._directory / f"{self._stage}-{number:012d}.snapshot"
-        partial = path.with_suffix(".partial")
         try:
-            self._write(partial, state, offsets)
+            self._replace(path, state, offsets)
         except OSError as error:
-            partial.unlink(missing_ok=True)
             raise Unreachable(
                 f"the snapshot {path} cannot be written: {error.strerror}: free some space and "
                 "start again; nothing was committed past the last one"
             ) from error
-        partial.rename(path)
-        _sync_directory(self._directory)
+        return path
+
+    def _replace(self, path: Path, state: State, offsets: Offsets) -> None:
+        self._directory.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(".partial")
+        try:
+            self._write(partial, state, offsets)
+            partial.rename(path)
+        except OSError:
+            partial.unlink(missing_ok=True)
+            raise
+        sync_directory(self._directory)
         for old in self.paths()[KEEP:]:
             old.unlink()
-        return path
 
     def _write(self, path: Path, state: State, offsets: Offsets) -> None:
         arrays = {name: np.ascontiguousarray(array) for name, array in state.arrays.items()}
@@ -147,7 +159,7 @@ class Snapshots:
             except Damaged as error:
                 rejected.append(str(error))
                 continue
-            return Loaded(state, offsets, tuple(rejected))
+            return Loaded(state, offsets, tuple(rejected), path.stat().st_mtime)
         return Loaded(None, {}, tuple(rejected))
 
     def _read(self, path: Path) -> tuple[State, Offsets]:
@@ -161,22 +173,25 @@ class Snapshots:
             raise Damaged(f"{path} is damaged: its checksum does not hold")
         start = len(_MAGIC) + _LENGTH.size
         (length,) = _LENGTH.unpack(data[len(_MAGIC) : start])
-        header = msgspec.json.decode(data[start : start + length], type=_Header)
-        self._check(path, header)
+        header = self._header(path, data[start : start + length])
         arrays = _arrays(data, start + length, header.arrays)
         offsets = {Partition(topic, number): at for topic, number, at in header.offsets}
         return State(arrays, header.facts), offsets
 
-    def _check(self, path: Path, header: _Header) -> None:
-        if header.version > VERSION:
+    def _header(self, path: Path, described: memoryview) -> _Header:
+        # The version before the rest: what a newer one says beside it may not be known here.
+        version = msgspec.json.decode(described, type=_Version).version
+        if version > VERSION:
             raise Incompatible(
-                f"{path} was written by a newer reusewatch (snapshot version {header.version}, "
+                f"{path} was written by a newer reusewatch (snapshot version {version}, "
                 f"this one reads {VERSION}): upgrade this process, or give --state another place"
             )
+        header = msgspec.json.decode(described, type=_Header)
         try:
             self._scheme.require(header.scheme, str(path))
         except SchemeMismatch as error:
             raise Incompatible(str(error)) from error
+        return header
 
 
 def _arrays(data: memoryview, at: int, described: list[_Array]) -> dict[str, NDArray[Any]]:
@@ -186,11 +201,3 @@ def _arrays(data: memoryview, at: int, described: list[_Array]) -> dict[str, NDA
         found[array.name] = np.frombuffer(data, array.dtype, count, at).reshape(array.shape)
         at += -(-found[array.name].nbytes // 8) * 8
     return found
-
-
-def _sync_directory(directory: Path) -> None:
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -53,5 +53,5 @@ class Stage(Protocol):
     def save(self) -> State | None:
         """The state, or None where there is none to keep."""
 
-    def restore(self, state: State) -> None:
-        """Take up a saved state."""
+    def restore(self, state: State | None) -> None:
+        """Be as when this was saved, or, with None, as at first: what was known is forgotten."""

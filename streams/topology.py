@@ -63,6 +63,9 @@ def kafka_config(settings: Settings) -> KafkaConfig:
         sasl_username=settings.kafka_username,
         sasl_password=settings.kafka_password,
         sasl_token=settings.kafka_token,
+        session_timeout=settings.kafka_session_seconds,
+        # Three heartbeats may be lost, as brokers expect.
+        heartbeat=min(3.0, settings.kafka_session_seconds / 4),
         compression=None if settings.kafka_compression == "none" else settings.kafka_compression,
     )
 

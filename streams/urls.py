@@ -6,6 +6,7 @@ fetched.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import SplitResult, urlsplit
@@ -16,6 +17,10 @@ from detector.errors import BadPage
 from detector.hashing import HashScheme, hex_of
 
 MAX_URL = 16_384
+# Most URLs are canonical but for their fragment: nothing to split, nothing to put together.
+_PLAIN = re.compile(r"(https?://([a-z0-9.-]*[a-z0-9])/[!\"$->@-~]*(?:\?[!\"$-~]+)?)(?:#[!-~]*)?")
+# A page's place is asked for by who reads it and by who fingerprints it; a batch fits.
+_PLACES = 1024
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 # Private suffixes count, as in browsers: two authors under one blog host are two sites.
 _extract = tldextract.TLDExtract(
@@ -32,10 +37,23 @@ class Place:
     site: str
 
 
+@lru_cache(maxsize=_PLACES)
 def place(url: str, scheme: HashScheme) -> Place:
     """Where the page of this URL stands. BadPage where the URL is none of a page."""
     if len(url) > MAX_URL:
         raise BadPage("bad-url", f"a URL of {len(url)} characters; the limit is {MAX_URL}")
+    canonical, host = _split(url)
+    return Place(hex_of(scheme.of_text(canonical)), host, site_of(host))
+
+
+def _split(url: str) -> tuple[str, str]:
+    """The canonical URL and its host."""
+    if (plain := _PLAIN.fullmatch(url)) is not None:
+        return plain[1], plain[2]
+    return _split_any(url)
+
+
+def _split_any(url: str) -> tuple[str, str]:
     try:
         parts = urlsplit(url)
         host = ascii_host(parts.hostname or "")
@@ -44,7 +62,7 @@ def place(url: str, scheme: HashScheme) -> Place:
         raise BadPage("bad-url", str(error)) from error
     if parts.scheme not in _DEFAULT_PORTS or not host:
         raise BadPage("bad-url", f"not an http or https URL: {url[:200]!r}")
-    return Place(hex_of(scheme.of_text(canonical)), host, site_of(host))
+    return canonical, host
 
 
 def canonical_url(url: str, parts: SplitResult, host: str) -> str:

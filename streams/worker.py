@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from streams import topics
-from streams.bus import Bus, BusError, Message, Outgoing, Outlet, Partition
+from streams.bus import Bus, BusError, Message, Offsets, Outgoing, Outlet, Partition
 from streams.commit import Progress
 from streams.fingerprinting import RECEIVED
 from streams.metrics import Meters
@@ -74,6 +74,13 @@ class Pace:
     dead_letter_limit: float = 0.5
 
 
+def _by_partition(messages: Sequence[Message]) -> dict[Partition, list[Message]]:
+    found: dict[Partition, list[Message]] = {}
+    for message in messages:
+        found.setdefault(message.partition, []).append(message)
+    return found
+
+
 class Worker:
     """A stage at work on a bus."""
 
@@ -93,8 +100,9 @@ class Worker:
         self._pace = pace
         self._say = say
         self._limit = DeadLetterLimit(pace.dead_letter_limit)
-        self._assigned: list[Partition] | None = None
-        self._recovers = snapshots is not None
+        self._held: set[Partition] = set()
+        self._newly_held = False
+        self._snapshots = snapshots
         self.alerts = 0
         self.outlet = outlet
         self._inlet = bus.inlet(
@@ -104,22 +112,28 @@ class Worker:
             on_assigned=self._on_assigned,
             on_revoked=self._on_revoked,
         )
-        self._progress = Progress(self._inlet, self.outlet, snapshots)
+        self._progress = Progress(self._inlet, self.outlet)
         self._committed_at = self._snapshot_at = self._moved_at = time.monotonic()
         self._dirty = self._state_changed = False
         self._lag = 0
-        self._ready = False
 
     def _on_assigned(self, parts: Sequence[Partition]) -> None:
         # Called from within poll: what it takes to recover is done after, outside the callback.
-        self._assigned = [*(self._assigned or []), *parts]
+        self._newly_held = True
+        self._held.update(parts)
         self._meters.rebalances.labels(self._stage.name).inc()
 
     def _on_revoked(self, parts: Sequence[Partition]) -> None:
         self._meters.rebalances.labels(self._stage.name).inc()
         if self._dirty:
-            self.commit()
-        self._progress.forget(list(parts))
+            self.commit(snapshot=False)
+        self._progress.forget(parts)
+        self._held.difference_update(parts)
+        if not self._held:
+            # What is in memory is nobody's state any more: a snapshot of it would be the newest.
+            self._dirty = self._state_changed = False
+        self._meters.forget(parts)
+        self._tell_ready()
 
     def run(self, stop: threading.Event) -> None:
         """Work until told to stop; then finish the batch, flush, commit and leave."""
@@ -133,80 +147,110 @@ class Worker:
 
     def step(self, timeout: float) -> int:
         """One batch, and a commit if it is time. Returns how many messages it had."""
-        messages = self._inlet.poll(timeout)
-        if self._assigned is not None:
-            parts, self._assigned = self._assigned, None
-            if self._recovers:
-                self._recover(parts)
-            self._set_ready(True)
-            if self._recovers:
-                return 0  # what was polled is read again from where the snapshot ends
-        if messages:
-            self._take(messages)
+        count = self.take(timeout)
         self._commit_if_due()
+        return count
+
+    def take(self, timeout: float) -> int:
+        """One batch, without a commit. Returns how many messages it had."""
+        messages = self._inlet.poll(timeout)
+        while self._newly_held:
+            if self._snapshots is not None:
+                self._recover(self._snapshots)
+            # After recovery has begun: whoever asks meanwhile is not told that it is through.
+            self._newly_held = False
+            if self._snapshots is not None:
+                # What was polled is read again from where the snapshot ends.
+                messages = self._inlet.poll(0)
+        began = time.perf_counter()
+        processed = self._repeat(messages) if self._progress.recovering else self._judge(messages)
+        if processed:
+            self._measure(processed, time.perf_counter() - began)
+        self._tell_ready()
         return len(messages)
 
-    def _recover(self, parts: list[Partition]) -> None:
-        recovered = self._progress.recover(parts)
-        for reason in recovered.rejected:
+    def _recover(self, snapshots: Snapshots) -> None:
+        """Begin anew with everything that is held: what was in memory may be somebody's past."""
+        loaded = snapshots.load()
+        for reason in loaded.rejected:
             self._say(f"{reason}; taking the one before it")
-        if recovered.state is not None:
-            self._stage.restore(recovered.state)
-        elif recovered.rejected:
+        if loaded.rejected and loaded.state is None:
             self._say("no sound snapshot is left: rebuilding from the log")
+        self._stage.restore(loaded.state)
+        self._progress.recover(sorted(self._held), loaded)
+        self._dirty = False
+        if loaded.written_at is not None:
+            self._meters.snapshot_time.labels(self._stage.name).set(loaded.written_at)
         self._measure_state()
 
-    def _take(self, messages: Sequence[Message]) -> None:
-        muted = [message for message in messages if self._progress.muted(message)]
-        live = [message for message in messages if not self._progress.muted(message)]
-        began = time.perf_counter()
-        if muted:
-            repeated = self._stage.process(muted)
-            self._meters.muted.labels(self._stage.name).inc(len(repeated.messages))
-        if live:
-            self._send(self._stage.process(live), live)
+    def _repeat(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Bring the state back to where it was, without a word."""
+        repeated = self._progress.repeats(messages)
+        if repeated:
+            muted = self._stage.process(repeated).messages
+            self._meters.muted.labels(self._stage.name).inc(len(muted))
+        self._did(repeated)
+        return repeated
+
+    def _judge(self, messages: Sequence[Message]) -> Sequence[Message]:
+        if messages:
+            self._send(self._stage.process(messages), messages)
+        self._did(messages)
+        return messages
+
+    def _did(self, messages: Sequence[Message]) -> None:
         for message in messages:
             self._progress.did(message)
-        self._dirty = self._state_changed = True
-        self._measure(messages, time.perf_counter() - began)
+        if messages:
+            self._dirty = self._state_changed = True
 
     def _send(self, output: Output, cause: Sequence[Message]) -> None:
         name = self._stage.name
         for sent in output.messages:
             self.outlet.send(sent)
-            self._count_out(sent)
+        self._count_out(output.messages)
         self._meters.pages.labels(name).inc(output.pages)
         for reason, count in output.dead.items():
             self._meters.dead.labels(name, reason).inc(count)
         for event, count in output.events.items():
             self._meters.events.labels(name, event).inc(count)
+        now, latency = time.time(), self._meters.latency_seconds.labels(name)
         for message in cause:
             received = dict(message.headers).get(RECEIVED)
             since = int(received) if received else message.timestamp_ms
-            self._meters.latency_seconds.labels(name).observe(max(time.time() - since / 1000, 0))
+            latency.observe(max(now - since / 1000, 0))
         dead = output.dead.total()
         self._limit.saw(output.pages + dead, dead, next(iter(output.dead), ""))
 
-    def _count_out(self, message: Outgoing) -> None:
+    def _count_out(self, messages: Sequence[Outgoing]) -> None:
+        # Summed up first: a meter asks for its labels and a lock each time.
         name = self._stage.name
-        self._meters.records_out.labels(name, message.topic).inc()
-        self._meters.bytes_out.labels(name, message.topic).inc(len(message.value or b""))
-        if message.topic == topics.ALERTS and message.value is not None:
-            kind = dict(message.headers)[_KIND].decode().removeprefix("reusewatch.alert.")
-            self._meters.alerts.labels(name, kind).inc()
-            self.alerts += 1
+        records = Counter(sent.topic for sent in messages)
+        size: Counter[str] = Counter()
+        kinds: Counter[str] = Counter()
+        for sent in messages:
+            size[sent.topic] += len(sent.value or b"")
+            if sent.topic == topics.ALERTS and sent.value is not None:
+                kinds[dict(sent.headers)[_KIND].decode().removeprefix("reusewatch.alert.")] += 1
+        for topic, count in records.items():
+            self._meters.records_out.labels(name, topic).inc(count)
+            self._meters.bytes_out.labels(name, topic).inc(size[topic])
+        for kind, count in kinds.items():
+            self._meters.alerts.labels(name, kind).inc(count)
+        self.alerts += kinds.total()
 
     def _measure(self, messages: Sequence[Message], seconds: float) -> None:
         name, now = self._stage.name, time.time()
         self._moved_at = time.monotonic()
         self._meters.batch_seconds.labels(name).observe(seconds)
-        for message in messages:
-            topic, number = message.partition
-            self._meters.records_in.labels(name, topic).inc()
-            self._meters.bytes_in.labels(name, topic).inc(len(message.value or b""))
-            self._meters.progress.labels(name, topic, str(number)).set(now)
-            self._meters.lag_seconds.labels(name, topic, str(number)).set(
-                max(now - message.timestamp_ms / 1000, 0)
+        for part, read in _by_partition(messages).items():
+            self._meters.records_in.labels(name, part.topic).inc(len(read))
+            self._meters.bytes_in.labels(name, part.topic).inc(
+                sum(len(m.value or b"") for m in read)
+            )
+            self._meters.progress.labels(name, part.topic, str(part.number)).set(now)
+            self._meters.lag_seconds.labels(name, part.topic, str(part.number)).set(
+                max(now - read[-1].timestamp_ms / 1000, 0)
             )
 
     def _measure_lag(self) -> None:
@@ -229,27 +273,33 @@ class Worker:
         self._committed_at = now
         self._measure_lag()
         if self._dirty:
-            due = now - self._snapshot_at >= self._pace.snapshot_seconds
-            self.commit(snapshot=due)
+            self.commit()
 
-    def commit(self, *, snapshot: bool = False) -> None:
-        """Make everything done so far last."""
+    def commit(self, *, snapshot: bool | None = None) -> None:
+        """Make everything done so far last, with a snapshot (None: if one is due)."""
+        if snapshot is None:
+            snapshot = time.monotonic() - self._snapshot_at >= self._pace.snapshot_seconds
         with self._meters.commit_seconds.labels(self._stage.name).time():
-            self._progress.commit(self._stage.save if snapshot and self._recovers else None)
+            self._progress.commit(self._save if snapshot and self._snapshots else None)
         self._dirty = False
         self._measure_state()
-        if snapshot and self._recovers:
-            self._state_changed = False
-            self._snapshot_at = time.monotonic()
-            self._meters.snapshot_time.labels(self._stage.name).set(time.time())
+
+    def _save(self, offsets: Offsets) -> None:
+        with self._meters.snapshot_seconds.labels(self._stage.name).time():
+            state = self._stage.save()
+            if state is None or self._snapshots is None:
+                return
+            self._snapshots.save(state, offsets)
+        self._state_changed = False
+        self._snapshot_at = time.monotonic()
+        self._meters.snapshot_time.labels(self._stage.name).set(time.time())
 
     def ready(self) -> bool:
         """Whether partitions are held and recovery is through."""
-        return self._ready
+        return bool(self._held) and not self._newly_held and not self._progress.recovering
 
-    def _set_ready(self, ready: bool) -> None:
-        self._ready = ready
-        self._meters.ready.labels(self._stage.name).set(ready)
+    def _tell_ready(self) -> None:
+        self._meters.ready.labels(self._stage.name).set(self.ready())
 
     def trouble(self) -> str | None:
         """Why the worker is not healthy, for whoever restarts it."""
@@ -260,7 +310,7 @@ class Worker:
 
     def abandon(self) -> None:
         """Leave without a commit: the state may hold half a batch, which is to be read again."""
-        self._set_ready(False)
+        self._leave()
         for part in (self._inlet, self.outlet):
             with suppress(BusError):
                 part.close()
@@ -271,6 +321,10 @@ class Worker:
             if self._dirty or self._state_changed:
                 self.commit(snapshot=self._state_changed)
         finally:
-            self._set_ready(False)
+            self._leave()
             self._inlet.close()
             self.outlet.close()
+
+    def _leave(self) -> None:
+        self._held.clear()
+        self._tell_ready()

@@ -172,10 +172,8 @@ rows: st.SearchStrategy[Mapping[str, Any]] = st.fixed_dictionaries(
         "excerpt": text,
         "text_start": offsets,
         "text_end": offsets,
-        "tokens": counts,
         "truncated": st.booleans(),
         "file_hash": hash64,
-        "identity_hash": hash64,
         "revisit_of": maybe(hash64),
         "revisit_at": maybe(times),
     }

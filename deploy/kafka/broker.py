@@ -129,6 +129,11 @@ class Broker:
         """Whether its process lives."""
         return self._process is not None and self._process.poll() is None
 
+    @property
+    def pid(self) -> int | None:
+        """Its process, while it runs."""
+        return self._process.pid if self._process is not None and self.running else None
+
     def start(self, timeout: float = 60.0) -> Broker:
         """Start, formatting the directory at first; return when it answers."""
         config = self.directory / "server.properties"

@@ -182,6 +182,9 @@ def test_a_superseded_version_is_said_to_be_so() -> None:
     change = index.add(sighting(1, 1, 5, 8), now=NOW)
     assert change.superseded
     assert not index.add(sighting(1, 1, 20, 9), now=NOW).superseded
+    assert index.add(sighting(1, 1, 10, 7), now=NOW).superseded
+    assert index.add(sighting(1, 1, 12, 7), now=NOW).superseded
+    assert not index.add(sighting(1, 1, 30, 9), now=NOW).superseded
 
 
 def test_a_million_copies_cost_no_more_each_than_ten() -> None:

@@ -1,0 +1,327 @@
+"""Where a link or an image leads, as far as the text's fields need it (URL standard, parsing).
+
+An address is relative, or names a host; the host is the page's, another of the page's site, or
+foreign. No address is resolved here but that of an image below a foreign `base`.
+"""
+
+# Kernels: a call costs its arguments, a set a search.
+# ruff: noqa: PLR1714
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from detector.scanning.jit import Bool, Int, Tuple, int64, part, uint64
+from detector.scanning.references import reference
+from detector.scanning.syntax import is_letter
+from detector.scanning.tables import Tables
+from detector.scanning.words import finish, push_bytes
+from detector.scanning.work import Work
+
+# Where an address leads.
+RELATIVE, SAME_HOST, SAME_SITE, OTHER_SITE, NO_PAGE = range(5)
+# A host name has at most 253 characters; what is before it is short or a user's name.
+HOST_WITHIN = int64(1024)
+BASE_WITHIN = int64(4096)
+# What an address's text may need beside twice its bytes: a reference of five bytes can stand for
+# six, a scheme and a slash may be added.
+ADDRESS_ROOM = 32
+
+
+@part
+def plainly_relative(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
+    """Whether the raw value is surely relative: most are, and need not be decoded."""
+    if at >= end:
+        return True
+    if buf[at] == 0x2F:
+        return at + 1 >= end or (buf[at + 1] < 0x80 and is_letter(buf[at + 1]))
+    i = at
+    while i < end:
+        c = buf[i]
+        if is_letter(c) or 0x30 <= c <= 0x39 or c == 0x2D or c == 0x5F:
+            i += 1
+            continue
+        return c == 0x23 or c == 0x3F or (c == 0x2F and i > at) or (c == 0x2E and i > at)
+    return True
+
+
+@part
+def put_utf8(to: NDArray[np.uint8], n: Int, code: Int) -> Int:
+    """Append a code point; the new length."""
+    if code < 0x80:
+        to[n] = code
+        return n + 1
+    if code < 0x800:
+        to[n] = 0xC0 | code >> 6
+        to[n + 1] = 0x80 | (code & 0x3F)
+        return n + 2
+    if code < 0x10000:
+        to[n] = 0xE0 | code >> 12
+        to[n + 1] = 0x80 | (code >> 6 & 0x3F)
+        to[n + 2] = 0x80 | (code & 0x3F)
+        return n + 3
+    to[n] = 0xF0 | code >> 18
+    to[n + 1] = 0x80 | (code >> 12 & 0x3F)
+    to[n + 2] = 0x80 | (code >> 6 & 0x3F)
+    to[n + 3] = 0x80 | (code & 0x3F)
+    return n + 4
+
+
+@part
+def decoded(
+    buf: NDArray[np.uint8], at: Int, end: Int, most: Int, look: Tables, to: NDArray[np.uint8]
+) -> Int:
+    """The value as an address: references decoded, tabs and line ends out, trimmed. Its length.
+
+    `most` bounds the bytes read; `to` has twice that and some.
+    """
+    end = min(end, at + most)
+    n = 0
+    i = at
+    while i < end:
+        c = int64(buf[i])
+        if c == 0x26:
+            stop, one, two = reference(buf, i, end, True, look)
+            if stop > i:
+                n = put_utf8(to, n, one)
+                if two:
+                    n = put_utf8(to, n, two)
+                i = stop
+                continue
+        i += 1
+        if c == 0x09 or c == 0x0A or c == 0x0D or (c <= 0x20 and n == 0):
+            continue
+        to[n] = c
+        n += 1
+    while n > 0 and to[n - 1] <= 0x20:
+        n -= 1
+    return n
+
+
+@part
+def host_span(text: NDArray[np.uint8], n: Int) -> Tuple:
+    """(where, start, end): RELATIVE, NO_PAGE, or OTHER_SITE with the host's span in the text."""
+    i = 0
+    if n > 0 and is_letter(text[0]):
+        while i < n and (
+            is_letter(text[i])
+            or 0x30 <= text[i] <= 0x39
+            or (text[i] == 0x2B or text[i] == 0x2D or text[i] == 0x2E)
+        ):
+            i += 1
+        if i < n and text[i] == 0x3A:
+            if not _is_web(text, i):
+                return NO_PAGE, 0, 0
+            i += 1
+        else:
+            i = 0
+    after_scheme = i
+    while i < n and (text[i] == 0x2F or text[i] == 0x5C):
+        i += 1
+    # `http:page` is relative to an http page; `/path` has one slash.
+    if i == after_scheme or (after_scheme == 0 and i == 1):
+        return RELATIVE, 0, 0
+    start = i
+    while i < n and not (text[i] == 0x2F or text[i] == 0x5C or text[i] == 0x3F or text[i] == 0x23):
+        if text[i] == 0x40:
+            start = i + 1
+        i += 1
+    end = i
+    # A port, unless the colon is one of an IPv6 address.
+    k = end - 1
+    while k >= start and 0x30 <= text[k] <= 0x39:
+        k -= 1
+    if k >= start and text[k] == 0x3A:
+        end = k
+    if end > start and text[end - 1] == 0x2E:
+        end -= 1
+    return OTHER_SITE, start, end
+
+
+@part
+def _is_web(text: NDArray[np.uint8], length: Int) -> Bool:
+    if length < 4 or length > 5:
+        return False
+    word = uint64(0)
+    for i in range(length):
+        word = word << uint64(8) | uint64(text[i] | 0x20)
+    return word == 0x68747470 or word == 0x6874747073
+
+
+@part
+def compare_host(
+    text: NDArray[np.uint8], start: Int, end: Int, buf: NDArray[np.uint8], work: Work
+) -> Int:
+    """SAME_HOST, SAME_SITE or OTHER_SITE."""
+    host, site, site_end = work.bound[3], work.bound[4], work.bound[5]
+    length = end - start
+    host_length = site - host
+    site_length = site_end - site
+    if length == host_length and host_length > 0 and _same(text, start, buf, host, length):
+        return SAME_HOST
+    if site_length == 0 or length < site_length:
+        return OTHER_SITE
+    tail = end - site_length
+    if not _same(text, tail, buf, site, site_length):
+        return OTHER_SITE
+    # `notexample.org` is not of the site `example.org`.
+    if tail == start or text[tail - 1] == 0x2E:
+        return SAME_SITE
+    return OTHER_SITE
+
+
+@part
+def _same(
+    text: NDArray[np.uint8], start: Int, buf: NDArray[np.uint8], at: Int, length: Int
+) -> Bool:
+    for k in range(length):
+        c = text[start + k]
+        if 0x41 <= c <= 0x5A:
+            c |= 0x20
+        if c != buf[at + k]:
+            return False
+    return True
+
+
+@part
+def destination(
+    buf: NDArray[np.uint8], at: Int, end: Int, work: Work, look: Tables, text: NDArray[np.uint8],
+) -> Int:  # fmt: skip
+    """Where the address in an attribute's value leads."""
+    if plainly_relative(buf, at, end):
+        return RELATIVE
+    n = decoded(buf, at, end, HOST_WITHIN, look, text)
+    where, start, stop = host_span(text, n)
+    if where == OTHER_SITE:
+        return compare_host(text, start, stop, buf, work)
+    return where
+
+
+@part
+def begin_base(
+    buf: NDArray[np.uint8], at: Int, end: Int, work: Work, look: Tables, base: NDArray[np.uint8],
+    term: NDArray[np.uint8],
+) -> Int:  # fmt: skip
+    """Where a `base` leads: RELATIVE if it names no host.
+
+    The terms of images below a base on another host start with it: their hashes are begun here,
+    once, so that many images below a long base cost no more than their own bytes.
+    """
+    n = decoded(buf, at, end, BASE_WITHIN, look, base)
+    where, start, stop = host_span(base, n)
+    if where != OTHER_SITE:
+        return RELATIVE
+    where = compare_host(base, start, stop, buf, work)
+    for from_root in range(2):
+        length = _put_base(buf, work, base, n, from_root == 1, term)
+        h, w, used = push_bytes(
+            work.secrets[0], uint64(0), uint64(0), term, length, work.secrets[1]
+        )
+        work.below[3 * from_root] = h
+        work.below[3 * from_root + 1] = w
+        work.below[3 * from_root + 2] = used
+    return where
+
+
+@part
+def picture_hash(
+    buf: NDArray[np.uint8], at: Int, end: Int, work: Work, look: Tables, text: NDArray[np.uint8],
+    term: NDArray[np.uint8], below_base: Bool,
+) -> Tuple:  # fmt: skip
+    """(whether an IMG has a term, its hash) (Henzinger 2006, section 2).
+
+    On the page's own host the file's name; on another the whole address, its scheme and host in
+    lower case. `below_base`: relative addresses are below a `base` on another host.
+    """
+    h, w, used = work.secrets[0], uint64(0), uint64(0)
+    n = decoded(buf, at, end, end - at, look, text)
+    where, start, stop = host_span(text, n)
+    if where == RELATIVE and below_base:
+        from_root = 3 if n > 0 and _is_slash(text[0]) else 0
+        h, w, used = work.below[from_root], work.below[from_root + 1], work.below[from_root + 2]
+        length = _put(text, 0, n, term, 0)
+    elif where == NO_PAGE:
+        length = _put(text, 0, n, term, 0)
+    elif where == RELATIVE or compare_host(text, start, stop, buf, work) == SAME_HOST:
+        length = _file_name(text, stop, n, term)
+        if length == 0:
+            return False, h
+    else:
+        length = _put_lower(text, stop, term, _put_scheme(buf, work, text, term))
+        length = _put(text, stop, n, term, length)
+    h, w, used = push_bytes(h, w, used, term, length, work.secrets[1])
+    return True, finish(h, w, work.secrets)
+
+
+@part
+def _put(text: NDArray[np.uint8], start: Int, end: Int, term: NDArray[np.uint8], n: Int) -> Int:
+    for i in range(end - start):
+        term[n + i] = text[start + i]
+    return n + end - start
+
+
+@part
+def _is_slash(c: Int) -> Bool:
+    return c == 0x2F or c == 0x5C
+
+
+@part
+def _file_name(text: NDArray[np.uint8], at: Int, n: Int, term: NDArray[np.uint8]) -> Int:
+    """What stands after the path's last slash."""
+    start = i = at
+    while i < n and text[i] != 0x3F and text[i] != 0x23:
+        if _is_slash(text[i]):
+            start = i + 1
+        i += 1
+    return _put(text, start, i, term, 0)
+
+
+@part
+def _put_scheme(
+    buf: NDArray[np.uint8], work: Work, text: NDArray[np.uint8],
+    term: NDArray[np.uint8],
+) -> Int:  # fmt: skip
+    """The page's own scheme, if the address starts with its slashes; the length."""
+    if not _is_slash(text[0]):
+        return 0
+    term[0], term[1], term[2], term[3] = 0x68, 0x74, 0x74, 0x70
+    at = work.bound[1]
+    n = 4
+    if work.bound[2] - at > 5 and (buf[at + 4] | 0x20) == 0x73:
+        term[4] = 0x73
+        n = 5
+    term[n] = 0x3A
+    return n + 1
+
+
+@part
+def _put_lower(text: NDArray[np.uint8], end: Int, term: NDArray[np.uint8], n: Int) -> Int:
+    for i in range(end):
+        c = text[i]
+        term[n + i] = c | 0x20 if 0x41 <= c <= 0x5A else c
+    return n + end
+
+
+@part
+def _put_base(
+    buf: NDArray[np.uint8], work: Work, base: NDArray[np.uint8], base_length: Int,
+    from_root: Bool, term: NDArray[np.uint8],
+) -> Int:  # fmt: skip
+    """The base up to its host, or up to its path's last slash; the length."""
+    _, _, stop = host_span(base, base_length)
+    i = stop
+    # A port.
+    while i < base_length and not _is_slash(base[i]) and base[i] != 0x3F and base[i] != 0x23:
+        i += 1
+    end = i
+    while not from_root and i < base_length and base[i] != 0x3F and base[i] != 0x23:
+        i += 1
+        if _is_slash(base[i - 1]):
+            end = i
+    length = _put_lower(base, stop, term, _put_scheme(buf, work, base, term))
+    length = _put(base, stop, end, term, length)
+    if not from_root and not _is_slash(term[length - 1]):
+        term[length] = 0x2F
+        length += 1
+    return length

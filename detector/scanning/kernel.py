@@ -1,0 +1,72 @@
+"""The kernel that Python calls: a batch of pages, one after the other, without the GIL."""
+
+# Kernels: a call costs its arguments, a set a search.
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from detector.scanning import output as o
+from detector.scanning import state as s
+from detector.scanning.jit import entry
+from detector.scanning.output import Output
+from detector.scanning.page import scan_page
+from detector.scanning.tables import Tables
+from detector.scanning.work import Work
+
+# A row of a batch: body start, body end, URL end, host, site, end of site, whether it is HTML.
+ROW = 7
+
+
+@entry
+def scan_pages(
+    buf: NDArray[np.uint8],
+    bounds: NDArray[np.int64],
+    tables: NDArray[np.void],
+    works: NDArray[np.void],
+    limits: NDArray[np.int64],
+    rooms: NDArray[np.int64],
+    hashes: NDArray[np.uint64],
+    columns: NDArray[np.int32],
+    scratch: NDArray[np.uint8],
+    pages: NDArray[np.int64],
+) -> None:
+    """Scan the pages of `bounds`, whose bodies, URLs, hosts and sites are in `buf`.
+
+    `limits`: tokens, blocks, links of one page. `rooms`: of tokens, blocks, links, pictures and
+    segments of all; their columns follow each other in `columns`.
+    """
+    look: Tables = tables[0]
+    work: Work = works[0]
+    out = Output(hashes, columns)
+    st, before = work.st, work.before
+    tokens, blocks = rooms[0], rooms[1]
+    st[o.BLOCK_STARTS] = o.TOKEN_WIDTH * tokens
+    st[o.BLOCK_ENDS] = st[o.BLOCK_STARTS] + blocks
+    st[o.LINKS] = st[o.BLOCK_ENDS] + blocks
+    st[o.PICTURES] = st[o.LINKS] + o.LINK_WIDTH * rooms[2]
+    st[o.SEGMENTS] = st[o.PICTURES] + rooms[3]
+    st[o.SEGMENT_END] = rooms[4]
+    st[o.BLOCK] = -1
+    for page in range(bounds.shape[0]):
+        for k in range(len(st)):
+            before[k] = st[k]
+        for k in range(ROW):
+            work.bound[k] = bounds[page, k]
+        st[o.TOKEN_END] = min(st[o.TOKEN] + limits[0], tokens)
+        st[o.BLOCK_FIRST] = st[o.BLOCK] + 1
+        st[o.BLOCK_END] = min(st[o.BLOCK_FIRST] + limits[1], blocks)
+        st[o.LINK_END] = min(st[o.LINK] + limits[2], rooms[2])
+        scan_page(buf, look, work, out, scratch)
+        facts = work.facts
+        facts[s.TOKENS] = st[o.TOKEN] - before[o.TOKEN]
+        facts[s.BLOCKS] = st[o.BLOCK] - before[o.BLOCK]
+        facts[s.LINKS] = st[o.LINK] - before[o.LINK]
+        facts[s.PICTURES] = st[o.PICTURE] - before[o.PICTURE]
+        facts[s.SEGMENTS] = st[o.SEGMENT] - before[o.SEGMENT]
+        facts[s.TOKENS_LOST] = st[o.TOKENS_LOST] - before[o.TOKENS_LOST]
+        facts[s.BLOCKS_LOST] = st[o.BLOCKS_LOST] - before[o.BLOCKS_LOST]
+        facts[s.LINKS_LOST] = st[o.LINKS_LOST] - before[o.LINKS_LOST]
+        for k in range(pages.shape[1]):
+            pages[page, k] = facts[k]

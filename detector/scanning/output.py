@@ -1,0 +1,171 @@
+"""What the pass over a page writes, and the counters that it goes by.
+
+The arrays hold a batch of pages one after the other. Each write is behind its limit: what does
+not fit is counted and dropped, and the pass goes on.
+"""
+
+# Kernels: a call costs its arguments, a set a search.
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from detector.scanning.jit import Bool, Int, part, uint64
+from detector.scanning.work import Work
+
+# Places in the counters. Of a kind of rows: the next, the end of the page's room, those lost.
+(
+    TOKEN, TOKEN_END, TOKENS_LOST, BLOCK, BLOCK_FIRST, BLOCK_END, BLOCKS_LOST, OPEN, GAP, LINES,
+    NUMBERED, LINK, LINK_END, LINKS_LOST, OPEN_LINK, PICTURE, PICTURE_END, SEGMENT, SEGMENT_END,
+    GAP_LEVEL, ORIGIN, BLOCK_STARTS, BLOCK_ENDS, LINKS, PICTURES,
+    SEGMENTS,
+) = range(26)  # fmt: skip
+
+# How much apart the text of two segments is.
+JOINED, SPACE, LINE, PARAGRAPH = range(4)
+# A segment's other bits.
+REFERENCES, KEEP_SPACE, OF_TITLE = 4, 8, 16
+
+TOKEN_WIDTH = 4  # start, end, field, block
+LINK_WIDTH = 5  # href start, href end, anchor start, anchor end, same site
+SEGMENT_WIDTH = 3  # start, end, bits
+
+
+class Output(NamedTuple):
+    """The arrays of a batch. In `columns` tokens are first; the counters say where the rest is."""
+
+    hashes: NDArray[np.uint64]
+    columns: NDArray[np.int32]
+
+
+@part
+def emit(work: Work, out: Output, value: Int, start: Int, end: Int, field: Int) -> None:
+    """Write a token; the first after a break opens a block."""
+    st = work.st
+    t = st[TOKEN]
+    if t >= st[TOKEN_END]:
+        st[TOKENS_LOST] += 1
+        return
+    st[TOKEN] = t + 1
+    out.hashes[uint64(t)] = value
+    at = TOKEN_WIDTH * t
+    out.columns[uint64(at)] = start - st[ORIGIN]
+    out.columns[uint64(at + 1)] = end - st[ORIGIN]
+    out.columns[uint64(at + 2)] = field
+    st[LINES] = 0
+    if st[NUMBERED] == 0:
+        out.columns[uint64(at + 3)] = -1
+        return
+    if st[OPEN] == 0:
+        st[OPEN] = 1
+        if st[BLOCK] + 1 < st[BLOCK_END]:
+            st[BLOCK] += 1
+            out.columns[st[BLOCK_STARTS] + st[BLOCK]] = st[GAP] - st[ORIGIN]
+        else:
+            # The last block takes all that follows.
+            st[BLOCKS_LOST] += 1
+    out.columns[uint64(at + 3)] = st[BLOCK] - st[BLOCK_FIRST]
+
+
+@part
+def end_block(work: Work, out: Output, start: Int, end: Int) -> None:
+    """A break from `start` to `end`."""
+    st = work.st
+    if st[OPEN] != 0:
+        out.columns[st[BLOCK_ENDS] + st[BLOCK]] = start - st[ORIGIN]
+        st[OPEN] = 0
+    st[GAP] = end
+    st[LINES] = 0
+
+
+@part
+def end_link(work: Work, out: Output, at: Int) -> None:
+    """The open link's anchor text ends here."""
+    st = work.st
+    if st[OPEN_LINK] >= 0:
+        out.columns[st[LINKS] + LINK_WIDTH * st[OPEN_LINK] + 3] = at - st[ORIGIN]
+        st[OPEN_LINK] = -1
+
+
+@part
+def add_link(work: Work, out: Output, start: Int, end: Int, anchor: Int, same: Bool) -> None:
+    """Write a link, whose anchor text starts at `anchor` and is open."""
+    st = work.st
+    if st[LINK] >= st[LINK_END]:
+        st[LINKS_LOST] += 1
+        return
+    at = st[LINKS] + LINK_WIDTH * st[LINK]
+    out.columns[at] = start - st[ORIGIN]
+    out.columns[at + 1] = end - st[ORIGIN]
+    out.columns[at + 2] = anchor - st[ORIGIN]
+    out.columns[at + 3] = anchor - st[ORIGIN]
+    out.columns[at + 4] = np.int32(same)
+    st[OPEN_LINK] = st[LINK]
+    st[LINK] += 1
+
+
+@part
+def add_picture(work: Work, out: Output, token: Int) -> None:
+    """Note that the page's token is an IMG term."""
+    st = work.st
+    out.columns[st[PICTURES] + st[PICTURE]] = token
+    st[PICTURE] += 1
+
+
+@part
+def add_segment(work: Work, out: Output, start: Int, end: Int, bits: Int) -> None:
+    """Write a run of text without markup, if segments are wanted."""
+    st = work.st
+    if end <= start or st[SEGMENT] >= st[SEGMENT_END]:
+        return
+    at = st[SEGMENTS] + SEGMENT_WIDTH * st[SEGMENT]
+    out.columns[at] = start - st[ORIGIN]
+    out.columns[at + 1] = end - st[ORIGIN]
+    out.columns[at + 2] = bits | st[GAP_LEVEL]
+    st[SEGMENT] += 1
+    st[GAP_LEVEL] = JOINED
+
+
+@part
+def title_first(work: Work, out: Output, page: Int, tokens: Int, pictures: Int) -> None:
+    """Bring a title that stood behind text to the front.
+
+    The page's tokens start at `page`, the title's at `tokens`; the last block is the title's.
+    """
+    st = work.st
+    end = st[TOKEN]
+    many = end - tokens
+    if many == 0 or tokens == page:
+        return
+    columns = out.columns
+    _rotate(out.hashes, page, tokens, end)
+    _rotate(columns, TOKEN_WIDTH * page, TOKEN_WIDTH * tokens, TOKEN_WIDTH * end)
+    own = columns[TOKEN_WIDTH * page + 3]
+    # At the limit of blocks the title shares the last block of the text.
+    if columns[TOKEN_WIDTH * (end - 1) + 3] != own:
+        first, last = st[BLOCK_FIRST], st[BLOCK]
+        for column in (BLOCK_STARTS, BLOCK_ENDS):
+            _rotate(columns, st[column] + first, st[column] + last, st[column] + last + 1)
+        for t in range(page, end):
+            at = TOKEN_WIDTH * t + 3
+            columns[at] = 0 if t < page + many else columns[at] + 1
+    for k in range(pictures, st[PICTURE]):
+        columns[st[PICTURES] + k] += many
+
+
+@part
+def _rotate(values: NDArray[Any], start: Int, middle: Int, end: Int) -> None:
+    _reverse(values, start, middle)
+    _reverse(values, middle, end)
+    _reverse(values, start, end)
+
+
+@part
+def _reverse(values: NDArray[Any], start: Int, end: Int) -> None:
+    for k in range((end - start) // 2):
+        kept = values[start + k]
+        values[start + k] = values[end - 1 - k]
+        values[end - 1 - k] = kept

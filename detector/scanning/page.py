@@ -1,0 +1,207 @@
+"""One page in one pass: its tags, and what they mean to the text between them.
+
+No tree is built: of open elements only counts are kept, so depth costs nothing. What starts a range
+of another kind (a title, a text area, CDATA, a script) has that range's end found first. What is
+read out of its place (a title behind text, meta content, the URL) waits until the page's end.
+"""
+
+# Kernels: a call costs its arguments, a set a search.
+# ruff: noqa: PLR0911, PLR0912, PLR1714
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from detector.scanning import elements as el
+from detector.scanning import output as o
+from detector.scanning import state as s
+from detector.scanning import syntax as sx
+from detector.scanning import text as tx
+from detector.scanning.addresses import RELATIVE
+from detector.scanning.jit import Bool, Int, inlined, int64, part
+from detector.scanning.output import Output
+from detector.scanning.tables import Tables
+from detector.scanning.tags import closed, note_segment, opened, read_range
+from detector.scanning.work import Work
+
+
+@part
+def scan_page(
+    buf: NDArray[np.uint8], look: Tables, work: Work, out: Output, scratch: NDArray[np.uint8]
+) -> None:
+    """Scan the page that `work.bound` names."""
+    st, now = work.st, work.now
+    lo, hi = work.bound[0], work.bound[1]
+    first_picture = st[o.PICTURE]
+    _start(work, lo)
+    i = lo
+    if hi - lo >= 3 and buf[lo] == 0xEF and buf[lo + 1] == 0xBB and buf[lo + 2] == 0xBF:
+        i = lo + 3
+    how = tx.TAGS | tx.REFERENCES if work.bound[6] != 0 else tx.LINED
+    plain = i
+    while i < hi:
+        if now[s.TEMPLATES] > 0 and (how & tx.TAGS) != 0:
+            while i < hi and buf[i] != 0x3C:
+                i += 1
+        else:
+            i = tx.read_text(buf, i, hi, how, now[s.FIELD], look, work, out)
+        if i >= hi:
+            break
+        after = _markup(buf, i, hi, how, plain, look, work, out, scratch)
+        if after == i:
+            # A `<` that starts nothing is text.
+            tx.end_word(work, out)
+            i += 1
+            continue
+        i = plain = after
+        if now[s.PLAIN_FROM] >= 0:
+            # Nothing ends `plaintext`.
+            how = tx.LINED
+            now[s.PLAIN_FROM] = -1
+        elif (how & tx.TAGS) != 0:
+            how = tx.TAGS | tx.REFERENCES | (tx.LINED if now[s.IN_PRE] != 0 else 0)
+    tx.end_word(work, out)
+    if now[s.TEMPLATES] == 0:
+        note_segment(work, out, plain, hi, how)
+    o.end_block(work, out, hi, hi)
+    o.end_link(work, out, hi)
+    _waiting(buf, look, work, out, first_picture)
+
+
+@part
+def _start(work: Work, lo: Int) -> None:
+    st, now, facts = work.st, work.now, work.facts
+    for k in range(len(facts)):
+        facts[k] = -1
+    st[o.OPEN] = 0
+    st[o.GAP] = lo
+    st[o.LINES] = 0
+    st[o.NUMBERED] = 1
+    st[o.OPEN_LINK] = -1
+    st[o.ORIGIN] = lo
+    st[o.GAP_LEVEL] = o.PARAGRAPH
+    for k in range(len(now)):
+        now[k] = 0
+    now[s.FIELD] = s.BODY
+    now[s.ANCHOR] = s.BODY
+    for k in range(s.LATE_START, s.DESCRIPTION_END + 1):
+        now[k] = -1
+    now[s.BASE_WHERE] = RELATIVE
+    now[s.PLAIN_FROM] = -1
+    now[s.PAGE_TOKEN] = st[o.TOKEN]
+    work.word[tx.KIND] = 0
+
+
+@inlined
+def _markup(
+    buf: NDArray[np.uint8], at: Int, hi: Int, how: Int, plain: Int, look: Tables, work: Work,
+    out: Output, scratch: NDArray[np.uint8],
+) -> Int:  # fmt: skip
+    """Read what the `<` at `at` starts; its end, or `at` if it starts nothing."""
+    st, now = work.st, work.now
+    if at + 1 >= hi:
+        return at
+    c = int64(buf[at + 1])
+    visible = now[s.TEMPLATES] == 0
+    name = at + 1
+    closing = False
+    if not sx.is_letter(c):
+        if c == 0x2F:
+            if at + 2 >= hi:
+                return at
+            closing = sx.is_letter(buf[at + 2])
+            name = at + 2
+        if not closing:
+            if c != 0x21 and c != 0x3F and c != 0x2F:
+                return at
+            if visible:
+                note_segment(work, out, plain, at, how)
+            if c == 0x21:
+                if at + 3 < hi and buf[at + 2] == 0x2D and buf[at + 3] == 0x2D:
+                    return sx.comment_end(buf, at + 4, hi)
+                if now[s.FOREIGN] != 0 and sx.starts_cdata(buf, at, hi):
+                    end = sx.cdata_end(buf, at + 9, hi)
+                    if visible:
+                        read_range(buf, at + 9, end, s.AS_IT_IS, now[s.FIELD], look, work, out)
+                    return min(end + 3, hi)
+            return sx.bogus_comment_end(buf, at + 2, hi)
+    end = sx.tag_end(buf, name, hi, look, work.found)
+    if visible:
+        note_segment(work, out, plain, at, how)
+    if end < 0:
+        # The page ends within the tag, which is then no tag and no text.
+        return hi
+    bits = work.found[sx.BITS]
+    if bits == 0:
+        return end
+    kind = bits >> el.KIND_SHIFT
+    if not visible:
+        return _in_template(buf, end, hi, kind, closing, work)
+    if (bits & (el.WORD | el.BLOCK)) != 0:
+        tx.end_word(work, out)
+        if (bits & el.BLOCK) != 0:
+            o.end_block(work, out, at, end)
+            st[o.GAP_LEVEL] = o.PARAGRAPH
+        elif st[o.GAP_LEVEL] < o.SPACE:
+            st[o.GAP_LEVEL] = o.SPACE
+    if closing:
+        closed(at, end, kind, work, out)
+        return end
+    if (bits & el.BREAKOUT) != 0:
+        now[s.FOREIGN] = 0
+    if kind == el.PLAIN:
+        return end
+    return opened(buf, at, end, hi, kind, look, work, out, scratch)
+
+
+@part
+def _in_template(
+    buf: NDArray[np.uint8], end: Int, hi: Int, kind: Int, closing: Bool, work: Work
+) -> Int:
+    """A tag that no reader sees: only its template's end matters, and what may hide that."""
+    if kind == el.TEMPLATE:
+        work.now[s.TEMPLATES] += -1 if closing else 1
+    elif not closing:
+        if kind == el.SCRIPT:
+            return sx.script_end(buf, end, hi, work.found[sx.NAME])
+        if kind in (el.TITLE, el.TEXTAREA, el.RAW_HIDDEN, el.XMP):
+            return sx.raw_end(buf, end, hi, work.found[sx.NAME], work.found[sx.NAME_END])
+        if kind == el.PLAINTEXT:
+            return hi
+    return end
+
+
+@part
+def _waiting(
+    buf: NDArray[np.uint8], look: Tables, work: Work, out: Output, first_picture: Int
+) -> None:
+    """What is read out of its place: a late title; meta content and URL, which are in no block."""
+    st, now, bound = work.st, work.now, work.bound
+    first_token = now[s.PAGE_TOKEN]
+    if now[s.LATE_START] >= 0:
+        body = st[o.TOKEN]
+        st[o.GAP] = now[s.LATE_START]
+        st[o.GAP_LEVEL] = o.PARAGRAPH | o.OF_TITLE
+        read_range(buf, now[s.LATE_START], now[s.LATE_END], s.REFERENCES, s.TITLE, look, work, out)
+        tx.end_word(work, out)
+        o.end_block(work, out, now[s.LATE_END], now[s.LATE_END])
+        o.title_first(work, out, first_token, body, first_picture)
+    work.facts[s.TEXT_TOKENS] = st[o.TOKEN] - first_token
+    st[o.NUMBERED] = 0
+    how = tx.REFERENCES | tx.ATTRIBUTE
+    if now[s.KEYWORDS_START] >= 0:
+        tx.read_text(
+            buf, now[s.KEYWORDS_START], now[s.KEYWORDS_END], how, s.KEYWORDS, look, work, out
+        )
+        tx.end_word(work, out)
+    if now[s.DESCRIPTION_START] >= 0:
+        tx.read_text(
+            buf, now[s.DESCRIPTION_START], now[s.DESCRIPTION_END], how, s.DESCRIPTION, look, work,
+            out,
+        )  # fmt: skip
+        tx.end_word(work, out)
+    # Spans of the URL's words are within the s.URL.
+    st[o.ORIGIN] = bound[1]
+    tx.read_text(buf, bound[1], bound[2], s.AS_IT_IS, s.URL, look, work, out)
+    tx.end_word(work, out)

@@ -1,0 +1,33 @@
+"""Where what stands in the arrays of a pass: a page's facts, what is open around the text."""
+
+from __future__ import annotations
+
+from detector.scanning import fields
+from detector.scanning import text as tx
+from detector.scanning.jit import int64
+
+# Not plain integers: numba would compile the text loop anew for each that is passed to it.
+TITLE, HEADING, ANCHOR_SAME, ANCHOR_OTHER, KEYWORDS, DESCRIPTION, URL, BODY = (
+    int64(field)
+    for field in (
+        fields.TITLE, fields.HEADING, fields.ANCHOR_SAME, fields.ANCHOR_OTHER,
+        fields.KEYWORDS, fields.DESCRIPTION, fields.URL, fields.BODY,
+    )
+)  # fmt: skip
+AS_IT_IS = int64(0)
+REFERENCES = int64(tx.REFERENCES)
+
+# A page's facts, by place in its row.
+(
+    TOKENS, BLOCKS, LINKS, PICTURES, SEGMENTS, TEXT_TOKENS, TOKENS_LOST, BLOCKS_LOST, LINKS_LOST,
+    BYTES_LOST, TITLE_START, TITLE_END, BASE_START, BASE_END, CANONICAL_START, CANONICAL_END,
+) = range(16)  # fmt: skip
+FACTS = 16
+
+# What is open around the text, by place in its array.
+(
+    FIELD, IN_HEADING, HEADING_DEPTH, ANCHOR, ANCHOR_DEPTH, TABLES, TEMPLATES, FOREIGN,
+    FOREIGN_OPEN, IN_PRE, LATE_START, LATE_END, KEYWORDS_START, KEYWORDS_END, DESCRIPTION_START,
+    DESCRIPTION_END,
+    BASE_WHERE, PLAIN_FROM, PAGE_TOKEN,
+) = range(19)  # fmt: skip

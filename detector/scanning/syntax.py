@@ -1,0 +1,362 @@
+"""Where tags, comments and raw text end (HTML standard, 13.2.5 Tokenization).
+
+Every function reads forward from where it is called and returns where it stopped, so that a page
+is read once however it is broken. Nothing here knows what a tag means.
+"""
+
+# Kernels: a call costs its arguments, a set a search.
+# ruff: noqa: PLR0911, PLR0912, PLR1714, SIM110
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from detector.scanning.elements import ATTRIBUTES
+from detector.scanning.jit import Bool, Int, byte_at, inlined, int64, part, uint64
+from detector.scanning.tables import SPREAD, TAG_SLOTS, Tables
+
+# What `tag_end` finds, by place in its `found` array: spans are start and end, -1 where absent.
+BITS, SELF_CLOSING, NAME, NAME_END = 0, 1, 2, 3
+HREF, SRC, REL, NAME_VALUE, CONTENT = 4, 6, 8, 10, 12
+FOUND_SIZE = 14
+_SPREAD = uint64(SPREAD)
+_SLOTS_MASK = TAG_SLOTS - 1
+_CANONICAL = np.frombuffer(b"canonical", dtype=np.uint8)
+_KEYWORDS = np.frombuffer(b"keywords", dtype=np.uint8)
+_DESCRIPTION = np.frombuffer(b"description", dtype=np.uint8)
+
+
+@inlined
+def is_space(c: Int) -> Bool:
+    """ASCII white space of the HTML standard."""
+    return c == 0x20 or c == 0x0A or c == 0x09 or c == 0x0D or c == 0x0C
+
+
+@inlined
+def is_letter(c: Int) -> Bool:
+    """An ASCII letter, which is what may start a tag's name."""
+    return 0x61 <= (c | 0x20) <= 0x7A
+
+
+@inlined
+def starts_markup(buf: NDArray[np.uint8], at: Int, hi: Int) -> Bool:
+    """Whether the `<` at `at` may start something; else it is a character."""
+    if at + 1 >= hi:
+        return False
+    c = byte_at(buf, at + 1)
+    return is_letter(c) or c == 0x2F or c == 0x21 or c == 0x3F
+
+
+@inlined
+def tag_end(
+    buf: NDArray[np.uint8], at: Int, hi: Int, look: Tables, found: NDArray[np.int64]
+) -> Int:
+    """The end of the tag whose name starts at `at`, or -1 if the page ends within it.
+
+    Fills `found`; attributes only where the element's matter.
+    """
+    i = at
+    first = uint64(0)
+    second = uint64(0)
+    while i < hi:
+        c = byte_at(buf, i)
+        if c == 0x3E or c == 0x2F or is_space(c):
+            break
+        if 0x41 <= c <= 0x5A:
+            c |= 0x20
+        elif c == 0:
+            # `script` and a NUL is no script; the padding of packed names is zeros.
+            c = 0xFF
+        length = i - at
+        if length < 8:
+            first |= uint64(c) << uint64(8 * length)
+        elif length < 16:
+            second |= uint64(c) << uint64(8 * (length - 8))
+        i += 1
+    found[NAME] = at
+    found[NAME_END] = i
+    bits = 0
+    if i - at <= 16:
+        slot = int64(((first ^ second) * _SPREAD) >> uint64(54))
+        while look.tag_first[slot] != 0:
+            if look.tag_first[slot] == first and look.tag_second[slot] == second:
+                bits = int64(look.tag_bits[slot])
+                break
+            slot = (slot + 1) & _SLOTS_MASK
+    found[BITS] = bits
+    found[SELF_CLOSING] = 0
+    # The usual tag has no attributes.
+    if i < hi and byte_at(buf, i) == 0x3E:
+        if (bits & ATTRIBUTES) != 0:
+            for k in range(HREF, FOUND_SIZE):
+                found[k] = -1
+        return i + 1
+    return _attributes(buf, i, hi, (bits & ATTRIBUTES) != 0, found)
+
+
+@inlined
+def _attributes(
+    buf: NDArray[np.uint8], at: Int, hi: Int, wanted: Bool, found: NDArray[np.int64]
+) -> Int:
+    if wanted:
+        for k in range(HREF, FOUND_SIZE):
+            found[k] = -1
+    i = at
+    while True:
+        while i < hi and (byte_at(buf, i) == 0x2F or is_space(byte_at(buf, i))):
+            i += 1
+        if i >= hi:
+            return -1
+        if byte_at(buf, i) == 0x3E:
+            found[SELF_CLOSING] = int64(byte_at(buf, i - 1) == 0x2F)
+            return i + 1
+        name = i
+        # An equals sign here is the name's first character.
+        i += 1
+        while i < hi:
+            c = byte_at(buf, i)
+            if c == 0x3D or c == 0x3E or c == 0x2F or is_space(c):
+                break
+            i += 1
+        name_end = i
+        while i < hi and is_space(byte_at(buf, i)):
+            i += 1
+        value = value_end = i
+        if i < hi and byte_at(buf, i) == 0x3D:
+            i += 1
+            while i < hi and is_space(byte_at(buf, i)):
+                i += 1
+            if i >= hi:
+                return -1
+            quote = byte_at(buf, i)
+            value = i
+            if quote == 0x22 or quote == 0x27:
+                value = i + 1
+                i = value
+                while i < hi and byte_at(buf, i) != quote:
+                    i += 1
+                if i >= hi:
+                    return -1
+                value_end = i
+                i += 1
+            else:
+                while i < hi and byte_at(buf, i) != 0x3E and not is_space(byte_at(buf, i)):
+                    i += 1
+                value_end = i
+        if wanted:
+            which = _attribute(buf, name, name_end)
+            # Of two attributes of one name the first counts.
+            if which >= 0 and found[which] < 0:
+                found[which] = value
+                found[which + 1] = value_end
+
+
+@part
+def _attribute(buf: NDArray[np.uint8], at: Int, end: Int) -> Int:
+    word = uint64(0)
+    if end - at > 7:
+        return -1
+    for i in range(at, end):
+        c = uint64(byte_at(buf, i))
+        if 0x41 <= c <= 0x5A:
+            c |= uint64(0x20)
+        word = word << uint64(8) | c
+    if word == 0x68726566:
+        return HREF
+    if word == 0x737263:
+        return SRC
+    if word == 0x72656C:
+        return REL
+    if word == 0x6E616D65:
+        return NAME_VALUE
+    if word == 0x636F6E74656E74:
+        return CONTENT
+    return -1
+
+
+@part
+def comment_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
+    """The end of a comment whose `<!--` ends at `at`."""
+    if at < hi and byte_at(buf, at) == 0x3E:
+        return at + 1
+    if at + 1 < hi and byte_at(buf, at) == 0x2D and byte_at(buf, at + 1) == 0x3E:
+        return at + 2
+    i = at
+    dashes = 0
+    while i < hi:
+        c = byte_at(buf, i)
+        if c == 0x2D:
+            dashes += 1
+        elif dashes >= 2 and c == 0x3E:
+            return i + 1
+        elif dashes >= 2 and c == 0x21 and i + 1 < hi and byte_at(buf, i + 1) == 0x3E:
+            return i + 2
+        else:
+            dashes = 0
+        i += 1
+    return hi
+
+
+@part
+def bogus_comment_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
+    """The end of what `<?`, `</` and a character, `<!` and no comment started."""
+    i = at
+    while i < hi and byte_at(buf, i) != 0x3E:
+        i += 1
+    return min(i + 1, hi)
+
+
+@part
+def starts_cdata(buf: NDArray[np.uint8], at: Int, hi: Int) -> Bool:
+    """Whether `<![CDATA[` stands at `at`."""
+    if at + 9 > hi:
+        return False
+    word = uint64(0)
+    for i in range(at + 1, at + 9):
+        word = word << uint64(8) | uint64(byte_at(buf, i))
+    return word == 0x215B43444154415B
+
+
+@part
+def cdata_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
+    """Where the `]]>` of a CDATA section starts."""
+    i = at
+    brackets = 0
+    while i < hi:
+        c = byte_at(buf, i)
+        if c == 0x5D:
+            brackets += 1
+        elif c == 0x3E and brackets >= 2:
+            return i - 2
+        else:
+            brackets = 0
+        i += 1
+    return hi
+
+
+@part
+def raw_end(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int, name_end: Int) -> Int:
+    """Where the `</name` that ends raw text starts: the name is the start tag's, in the page."""
+    length = name_end - name
+    i = at
+    while i < hi:
+        if byte_at(buf, i) != 0x3C:
+            i += 1
+            continue
+        if _closes(buf, i, hi, name, length):
+            return i
+        i += 1
+    return hi
+
+
+@part
+def _closes(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int, length: Int) -> Bool:
+    """Whether `</`, the name and what may follow a name stand at `at`."""
+    end = at + 2 + length
+    if end >= hi or byte_at(buf, at + 1) != 0x2F:
+        return False
+    for k in range(length):
+        if (byte_at(buf, at + 2 + k) | 0x20) != (byte_at(buf, name + k) | 0x20):
+            return False
+    c = byte_at(buf, end)
+    return c == 0x3E or c == 0x2F or is_space(c)
+
+
+@part
+def script_end(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int) -> Int:
+    """Where the `</script` that ends a script starts (13.2.5.15 to 13.2.5.31).
+
+    After `<!--` a `<script` opens a second level, in which `</script` closes only that level.
+    """
+    depth = 0
+    dashes = 0
+    i = at
+    while i < hi:
+        c = byte_at(buf, i)
+        if c == 0x2D:
+            dashes += 1
+            i += 1
+            continue
+        if c == 0x3E:
+            if depth > 0 and dashes >= 2:
+                depth = 0
+        elif c == 0x3C:
+            if depth < 2 and _closes(buf, i, hi, name, 6):
+                return i
+            if depth == 0:
+                if (
+                    i + 3 < hi
+                    and byte_at(buf, i + 1) == 0x21
+                    and byte_at(buf, i + 2) == 0x2D
+                    and byte_at(buf, i + 3) == 0x2D
+                ):
+                    depth = 1
+                    dashes = 2
+                    i += 4
+                    continue
+            elif depth == 1:
+                # `<script` differs from `</script` by a slash.
+                if i + 7 < hi and _is_script(buf, i + 1, name) and _ends_name(byte_at(buf, i + 7)):
+                    depth = 2
+                    dashes = 0
+                    i += 8
+                    continue
+            elif _closes(buf, i, hi, name, 6):
+                depth = 1
+                dashes = 0
+                i += 9
+                continue
+        dashes = 0
+        i += 1
+    return hi
+
+
+@part
+def _is_script(buf: NDArray[np.uint8], at: Int, name: Int) -> Bool:
+    for k in range(6):
+        if (byte_at(buf, at + k) | 0x20) != (byte_at(buf, name + k) | 0x20):
+            return False
+    return True
+
+
+@part
+def _ends_name(c: Int) -> Bool:
+    return c == 0x3E or c == 0x2F or is_space(c)
+
+
+@part
+def has_canonical(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
+    """Whether the value of a `rel` has the keyword `canonical`."""
+    i = at
+    while i < end:
+        while i < end and is_space(byte_at(buf, i)):
+            i += 1
+        start = i
+        while i < end and not is_space(byte_at(buf, i)):
+            i += 1
+        if _is_word(buf, start, i, _CANONICAL):
+            return True
+    return False
+
+
+@part
+def is_keywords(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
+    """Whether the value of a `name` is `keywords`."""
+    return _is_word(buf, at, end, _KEYWORDS)
+
+
+@part
+def is_description(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
+    """Whether the value of a `name` is `description`."""
+    return _is_word(buf, at, end, _DESCRIPTION)
+
+
+@part
+def _is_word(buf: NDArray[np.uint8], at: Int, end: Int, word: NDArray[np.uint8]) -> Bool:
+    if end - at != len(word):
+        return False
+    for k in range(len(word)):
+        if (byte_at(buf, at + k) | 0x20) != word[k]:
+            return False
+    return True

@@ -1,0 +1,154 @@
+"""Text to tokens: the HTML tokenizer's data, RCDATA and raw text states, up to the next tag.
+
+A token is a maximal run of alphanumeric code points; marks stay with their base; format characters
+(soft hyphen, joiners, zero-width space) and NUL are as invisible here as on a screen. Characters
+of scripts without spaces are a token each. The word that is open when a tag comes stays open: only
+the tag says whether it ends.
+"""
+
+# Kernels: a call costs its arguments, a set a search.
+# ruff: noqa: PLR0912, PLR0915, PLR1714
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from detector.scanning.jit import Int, byte_at, int64, part, uint64
+from detector.scanning.mixing import fold_product
+from detector.scanning.output import LINES, Output, emit, end_block
+from detector.scanning.references import reference, starts_reference
+from detector.scanning.syntax import starts_markup
+from detector.scanning.tables import APART, IGNORED, MARK, PLAIN, SINGLE, Tables
+from detector.scanning.words import code_point, finish, kind_of, push_folded
+from detector.scanning.work import Work
+
+# How text is read, as bits.
+TAGS = 1  # `<` stops it
+REFERENCES = 2  # `&` may start a reference
+LINED = 4  # blank lines end blocks
+ATTRIBUTE = 8  # the rules of attribute values for references
+
+# The open word, by place in its array.
+KIND, START, END, HASH, BYTES, USED, FIELD = range(7)
+OPEN_WORD = 6
+_NONE, _WORD, _SINGLE = range(3)
+
+_BYTE = uint64(8)
+_FULL = uint64(64)
+_ZERO = uint64(0)
+
+
+@part
+def end_word(work: Work, out: Output) -> None:
+    """Something that a reader sees as a gap: the open word, if any, is a token."""
+    word = work.word
+    if word[KIND] != _NONE:
+        value = finish(word[HASH], word[BYTES], work.secrets)
+        emit(work, out, value, int64(word[START]), int64(word[END]), int64(word[FIELD]))
+        word[KIND] = _NONE
+
+
+@part
+def read_text(
+    buf: NDArray[np.uint8], at: Int, limit: Int, how: Int, field: Int, look: Tables, work: Work,
+    out: Output,
+) -> Int:  # fmt: skip
+    """Read from `at` to the next `<`, if tags count, or to the limit; where it stopped."""
+    word, secrets = work.word, work.secrets
+    seed, first = secrets[0], secrets[1]
+    kind, start, end = int64(word[KIND]), int64(word[START]), int64(word[END])
+    # A word is of the field that it starts in.
+    own = int64(word[FIELD])
+    h, w, used = word[HASH], word[BYTES], word[USED]
+    i = at
+    while i < limit:
+        c = byte_at(buf, i)
+        folded = look.ascii[c]
+        if folded > PLAIN:
+            if kind != _WORD:
+                if kind == _SINGLE:
+                    emit(work, out, finish(h, w, secrets), start, end, own)
+                kind = _WORD
+                start, own = i, field
+                h, w, used = seed, _ZERO, _ZERO
+            while True:
+                w |= uint64(folded) << used
+                used += _BYTE
+                if used == _FULL:
+                    h = fold_product(h ^ w, first)
+                    w = used = _ZERO
+                i += 1
+                if i >= limit:
+                    break
+                folded = look.ascii[byte_at(buf, i)]
+                if folded <= PLAIN:
+                    break
+            end = i
+            continue
+        if folded == PLAIN:
+            if kind != _NONE:
+                emit(work, out, finish(h, w, secrets), start, end, own)
+                kind = _NONE
+            if (how & LINED) != 0:
+                _line(buf, i, limit, c, work, out)
+                i += 1
+                continue
+            i += 1
+            while i < limit and look.ascii[byte_at(buf, i)] == PLAIN:
+                i += 1
+            continue
+        stop, code, second = i + 1, c, 0
+        if c >= 0x80:
+            code, stop = code_point(buf, i, limit)
+        elif c == 0x3C and (how & TAGS) != 0 and starts_markup(buf, i, limit):
+            break
+        elif c == 0x26 and (how & REFERENCES) != 0 and starts_reference(buf, i, limit, look):
+            stop, code, second = reference(buf, i, limit, (how & ATTRIBUTE) != 0, look)
+            if stop == i:
+                stop, code = i + 1, c
+        elif c == 0:
+            i += 1
+            continue
+        while True:
+            what = kind_of(code, look)
+            if what == APART or (what == MARK and kind == _NONE):
+                if kind != _NONE:
+                    emit(work, out, finish(h, w, secrets), start, end, own)
+                    kind = _NONE
+                if (how & LINED) != 0 and code > 0x20:
+                    work.st[LINES] = 0
+            elif what != IGNORED:
+                if what != MARK:
+                    wanted = _SINGLE if what == SINGLE else _WORD
+                    if kind != _NONE and (kind != wanted or kind == _SINGLE):
+                        emit(work, out, finish(h, w, secrets), start, end, own)
+                        kind = _NONE
+                    if kind == _NONE:
+                        kind = wanted
+                        start, own = i, field
+                        h, w, used = seed, _ZERO, _ZERO
+                h, w, used = push_folded(h, w, used, code, first, look)
+                end = stop
+            if second == 0:
+                break
+            code, second = second, 0
+        i = stop
+    word[KIND], word[START], word[END] = uint64(kind), uint64(start), uint64(end)
+    word[FIELD] = uint64(own)
+    word[HASH], word[BYTES], word[USED] = h, w, used
+    return i
+
+
+@part
+def _line(buf: NDArray[np.uint8], at: Int, limit: Int, c: Int, work: Work, out: Output) -> None:
+    """Two line ends with nothing but white space between them end a block."""
+    if c == 0x0D and at + 1 < limit and byte_at(buf, at + 1) == 0x0A:
+        return
+    if c == 0x0A or c == 0x0D or c == 0x0C:
+        # A form feed is as good as a blank line.
+        if work.st[LINES] != 0 or c == 0x0C:
+            end_block(work, out, at, at + 1)
+        work.st[LINES] = 1
+    elif c > 0x20:
+        work.st[LINES] = 0

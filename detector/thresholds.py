@@ -1,0 +1,86 @@
+"""Thresholds from what was seen: one standard deviation over the mean (Ardi, Heidemann 2014, §3.1).
+
+Shares are added up as whole numbers of 2^-32, so that sums are exact: in any order, merged from any
+parts, and with what was taken back, mean and deviation are the same. Until enough was seen, the
+paper's own figures stand in: 0.144 for pages (§5.3), 0.163 for neighborhoods (§6.3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isqrt
+
+PAPER_PAGES = 0.144
+PAPER_NEIGHBORHOODS = 0.163
+SHARE_BITS = 32
+_ONE = 1 << SHARE_BITS
+
+
+def share(part: int, whole: int) -> int:
+    """A share as a whole number of 2^-32, rounded down; 0 of nothing.
+
+    >>> share(1, 4) == 1 << 30, share(0, 0)
+    (True, 0)
+    """
+    return (part << SHARE_BITS) // whole if whole else 0
+
+
+@dataclass(slots=True)
+class Moments:
+    """Count, mean and standard deviation of shares; what was added can be taken back."""
+
+    count: int = 0
+    total: int = 0
+    squares: int = 0
+
+    def add(self, share: int) -> None:
+        """One more share."""
+        self.count += 1
+        self.total += share
+        self.squares += share * share
+
+    def remove(self, share: int) -> None:
+        """Take back a share that was added."""
+        self.count -= 1
+        self.total -= share
+        self.squares -= share * share
+
+    def merge(self, other: Moments) -> None:
+        """Add all that another has seen."""
+        self.count += other.count
+        self.total += other.total
+        self.squares += other.squares
+
+    @property
+    def mean(self) -> float:
+        """The mean; 0 of nothing."""
+        return self.total / self.count / _ONE if self.count else 0.0
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of what was seen (not an estimate for what was not)."""
+        if not self.count:
+            return 0.0
+        return isqrt(self.count * self.squares - self.total * self.total) / self.count / _ONE
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """Above which share something is reported.
+
+    `fixed` overrules all; before `warm_up` shares were seen, `paper` is used. The paper's rule has
+    no lower bound: where next to nothing is labeled, next to nothing crosses it. `least` gives one.
+    """
+
+    paper: float
+    fixed: float | None = None
+    warm_up: int = 1000
+    least: float = 0.0
+
+    def of(self, seen: Moments) -> float:
+        """The threshold, by what was seen."""
+        if self.fixed is not None:
+            return self.fixed
+        if seen.count < max(self.warm_up, 1):
+            return self.paper
+        return max(seen.mean + seen.deviation, self.least)

@@ -1,0 +1,5 @@
+"""`make bench`: ratios, measured side by side in one run, beside the budgets of the design.
+
+Absolute times mean little on a shared machine; a ratio of two things that were measured in turns,
+on one core, means something. Nothing here asserts a time.
+"""

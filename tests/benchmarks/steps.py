@@ -1,0 +1,150 @@
+"""Where the time of one page goes: each step of the local path, by its own time.
+
+The steps' functions are wrapped while one replay runs; a step's time is what was spent in it and
+in no step inside it, in CPU time: waiting for the disk is not in it. What no step accounts for is
+the rest.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import wraps
+from importlib import import_module
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest.mock import patch
+
+from tests.benchmarks.clock import pinned
+from tests.benchmarks.path import replay
+from tests.benchmarks.rows import Bench
+
+# In the order of a page's way. Each is named where it is called from.
+STEPS: dict[str, tuple[str, ...]] = {
+    "read record": ("crawler.archives:read_fast", "crawler.archives:read_members"),
+    "make page": ("crawler.fast:judge",),
+    "encode page": ("streams.feed:page_message",),
+    "decode page": ("streams.fingerprinting:read_page",),
+    "fingerprint": ("streams.fingerprinting:fingerprints",),
+    "rest of the row": ("streams.fingerprinting:FingerprintStage.process",),
+    "encode block": ("streams.blocks:encode",),
+    "append to log": ("streams.segments:LogWriter.append",),
+    "read log": ("streams.segments:LogReader.read",),
+    "decode block": ("streams.indexing:read_block",),
+    "index": (
+        "detector.duplicates:DuplicateIndex.match",
+        "detector.duplicates:DuplicateIndex.add",
+    ),
+    "encode verdict": ("streams.indexing:IndexStage._verdict",),
+    "encode alert": ("streams.indexing:IndexStage._alert",),
+    "rest of judging": ("streams.indexing:IndexStage.process",),
+    "worker loop": ("streams.worker:Worker.step",),
+    "commit": ("streams.local:LocalOutlet.flush", "streams.local:LocalInlet.commit"),
+    "snapshot": ("streams.worker:Snapshots.save", "streams.indexing:IndexStage.save"),
+}
+REST = "rest"
+
+
+class Stopwatch:
+    """Time by step; inside a step, that of the outer one stands still."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = defaultdict(float)
+        self._steps = [REST]
+        self._since = time.thread_time()
+
+    def _turn(self) -> None:
+        now = time.thread_time()
+        self.seconds[self._steps[-1]] += now - self._since
+        self._since = now
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Within, time is this step's."""
+        self._begin(name)
+        try:
+            yield
+        finally:
+            self._end()
+
+    def _begin(self, name: str) -> None:
+        self._turn()
+        self._steps.append(name)
+
+    def _end(self) -> None:
+        self._turn()
+        self._steps.pop()
+
+    def wrap(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, timed; of a generator, what it does between its values."""
+
+        @wraps(function)
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            self._begin(name)
+            try:
+                made = function(*args, **kwargs)
+            finally:
+                self._end()
+            return self._generator(name, made) if hasattr(made, "send") else made
+
+        return timed
+
+    def _generator(self, name: str, made: Any) -> Iterator[Any]:
+        while True:
+            self._begin(name)
+            try:
+                value = next(made)
+            except StopIteration as end:
+                return end.value
+            finally:
+                self._end()
+            yield value
+
+    def finish(self) -> dict[str, float]:
+        """The seconds of each step, in the order of a page's way."""
+        self._turn()
+        return {name: self.seconds[name] for name in (*STEPS, REST)}
+
+
+@contextmanager
+def watching(watch: Stopwatch) -> Iterator[None]:
+    """The steps' functions are wrapped within."""
+    with ExitStack() as stack:
+        for name, targets in STEPS.items():
+            for target in targets:
+                owner, attribute = _owner(target)
+                wrapped = watch.wrap(name, getattr(owner, attribute))
+                stack.enter_context(patch.object(owner, attribute, wrapped))
+        yield
+
+
+def _owner(target: str) -> tuple[Any, str]:
+    module, _, path = target.partition(":")
+    *outer, attribute = path.split(".")
+    owner: Any = import_module(module)
+    for name in outer:
+        owner = getattr(owner, name)
+    return owner, attribute
+
+
+def by_step(bench: Bench) -> dict[str, float]:
+    """Microseconds a page of each step: the median over the rounds."""
+    runs = [_one(bench.corpus.archive, bench.directory) for _ in range(bench.scale.rounds + 1)]
+    pages = bench.corpus.facts.pages
+    return {name: median(_of(runs[1:], name)) / pages * 1e6 for name in runs[0]}
+
+
+def _of(runs: Sequence[dict[str, float]], name: str) -> list[float]:
+    return [run[name] for run in runs]
+
+
+def _one(archive: Path, directory: Path) -> dict[str, float]:
+    with TemporaryDirectory(dir=directory) as temporary, pinned():
+        watch = Stopwatch()
+        with watching(watch):
+            replay(archive, Path(temporary) / "bus")
+        return watch.finish()

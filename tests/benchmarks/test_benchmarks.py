@@ -1,0 +1,116 @@
+"""The benchmarks run, and write what the contract says. What they measure is not asserted."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from deploy.kafka.broker import BrokerFailed
+from tests.benchmarks import __main__, kafka, path, report
+from tests.benchmarks.__main__ import NAMES, names_of, path_of, run
+from tests.benchmarks.corpus import Response, build, responses
+from tests.benchmarks.documents import documents
+from tests.benchmarks.rows import BUDGETS, Bench, Family, Row, Scale
+from tests.benchmarks.steps import REST, STEPS, Stopwatch
+
+TINY = Scale(documents=20, rounds=1, window_pages=640, kafka_rounds=1, kafka_pages=24)
+
+
+def bench(directory: Path, broker: str | None = None) -> Bench:
+    """One that is soon over."""
+    return Bench(directory, TINY, "generated", broker)
+
+
+def test_local_rows_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wanted = [name for name in NAMES if name not in kafka.FAMILY.names]
+    made = bench(tmp_path)
+    found = run(made, wanted)
+    written = msgspec.json.decode(path_of(made).read_bytes())
+    assert written["failed"] == {}
+    assert [row["name"] for row in written["results"]] == [n for n in wanted if n != "steps"]
+    for row in written["results"]:
+        assert row["value"] > 0
+        assert row.keys() >= {"name", "value", "unit", "budget", "detail"}
+    assert written["corpus"]["pages"] == 24
+    assert written["machine"]["versions"]["reusewatch"]
+    assert written["steps"].keys() == {"unit", *STEPS, REST}
+    report.show(found)
+    shown = capsys.readouterr().out
+    assert "warc_to_verdict_over_floor" in shown
+    assert "\x1b" not in shown
+
+
+def test_rows_of_a_broker_are_written(tmp_path: Path, broker: str) -> None:
+    found = run(bench(tmp_path, broker), kafka.FAMILY.names)
+    assert found["failed"] == {}
+    assert [row["name"] for row in found["results"]] == list(kafka.FAMILY.names)
+    assert found["results"][1]["detail"]["pages"] == TINY.kafka_pages
+
+
+def test_every_planted_copy_is_found(tmp_path: Path) -> None:
+    found = run(bench(tmp_path), ["warc_to_verdict"])
+    assert found["results"][0]["detail"]["alerts"] == found["corpus"]["copies"] == 4
+
+
+def test_a_corpus_is_written_once(tmp_path: Path) -> None:
+    made = documents("generated", 20)
+    first = build(made, tmp_path)
+    at = first.archive.stat().st_mtime_ns
+    assert build(documents("generated", 20), tmp_path) == first
+    assert first.archive.stat().st_mtime_ns == at
+    assert build(documents("generated", 19), tmp_path).archive != first.archive
+
+
+def test_a_copy_stands_on_another_site_and_comes_later() -> None:
+    served = list(responses(documents("generated", 40)))
+    for number, page in enumerate(served):
+        if page.is_copy:
+            assert any(_is_of(page, other) for other in served[:number])
+
+
+def _is_of(copy: Response, original: Response) -> bool:
+    site, path = (copy.url.split("/")[2], copy.url.split("/", 3)[3])
+    return original.url.endswith(path) and site not in original.url and not original.is_copy
+
+
+def test_names_that_are_not_there_are_refused() -> None:
+    assert names_of("floor,steps") == ["floor", "steps"]
+    with pytest.raises(argparse.ArgumentTypeError, match="speed: there is fastwarc_alone"):
+        names_of("floor,speed")
+
+
+def test_a_row_that_cannot_be_measured_is_absent_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(bench: Bench, names: Sequence[str]) -> list[Row]:
+        raise BrokerFailed("no Kafka broker: run `make broker`")
+
+    monkeypatch.setattr(__main__, "FAMILIES", (Family(("a", "b"), broken), path.FAMILY))
+    found = run(bench(tmp_path), ["a", "fastwarc_alone"])
+    assert [row["name"] for row in found["results"]] == ["fastwarc_alone"]
+    assert found["failed"] == {"a": "BrokerFailed: no Kafka broker: run `make broker`"}
+
+
+def test_every_budget_has_a_sense() -> None:
+    assert all(budget.held(budget.value) for budget in BUDGETS.values())
+
+
+def test_inner_steps_are_not_counted_twice() -> None:
+    watch = Stopwatch()
+    began = time.thread_time()
+    with watch.step("fingerprint"), watch.step("index"):
+        _busy(0.02)
+    total = time.thread_time() - began
+    found = watch.finish()
+    assert found["fingerprint"] < found["index"] <= total
+
+
+def _busy(seconds: float) -> None:
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass

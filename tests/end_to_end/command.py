@@ -1,0 +1,154 @@
+"""The command `reusewatch` as a process of its own, and what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from streams import reading
+from streams.bus import Bus
+from streams.local import LocalBus
+from streams.wire import to_builtins
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 90.0
+COMMAND = (sys.executable, "-m", "crawler")
+
+
+def environment(**settings: object) -> dict[str, str]:
+    """Ours alone: a setting of the machine that runs the tests must not decide them."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("REUSEWATCH_")}
+    given = {f"REUSEWATCH_{name.upper()}": str(value) for name, value in settings.items()}
+    return kept | given | {"PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a run ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def objects(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+def run(*args: object, cwd: Path, **settings: object) -> Ended:
+    """Run it to its end."""
+    done = subprocess.run(
+        [*COMMAND, *map(str, args)], cwd=cwd, env=environment(**settings), timeout=PATIENCE,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+class Run:
+    """A run under way. Its output goes to files: nobody need read for it to go on."""
+
+    def __init__(
+        self,
+        command: Sequence[object],
+        cwd: Path,
+        stdin: int = subprocess.DEVNULL,
+        **settings: object,
+    ) -> None:
+        self._files = [(cwd / f"run-{time.monotonic_ns()}.{name}") for name in ("out", "err")]
+        out, err = (path.open("wb") for path in self._files)
+        with out, err:
+            self.process = subprocess.Popen(
+                [str(word) for word in command], cwd=cwd, env=environment(**settings),
+                stdin=stdin, stdout=out, stderr=err, start_new_session=True,
+            )  # fmt: skip
+
+    @property
+    def running(self) -> bool:
+        return self.process.poll() is None
+
+    @property
+    def said(self) -> str:
+        return self._files[1].read_text()
+
+    def tell(self, number: signal.Signals) -> None:
+        if self.running:
+            self.process.send_signal(number)
+
+    def end(self, timeout: float = PATIENCE) -> Ended:
+        self.process.wait(timeout)
+        out, err = (path.read_text() for path in self._files)
+        return Ended(self.process.returncode, out, err)
+
+    def await_said(self, text: str) -> None:
+        wait_until(lambda: text in self.said or not self.running)
+        assert text in self.said, self.said
+
+
+@contextmanager
+def started(
+    *args: object, cwd: Path, stdin: int = subprocess.DEVNULL, **settings: object
+) -> Iterator[Run]:
+    """A run that does not outlive the test."""
+    begun = Run([*COMMAND, *args], cwd, stdin, **settings)
+    try:
+        yield begun
+    finally:
+        if begun.running:
+            begun.process.kill()
+        begun.process.wait()
+
+
+def wait_until(condition: Callable[[], object], timeout: float = PATIENCE) -> None:
+    end = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that a process started, whichever of its threads did."""
+    threads = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for thread in threads for child in _text(thread).split()]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def command_line(pid: int) -> str:
+    return _text(Path(f"/proc/{pid}/cmdline")).replace("\0", " ")
+
+
+@dataclass(frozen=True)
+class State:
+    """What a bus holds. Of a verdict whether the page is a copy, not of which: the earliest known
+    at that time is named, and judged again, more is known."""
+
+    alerts: dict[str, dict[str, Any]]
+    verdicts: dict[str, tuple[bool, bool]]
+    dead: set[tuple[Any, ...]]
+
+
+def state_of(bus: Bus) -> State:
+    alerts = {a.id: to_builtins(a) for a in reading.alerts(bus)}
+    for alert in alerts.values():
+        del alert["detected_at"]
+    verdicts = {v.url: (bool(v.exact.file), bool(v.exact.text)) for v in reading.verdicts(bus)}
+    letters = reading.dead_letters(bus)
+    return State(alerts, verdicts, {(d.reason, d.source, d.offset, d.url) for d in letters})
+
+
+def state_in(directory: Path) -> State:
+    return state_of(LocalBus(directory))

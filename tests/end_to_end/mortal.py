@@ -1,0 +1,55 @@
+"""The command, in a process that kills itself at the n-th step that makes something last.
+
+Steps are before and after every fsync, rename and commit of the database: between any two of them
+a machine may fail. `python -m tests.end_to_end.mortal N COUNT_FILE ARGS…`; with N 0 it lives, and
+says in COUNT_FILE how many steps there were.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import sys
+from collections.abc import Callable
+from functools import partial, wraps
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from crawler.cli import main
+
+_last = int(sys.argv[1])
+_steps = count(1)
+
+
+def step() -> None:
+    if next(_steps) == _last:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def between_steps(call: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(call)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        step()
+        result = call(*args, **kwargs)
+        step()
+        return result
+
+    return wrapped
+
+
+class MortalConnection(sqlite3.Connection):
+    __exit__ = between_steps(sqlite3.Connection.__exit__)
+
+
+if __name__ == "__main__":
+    for name in ("fsync", "rename", "replace"):
+        setattr(os, name, between_steps(getattr(os, name)))
+    sqlite3.connect = partial(sqlite3.connect, factory=MortalConnection)  # type: ignore[assignment]
+    counted = Path(sys.argv[2])
+    del sys.argv[1:3]
+    try:
+        main()
+    finally:
+        counted.write_text(str(next(_steps) - 1))

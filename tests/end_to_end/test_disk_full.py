@@ -1,0 +1,88 @@
+"""A disk that is full, at whatever write: said clearly, nothing lost, and gone on with."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from streams import topics
+from tests.end_to_end.command import run, state_in, wait_until
+from tests.end_to_end.conftest import Crawl
+from tests.end_to_end.test_kafka import check
+from tests.end_to_end.workers import cluster_at, is_ready, stop
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0, reason="a disk of a chosen size needs root: sudo .venv/bin/python -m pytest"
+)
+SIZES = (16, 96, 160, 256, 400, 640, 1000, 1600, 3000)
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A disk of a chosen size."""
+
+    at: Path
+
+    def resize(self, kilobytes: int) -> None:
+        subprocess.run(["mount", "-o", f"remount,size={kilobytes}k", self.at], check=True)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Disk]:
+    at = tmp_path / "disk"
+    at.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", at], check=True)
+    try:
+        yield Disk(at)
+    finally:
+        subprocess.run(["umount", at], check=True)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_replay_stops_and_goes_on_with_more_room(
+    crawl: Crawl, tmp_path: Path, disk: Disk, workers: int
+) -> None:
+    often = {"commit_seconds": 0.05, "snapshot_seconds": 0.2, "workers": workers}
+    refused = 0
+    for size in SIZES[:: 1 if workers == 1 else 2]:
+        disk.resize(size)
+        ended = run("replay", crawl.archive, "--bus", "local:disk/s", cwd=tmp_path, **often)
+        assert "Traceback" not in ended.err, ended.err
+        if ended.code == 1:
+            break
+        assert ended.code == 3, ended.err
+        assert "free some space" in ended.err or "run it again" in ended.err, ended.err
+        refused += 1
+    else:
+        disk.resize(60_000)
+        ended = run("replay", crawl.archive, "--bus", "local:disk/s", cwd=tmp_path, **often)
+        assert ended.code == 1, ended.err
+    assert refused >= 3
+    assert state_in(disk.at / "s") == crawl.wanted
+
+
+def test_an_index_that_cannot_write_its_snapshot_commits_nothing_past_it(
+    broker: str, crawl: Crawl, tmp_path: Path, disk: Disk
+) -> None:
+    with cluster_at(broker, tmp_path, snapshot_seconds=0.1) as cluster:
+        fingerprint = cluster.work("fingerprint", state=str(tmp_path / "none"))
+        index = cluster.work("index", state=str(disk.at / "state"))
+        wait_until(lambda: is_ready(index))
+        assert cluster.run("replay", crawl.archive).code == 1
+        ended = index.end()
+        assert ended.code == 3, ended.err
+        assert "free some space and start again; nothing was committed past the last" in ended.err
+        assert "Traceback" not in ended.err
+        assert not list(disk.at.rglob("*.partial"))
+        disk.resize(60_000)
+        index = cluster.work("index", state=str(disk.at / "state"))
+        cluster.await_done()
+        assert [stop(worker).code for worker in (fingerprint, index)] == [0, 0]
+        assert list(disk.at.rglob("*.snapshot"))
+        check(cluster, crawl)
+        assert cluster.count(topics.DEAD_LETTERS) == len(crawl.wanted.dead)

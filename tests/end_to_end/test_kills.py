@@ -1,0 +1,112 @@
+"""kill -9 of a replay, at any moment: run again, it ends where an undisturbed one ends.
+
+REUSEWATCH_TEST_KILLS asks for more of them, REUSEWATCH_TEST_SEED for others.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.end_to_end.command import (
+    Ended,
+    Run,
+    children_of,
+    command_line,
+    run,
+    started,
+    state_in,
+    wait_until,
+)
+from tests.end_to_end.conftest import Crawl
+from tests.pages import mixed_crawl, write_warc
+
+KILLS = int(os.environ.get("REUSEWATCH_TEST_KILLS", "10"))
+SEED = int(os.environ.get("REUSEWATCH_TEST_SEED", "1"))
+OFTEN = {"commit_seconds": 0.02, "snapshot_seconds": 0.05, "batch_pages": 4}
+SERIES = 2
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    random = Random(SEED)
+    fetches = mixed_crawl(250, random.randrange)
+    random.shuffle(fetches)
+    archive = tmp_path_factory.mktemp("small") / "small.warc.gz"
+    write_warc(fetches, archive)
+    archive.write_bytes(archive.read_bytes() + b"this is no record\n")
+    return archive
+
+
+def mortal(life: int, archive: Path, directory: Path) -> Ended:
+    """A replay that dies at this step (0: never)."""
+    command = [sys.executable, "-m", "tests.end_to_end.mortal", life, directory / "steps"]
+    replay = Run(
+        [*command, "replay", archive, "--bus", "local:s", "--json"], directory, **OFTEN
+    )  # fmt: skip
+    return replay.end()
+
+
+@pytest.mark.parametrize("series", range(SERIES))
+def test_killed_between_any_two_steps_of_making_things_last(
+    small: Path, tmp_path: Path, series: int
+) -> None:
+    random = Random(SEED * 1000 + series)
+    (tmp_path / "whole").mkdir()
+    (tmp_path / "broken").mkdir()
+    whole = mortal(0, small, tmp_path / "whole")
+    assert whole.code == 1, whole.err
+    steps = int((tmp_path / "whole" / "steps").read_text())
+    assert steps > 100
+    for _ in range(KILLS // SERIES):
+        ended = mortal(random.randint(1, steps), small, tmp_path / "broken")
+        assert ended.code in (-signal.SIGKILL, 1), ended.err
+    ended = mortal(0, small, tmp_path / "broken")
+    assert ended.code == 1, ended.err
+    assert ended.objects[0]["pages"] == whole.objects[0]["pages"]
+    assert state_in(tmp_path / "broken" / "s") == state_in(tmp_path / "whole" / "s")
+
+
+def written(directory: Path) -> int:
+    return sum(path.stat().st_size for path in (directory / "s" / "fingerprints").glob("*.log"))
+
+
+def test_killed_from_outside_at_any_moment(crawl: Crawl, tmp_path: Path) -> None:
+    random = Random(SEED)
+    args = ("replay", crawl.archive, "--bus", "local:s", "--workers", 2)
+    for _ in range(max(KILLS // 4, 2)):
+        enough = written(tmp_path) + random.randrange(60_000)
+        with started(*args, cwd=tmp_path, **OFTEN) as replay:
+            wait_until(lambda: written(tmp_path) > enough or not replay.running)  # noqa: B023
+            workers = children_of(replay.process.pid)
+            replay.tell(signal.SIGKILL)
+            replay.end()
+        # Nobody is left behind to wait for ever.
+        wait_until(lambda: not any(map(command_line, workers)))  # noqa: B023
+    ended = run(*args, cwd=tmp_path)
+    assert ended.code == 1, ended.err
+    assert state_in(tmp_path / "s") == crawl.wanted
+
+
+def test_a_worker_process_that_is_killed_is_replaced(crawl: Crawl, tmp_path: Path) -> None:
+    random = Random(SEED)
+    args = ("replay", crawl.archive, "--bus", "local:s", "--workers", 2)
+    with started(*args, cwd=tmp_path, **OFTEN) as replay:
+        for size in (1, 40_000):
+            wait_until(lambda: written(tmp_path) > size or not replay.running)  # noqa: B023
+            workers = [
+                child
+                for child in children_of(replay.process.pid)
+                if "spawn_main" in command_line(child)
+            ]
+            assert workers or not replay.running
+            for worker in random.sample(workers, min(1, len(workers))):
+                os.kill(worker, signal.SIGKILL)
+        ended = replay.end()
+    assert ended.code == 1, ended.err
+    assert state_in(tmp_path / "s") == crawl.wanted

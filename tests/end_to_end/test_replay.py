@@ -1,0 +1,144 @@
+"""`reusewatch replay` on a local bus: what is found, interrupted, gone on with, and found once."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.command import Run, run, started, state_in, wait_until
+from tests.end_to_end.conftest import DAMAGED, Crawl
+from tests.pages import copies
+
+# Checkpoints close to each other, so that there is always one before the end.
+OFTEN = {"commit_seconds": 0.05, "batch_pages": 8}
+
+
+def replayed(crawl: Crawl, directory: Path, *more: object, **settings: object) -> None:
+    done = run("replay", crawl.archive, "--bus", "local:s", *more, cwd=directory, **settings)
+    assert done.code == 1, done.err  # two records are damaged
+
+
+def test_the_copies_are_found_and_nothing_else(crawl: Crawl, tmp_path: Path) -> None:
+    assert crawl.ids == copies(crawl.fetches)
+    assert {url for _, _, _, url in crawl.wanted.dead} == {None}
+    assert len(crawl.wanted.dead) == DAMAGED
+    answered = {fetch.url for fetch in crawl.fetches}
+    assert set(crawl.wanted.verdicts) == answered
+    replayed(crawl, tmp_path, "--workers", 2)
+    shown = run("alerts", "--json", "--bus", "local:s", cwd=tmp_path)
+    assert {alert["id"] for alert in shown.objects} == crawl.ids
+
+
+def test_replayed_again_it_finds_nothing_new(crawl: Crawl, tmp_path: Path) -> None:
+    replayed(crawl, tmp_path)
+    before = run("alerts", "--json", "--bus", "local:s", cwd=tmp_path).out
+    again = run("replay", crawl.archive, "--bus", "local:s", "--json", cwd=tmp_path)
+    assert again.objects[0]["alerts"] == 0
+    # Not only the same ids: no alert was sent again.
+    assert run("alerts", "--json", "--bus", "local:s", cwd=tmp_path).out == before
+    assert state_in(tmp_path / "s") == crawl.wanted
+
+
+def cursors(directory: Path) -> list[Path]:
+    return list((directory / "s" / "replays").glob("*.json"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_interrupted_it_goes_on_and_ends_the_same(
+    crawl: Crawl, tmp_path: Path, number: signal.Signals, workers: int
+) -> None:
+    args = ("replay", crawl.archive, "--bus", "local:s", "--workers", workers, "--json")
+    with started(*args, cwd=tmp_path, **OFTEN) as first:
+        wait_until(lambda: cursors(tmp_path) or not first.running)
+        first.tell(number)
+        ended = first.end()
+    assert ended.code == 130, ended.err
+    assert "run it again to go on" in ended.err
+    assert ended.out == ""
+    part = state_in(tmp_path / "s")
+    assert 0 < len(part.verdicts) < len(crawl.wanted.verdicts)
+    again = run(*args, cwd=tmp_path, **OFTEN)
+    assert "going on after" in again.err
+    assert again.code == 1
+    summary = again.objects[0]
+    assert summary["pages"] == len(crawl.fetches)
+    assert summary["damaged"] == DAMAGED
+    assert state_in(tmp_path / "s") == crawl.wanted
+    assert not cursors(tmp_path)
+
+
+def test_restart_begins_again(crawl: Crawl, tmp_path: Path) -> None:
+    args = ("replay", crawl.archive, "--bus", "local:s", "--json")
+    with started(*args, cwd=tmp_path, **OFTEN) as first:
+        wait_until(lambda: cursors(tmp_path) or not first.running)
+        first.tell(signal.SIGINT)
+        assert first.end().code == 130
+    again = run(*args, "--restart", cwd=tmp_path)
+    assert "going on" not in again.err
+    assert again.objects[0]["pages"] == len(crawl.fetches)
+    assert state_in(tmp_path / "s") == crawl.wanted
+
+
+def test_alerts_are_read_while_a_replay_runs_and_a_second_replay_is_refused(
+    crawl: Crawl, tmp_path: Path
+) -> None:
+    args = ("replay", crawl.archive, "--bus", "local:s")
+    with started(*args, cwd=tmp_path, **OFTEN) as first:
+        wait_until(lambda: cursors(tmp_path) or not first.running)
+        first.tell(signal.SIGSTOP)  # in the middle of whatever it does
+        try:
+            shown = run("alerts", "--json", "--bus", "local:s", cwd=tmp_path)
+            assert shown.code == 0, shown.err
+            assert {alert["id"] for alert in shown.objects} <= crawl.ids | withdrawn(crawl)
+            refused = run(*args, cwd=tmp_path)
+            assert refused.code == 3
+            assert f"in use by process {first.process.pid}" in refused.err
+        finally:
+            first.tell(signal.SIGCONT)
+        read_all_along(first, tmp_path)
+        assert first.end().code == 1
+    assert state_in(tmp_path / "s") == crawl.wanted
+
+
+def withdrawn(crawl: Crawl) -> set[str]:
+    """Alerts that stand for a while: of pages of which an earlier sighting comes later."""
+    found: set[str] = set()
+    for at in range(0, len(crawl.fetches), 50):
+        found |= copies(crawl.fetches[:at])
+    return found
+
+
+def read_all_along(replay: Run, directory: Path) -> None:
+    """Every reading sees each alert once."""
+    from streams import reading
+    from streams.local import LocalBus
+
+    while replay.running:
+        ids = [alert.id for alert in reading.alerts(LocalBus(directory / "s"))]
+        assert len(ids) == len(set(ids))
+
+
+def test_a_second_interrupt_does_not_wait_for_a_source_that_says_nothing(tmp_path: Path) -> None:
+    silent, nobody = os.pipe()
+    try:
+        with started("replay", "-", "--bus", "local:s", cwd=tmp_path, stdin=silent) as replay:
+            wait_until((tmp_path / "s" / "bus.sqlite").exists)
+            for _ in range(2):
+                wait_until(lambda: is_asleep(replay.process.pid))
+                replay.tell(signal.SIGINT)
+            assert replay.end().code == 130
+    finally:
+        os.close(silent)
+        os.close(nobody)
+
+
+def is_asleep(pid: int) -> bool:
+    """Whether a process waits, with no signal left to be heard."""
+    status = dict(
+        line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+    )
+    return status["State"].startswith("S") and int(status["ShdPnd"], 16) == 0

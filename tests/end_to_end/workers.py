@@ -1,0 +1,151 @@
+"""Real processes on a real broker: a replay, workers, and when all of it is done."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+from kafka import KafkaConsumer, TopicPartition
+from kafka.errors import KafkaError
+
+from streams import topics
+from streams.bus import Unreachable
+from streams.kafka import KafkaBus, KafkaConfig
+from streams.kafka_admin import admin_client
+from streams.kafka_config import reader_settings
+from tests.broker import quick_config
+from tests.end_to_end.command import COMMAND, PATIENCE, Ended, Run, State, run, state_of
+
+QUICK: dict[str, object] = {"commit_seconds": 0.2, "kafka_session_seconds": 6}
+READ_BY = {topics.PAGES: "fingerprint", topics.FINGERPRINTS: "index"}
+
+
+@dataclass
+class Cluster:
+    """The topics of one test, and the processes that it started."""
+
+    address: str
+    directory: Path
+    config: KafkaConfig
+    runs: list[Run] = field(default_factory=list)
+    settings: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def bus(self) -> KafkaBus:
+        return KafkaBus(self.config)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return ("--bus", f"kafka://{self.address}", "--topic-prefix", self.config.topic_prefix)
+
+    def run(self, *args: object) -> Ended:
+        return run(*args, *self.flags, cwd=self.directory, **self.settings)
+
+    def start(self, *args: object) -> Run:
+        begun = Run([*COMMAND, *args, *self.flags], self.directory, **self.settings)
+        self.runs.append(begun)
+        return begun
+
+    def work(self, stage: str, *, state: str = "state") -> Run:
+        """A worker, at work."""
+        return self.start("work", stage, "--metrics-port", 0, "--state", state)
+
+    def end_all(self) -> None:
+        for begun in self.runs:
+            if begun.running:
+                begun.process.kill()
+            begun.process.wait()
+
+    def done(self) -> bool:
+        """Whether both groups have committed all that is on their topics."""
+        return all(at == end for at, end in self.offsets().values())
+
+    def offsets(self) -> dict[tuple[str, int], tuple[int, int]]:
+        """For each partition what its group committed, and where it ends."""
+        found: dict[tuple[str, int], tuple[int, int]] = {}
+        with admin_client(self.config) as client:
+            for topic, group in READ_BY.items():
+                committed = client.list_group_offsets([self.config.topic_prefix + group])
+                known = committed[self.config.topic_prefix + group]
+                for tp, end in self._ends(topic).items():
+                    at = known.get(tp)
+                    found[topic, tp.partition] = (max(0, at.offset) if at else 0, end)
+        return found
+
+    def _ends(self, topic: str) -> dict[TopicPartition, int]:
+        name = self.config.topic(topic)
+        consumer: Any = KafkaConsumer(**reader_settings(self.config))
+        try:
+            numbers = consumer.partitions_for_topic(name) or ()
+            return dict(consumer.end_offsets([TopicPartition(name, n) for n in numbers]))
+        finally:
+            consumer.close()
+
+    def count(self, topic: str) -> int:
+        """Messages on a topic, also those that compaction will remove."""
+        return sum(self._ends(topic).values())
+
+    def await_done(self, timeout: float = PATIENCE) -> None:
+        wait_calmly(self.done, timeout)
+
+    def state(self) -> State:
+        return state_of(self.bus)
+
+
+def wait_calmly(condition: Callable[[], object], timeout: float = PATIENCE) -> None:
+    """As `wait_until`, of a condition that asks the broker."""
+    end = time.monotonic() + timeout
+    while True:
+        # A broker that has just begun has no coordinator for the group yet.
+        with contextlib.suppress(KafkaError, Unreachable):
+            if condition():
+                return
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.2)
+
+
+@contextlib.contextmanager
+def cluster_at(address: str, directory: Path, **settings: object) -> Iterator[Cluster]:
+    config = quick_config(address)
+    cluster = Cluster(address, directory, config, settings=QUICK | settings)
+    made = cluster.run("topics", "create", "--partitions", 3, "--json")
+    assert made.code == 0, made.err
+    assert all(row["created"] for row in made.objects)
+    try:
+        yield cluster
+    finally:
+        cluster.end_all()
+
+
+def stop(worker: Run, number: signal.Signals = signal.SIGTERM) -> Ended:
+    worker.tell(number)
+    return worker.end(30)
+
+
+def is_ready(worker: Run) -> bool:
+    """What it says itself, where it says that it serves."""
+    return answer(worker, "/readyz")[0] == 200
+
+
+def answer(worker: Run, path: str) -> tuple[int, str]:
+    """Status and text; 0 while nobody answers."""
+    assert worker.running, worker.said
+    found = re.search(r"http://127\.0\.0\.1:(\d+)/metrics", worker.said)
+    if found is None:
+        return 0, ""
+    connection = HTTPConnection("127.0.0.1", int(found[1]), timeout=5)
+    try:
+        connection.request("GET", path)
+        response = connection.getresponse()
+        return response.status, response.read().decode()
+    except OSError:
+        return 0, ""
+    finally:
+        connection.close()

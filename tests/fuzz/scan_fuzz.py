@@ -1,0 +1,43 @@
+"""Coverage-guided fuzzing of the scan and its texts, by hand:
+
+    pip install atheris && python tests/fuzz/scan_fuzz.py -max_total_time=600
+
+Kernels are machine code that atheris cannot see into; what guides it is the Python around them,
+the number of tokens and blocks that a page gives, and its fields.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import atheris  # type: ignore[import-not-found]
+
+from detector.hashing import PUBLIC_KEY
+from detector.readable import Readable
+from detector.scan import ScanLimits, scan
+from detector.scanning.mixing import word_hash
+from tests.detector.test_hostile_pages import check
+
+
+def once(data: bytes) -> None:
+    """A page and, by its first byte, how it is read."""
+    how, page = data[:1] or b"\0", data[1:]
+    result = scan(page, key=PUBLIC_KEY, host="a.b", site="b", html=bool(how[0] & 1))
+    check(page, result)
+    if how[0] & 2:
+        scan(page, key=1, limits=ScanLimits(tokens=2, blocks=1, links=1, bytes=1 + how[0]))
+    readable = Readable(result)
+    words = readable.words()
+    images = set(result.images.tolist())
+    for index, (word, value) in enumerate(zip(words, result.hashes.tolist(), strict=True)):
+        if index not in images:
+            assert word_hash(word.encode(), PUBLIC_KEY) == value, word
+    readable.links()
+
+
+if __name__ == "__main__":
+    atheris.Setup(sys.argv, atheris.instrument_func(once))
+    atheris.Fuzz()

@@ -1,0 +1,128 @@
+"""Settings: which of four places decides, and what is said of a wrong or a secret one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streams.settings import SECRETS, Settings, SettingsError, resolve
+from tests.end_to_end.command import run
+
+SECRET = "0xfeedfacecafebeef"
+
+
+def toml(directory: Path, text: str) -> Path:
+    path = directory / "reusewatch.toml"
+    path.write_text(text)
+    return path
+
+
+def shown(rows: list[dict[str, Any]], name: str) -> tuple[Any, str]:
+    (row,) = [row for row in rows if row["name"] == name]
+    return row["value"], row["from"]
+
+
+def test_flags_before_environment_before_file_before_defaults(tmp_path: Path) -> None:
+    file = toml(tmp_path, "workers = 2\nbatch_pages = 20\nwindow_pages = 200\n")
+    environ = {"REUSEWATCH_WORKERS": "3", "REUSEWATCH_BATCH_PAGES": "30", "PATH": "x"}
+    found = resolve({"workers": 4, "bus": None}, environ=environ, file=file)
+    assert found.settings.workers == 4
+    assert found.settings.batch_pages == 30
+    assert found.settings.window_pages == 200
+    assert found.settings.commit_seconds == Settings().commit_seconds
+    rows = found.shown()
+    assert shown(rows, "workers") == (4, "--workers")
+    assert shown(rows, "batch_pages") == (30, "REUSEWATCH_BATCH_PAGES")
+    assert shown(rows, "window_pages") == (200, str(file))
+    assert shown(rows, "commit_seconds") == (2.0, "default")
+    assert len(rows) == len(Settings.__struct_fields__)
+
+
+def test_config_says_the_same_as_a_command(tmp_path: Path) -> None:
+    toml(tmp_path, "workers = 2\nkafka_partitions = 3\n")
+    said = run(
+        "config", "--bus", "local:x", "--json", cwd=tmp_path, kafka_partitions=9, hash_key=SECRET
+    )
+    assert said.code == 0, said.err
+    assert shown(said.objects, "bus") == ("local:x", "--bus")
+    assert shown(said.objects, "kafka_partitions") == (9, "REUSEWATCH_KAFKA_PARTITIONS")
+    assert shown(said.objects, "workers") == (2, "reusewatch.toml")
+    assert shown(said.objects, "hash_key") == ("(secret)", "REUSEWATCH_HASH_KEY")
+    assert SECRET not in said.out + said.err
+
+
+@pytest.mark.parametrize("name", sorted(SECRETS))
+def test_a_secret_is_never_shown_and_never_in_the_file(tmp_path: Path, name: str) -> None:
+    environ = {f"REUSEWATCH_{name.upper()}": SECRET}
+    found = resolve(environ=environ)
+    assert shown(found.shown(), name) == ("(secret)", f"REUSEWATCH_{name.upper()}")
+    kept = tmp_path / "secret.txt"
+    kept.write_text(SECRET + "\n")
+    by_file = resolve(environ={}, file=toml(tmp_path, f'{name}_file = "secret.txt"\n'))
+    assert getattr(by_file.settings, name) == SECRET
+    value, origin = shown(by_file.shown(), name)
+    assert value == "(secret)"
+    assert str(kept) in origin
+    with pytest.raises(SettingsError, match=f"{name} is a secret: give it as REUSEWATCH_") as said:
+        resolve(environ={}, file=toml(tmp_path, f'{name} = "{SECRET}"\n'))
+    assert SECRET not in str(said.value)
+
+
+def test_a_wrong_secret_is_not_told(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="hash_key, from REUSEWATCH_HASH_KEY") as said:
+        resolve(environ={"REUSEWATCH_HASH_KEY": "hunter2"})
+    assert "hunter2" not in str(said.value)
+
+
+@pytest.mark.parametrize(
+    ("file", "environ", "flags", "wrong"),
+    [
+        ("workers = 0", {}, {}, r"workers, from .*reusewatch\.toml: 0 will not do: .*>= 1"),
+        ("workers = 'x'", {}, {}, r"workers, from .*reusewatch\.toml"),
+        ("workrs = 2", {}, {}, r"reusewatch\.toml: there is no setting workrs"),
+        ("[kafka]\nx = 1", {}, {}, r"reusewatch\.toml: there is no setting kafka"),
+        ("workers = ", {}, {}, r"reusewatch\.toml: cannot be read as TOML"),
+        ("", {"REUSEWATCH_WORKERS": "many"}, {}, "workers, from REUSEWATCH_WORKERS: 'many'"),
+        ("", {"REUSEWATCH_NOTHING": "1"}, {}, "REUSEWATCH_NOTHING: there is no setting nothing"),
+        ("", {"REUSEWATCH_HASH_KEY_FILE": "/none"}, {}, "HASH_KEY_FILE: /none cannot be read"),
+        ("", {"REUSEWATCH_HASH_KEY": str(1 << 64)}, {}, "hash_key.*not a 64-bit number"),
+        ("", {}, {"bus": "http://x"}, "bus, from --bus: 'http://x' is neither local:DIR nor"),
+        ("", {}, {"bus": "kafka://"}, "bus, from --bus"),
+        ("", {}, {"dead_letter_limit": 1.5}, "dead_letter_limit, from --dead-letter-limit: 1.5"),
+        ("", {}, {"metrics_port": 70000}, "metrics_port, from --metrics-port: 70000"),
+    ],
+)
+def test_an_error_names_what_and_where(
+    tmp_path: Path, file: str, environ: dict[str, str], flags: dict[str, Any], wrong: str
+) -> None:
+    with pytest.raises(SettingsError, match=wrong):
+        resolve(flags, environ=environ, file=toml(tmp_path, file))
+
+
+def test_a_file_that_was_named_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"none\.toml"):
+        resolve(environ={}, file=tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("args", "settings"),
+    [
+        (("replay", "x.warc.gz", "--workers", 0), {}),
+        (("alerts",), {"workers": "many"}),
+        (("work", "index"), {}),  # a local bus has no workers
+        (("work", "nothing", "--bus", "kafka://127.0.0.1:1"), {}),
+        (("replay", "nowhere.warc.gz"), {}),
+        (("nothing",), {}),
+        (("config", "--config", "none.toml"), {}),
+    ],
+)
+def test_wrong_usage_ends_with_2_and_no_traceback(
+    tmp_path: Path, args: tuple[object, ...], settings: dict[str, object]
+) -> None:
+    ended = run(*args, cwd=tmp_path, **settings)
+    assert ended.code == 2, ended.err
+    assert ended.out == ""
+    assert ended.err
+    assert "Traceback" not in ended.err
