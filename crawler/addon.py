@@ -3,7 +3,7 @@
     ADDONS = {"crawler.addon.ReuseWatch": 500}
 
 Scrapy settings named `REUSEWATCH_*` are settings of reusewatch (`REUSEWATCH_BUS`, …); with
-`REUSEWATCH_ENABLED = False` the add-on steps aside. The way of a response is in `crawler.tap`.
+`REUSEWATCH_ENABLED = False` the add-on steps aside. The way of a response is in `crawler.live.tap`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
-from crawler.project import ENABLED, capacity, resolved
-from crawler.tap import Tap
+from crawler.live.project import ENABLED, capacity, resolved
+from crawler.live.tap import Tap
 
 # Nearest the downloader, past Scrapy's last (900): it sees what was fetched, before any other
 # middleware makes a redirect, a retry or an error of it.

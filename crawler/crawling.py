@@ -79,8 +79,8 @@ def crawl(
 ) -> None:
     """Crawl sites."""
     from crawler.guard import EVERYWHERE
-    from crawler.manners import Plan
-    from crawler.running import run_crawl
+    from crawler.live.manners import Plan
+    from crawler.live.running import run_crawl
 
     flags = {
         "bus": bus, "topic_prefix": topic_prefix, "workers": workers,

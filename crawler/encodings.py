@@ -14,8 +14,8 @@ from typing import cast
 
 import brotli
 
-from crawler.frames import CutShort, NotAFrame, frame_pieces
-from crawler.views import InMemory
+from crawler.archives.frames import CutShort, NotAFrame, frame_pieces
+from crawler.archives.views import InMemory
 from detector.errors import BadPage
 
 GZIP = b"\x1f\x8b\x08"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,12 +14,15 @@ from crawler.errors import SourceError
 from crawler.jobs import now
 from crawler.pages import looks_like_html
 from crawler.sources import expand, is_archive
-from detector.fingerprint import Document
 from detector.hashing import HashScheme
+from streams import kernels
 from streams.console import fail, harmless, print_json, print_line
 from streams.options import ConfigOption, JsonOption, settings
 from streams.urls import place
-from streams.views import FingerprintView, view_of
+
+if TYPE_CHECKING:
+    from detector.fingerprint import Document
+    from streams.views import FingerprintView
 
 _PLAIN = (".txt", ".text", ".md")
 _TERMS = 12
@@ -47,6 +50,9 @@ def fingerprint(
 ) -> None:
     """Show fingerprints."""
     scheme = settings(config).scheme
+    kernels.prepare()
+    from streams.views import view_of
+
     count = 0
     for document in _documents(paths, url, scheme):
         count += 1
@@ -69,6 +75,8 @@ def _documents(paths: list[str], url: str | None, scheme: HashScheme) -> Iterato
 
 
 def _file(path: Path, url: str | None, scheme: HashScheme) -> Document:
+    from detector.fingerprint import Document
+
     try:
         body = path.read_bytes()
     except OSError as error:
@@ -84,6 +92,8 @@ def _file(path: Path, url: str | None, scheme: HashScheme) -> Document:
 
 
 def _archived(name: str, url: str | None, scheme: HashScheme) -> Iterator[Document]:
+    from detector.fingerprint import Document
+
     for found in read_archive(name, scheme=scheme, clock=now):
         page = found.page
         if page is None or page.revisit_of is not None or url not in (None, page.url):
@@ -106,7 +116,7 @@ def _print(view: FingerprintView) -> None:
         "supershingles 5": " ".join(view.supershingles["k5"]),
         "supershingles 8": " ".join(view.supershingles["k8"]),
         "simhash": view.simhash,
-        "links": f"{len(view.links)}, {sum(not link.same_site for link in view.links)} off the site",
+        "links": f"{len(view.links)}, {sum(not x.same_site for x in view.links)} off the site",
         "heaviest terms": ", ".join(f"{x.term} {x.weight:g}" for x in view.terms[:_TERMS]) or "-",
         "scheme": view.scheme,
     }

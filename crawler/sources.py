@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from crawler import wacz
-from crawler.archives import STDIN, read_archive
+from crawler.archives import STDIN, read_archive, wacz
+from crawler.archives.magic import Shape, shape_of
+from crawler.archives.views import OnDisk
 from crawler.errors import SourceError
 from crawler.following import follow_files
 from crawler.found import DEFAULT_LIMITS, Found, Limits
-from crawler.magic import Shape, shape_of
 from crawler.trees import tree_pages
-from crawler.views import OnDisk
 from detector.hashing import HashScheme
 
 __all__ = ["Source", "expand", "follow", "tree_pages"]

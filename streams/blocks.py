@@ -6,19 +6,21 @@ A block names the hash scheme it was made under; one of another scheme is refuse
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from detector.errors import BadPage
-from detector.fingerprint import Fingerprints
 from detector.hashing import HashScheme
 from streams import topics
 from streams.bus import Message, Outgoing
 from streams.records import VERSIONS
 from streams.wire import Headers, Malformed, check_schema, headers_for
+
+if TYPE_CHECKING:
+    from detector.fingerprint import Fingerprints
 
 MIN_VALUES, SUPERSHINGLES, SIMHASH_WORDS = 84, 6, 6
 _HASH = pa.uint64()

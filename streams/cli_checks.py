@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from streams import doctor as machine
+from streams import kernels
 from streams.checks import Check
 from streams.console import fail, harmless, print_json, print_line, print_table
 from streams.options import (
@@ -110,6 +111,9 @@ def check(
 
 
 def doctor(
+    warm: Annotated[
+        bool, typer.Option("--warm", help="Compile the kernels now, as when an image is built.")
+    ] = False,
     bus: BusOption = None,
     state: StateOption = None,
     topic_prefix: PrefixOption = None,
@@ -118,6 +122,8 @@ def doctor(
 ) -> None:
     """Examine the machine and the bus."""
     found = settings(config, bus=bus, state=state, topic_prefix=topic_prefix)
+    if warm:
+        kernels.prepare()
     _report(machine.examine(found), json=json)
 
 

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from streams import kernels
 from streams.bus import BusError
 from streams.checks import Check
 from streams.local import DATABASE, LocalBus
@@ -30,6 +31,7 @@ def examine(settings: Settings) -> Iterator[Check]:
     """Everything, the machine first."""
     yield _python()
     yield from _extensions()
+    yield _kernels()
     local = settings.bus.startswith("local:")
     state = Path(settings.bus.removeprefix("local:")) if local else Path(settings.state)
     yield _writable(state)
@@ -52,6 +54,13 @@ def _extensions() -> Iterator[Check]:
             yield Check(
                 f"extension {package}", False, str(error), "there", f"pip install {package}"
             )
+
+
+def _kernels() -> Check:
+    compiled = kernels.are_compiled()
+    found = f"{'compiled' if compiled else 'not compiled yet'}, kept in {kernels.directory()}"
+    do = "" if compiled else "`reusewatch doctor --warm` compiles them now; else the first run does"
+    return Check("kernels", True, found, "compiled", do)
 
 
 def _writable(directory: Path) -> Check:
@@ -101,7 +110,7 @@ def _clock(against: str, ahead: float | None) -> Check:
 
 def _kafka(settings: Settings) -> Iterator[Check]:
     from streams.kafka import check_topics
-    from streams.kafka_clock import broker_clock
+    from streams.kafka.clock import broker_clock
     from streams.topology import kafka_config
 
     try:

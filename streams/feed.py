@@ -17,7 +17,7 @@ from typing import Protocol
 
 import msgspec
 
-from streams import topics
+from streams import kernels, topics
 from streams.blocks import PAGES_HEADER
 from streams.bus import Bus, BusError, Message, Outlet, Partition, TooLarge
 from streams.fingerprinting import FingerprintStage, ReadOrigin
@@ -117,12 +117,13 @@ class LocalSink:
         read_origin: ReadOrigin | None,
         say: Callable[[str], None],
     ) -> None:
+        kernels.prepare(say)
         bus.lock()
         self.dead: Counter[str] = Counter()
         self._bus = bus
         self._batch_pages = settings.batch_pages
         self._window = settings.window_pages
-        stage = FingerprintStage(settings.scheme, only_partition, read_origin)
+        stage = FingerprintStage(settings.scheme, only_partition, read_origin, settings.grams)
         self._runner: Runner = (
             InProcess(stage) if settings.workers == 1 else ProcessPool(stage, settings.workers)
         )

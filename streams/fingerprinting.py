@@ -9,13 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 import pyarrow as pa
 
 from detector.errors import BadPage
-from detector.fingerprint import Document, fingerprints
 from detector.hashing import HashScheme
 from streams import topics
 from streams.blocks import block_messages, block_of
@@ -25,6 +24,9 @@ from streams.snapshot import State
 from streams.stages import Output
 from streams.urls import place
 from streams.wire import Headers, WireError, dead_letter_message, read_page
+
+if TYPE_CHECKING:
+    from detector.fingerprint import Document
 
 ReadOrigin = Callable[[Origin], Page]
 RECEIVED = "received"
@@ -90,6 +92,8 @@ class FingerprintStage:
     def _blocks_of_all(
         self, rows: list[dict[str, Any]], documents: list[Document], headers: Headers
     ) -> Iterator[Outgoing]:
+        from detector.fingerprint import fingerprints  # numba, loaded by who really works
+
         sample = GRAM_SAMPLE if self.grams == "sampled" else 1.0
         made = fingerprints(documents, self.scheme, gram_sample=sample)
         for row, facts in zip(rows, made.facts, strict=True):
@@ -105,6 +109,8 @@ class FingerprintStage:
             yield from block_messages(part, self.scheme, partition, headers=headers)
 
     def _read(self, message: Message) -> tuple[dict[str, Any], Document]:
+        from detector.fingerprint import Document
+
         page = read_page(message)
         if page.by_reference:
             page = self._read_again(page)

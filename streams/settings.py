@@ -53,6 +53,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     window_seconds: Seconds | None = None
     alert_same_site: bool = False
 
+    # Which word 5-grams a fingerprint carries: quilts need them, and they are most of its bytes.
+    grams: Literal["all", "sampled", "none"] = "none"
+
     max_body_bytes: Positive = 32 * MIB
 
     metrics_host: str = "127.0.0.1"

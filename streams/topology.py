@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
-from streams import topics
+from streams import kernels, topics
 from streams.bus import Bus
 from streams.fingerprinting import FingerprintStage, ReadOrigin
 from streams.indexing import IndexStage
@@ -23,7 +23,7 @@ from streams.snapshot import Snapshots
 from streams.worker import Pace, Worker
 
 if TYPE_CHECKING:
-    from streams.kafka_config import KafkaConfig, Protocol
+    from streams.kafka.config import KafkaConfig, Protocol
 
 STAGES = ("fingerprint", "index")
 # Where each stage serves its metrics unless told otherwise.
@@ -82,9 +82,10 @@ def worker(
     """The worker of a stage on Kafka."""
     if stage == "index":
         return index_worker(settings, bus, Path(settings.state), meters, say)
+    kernels.prepare(say)
     outlet = bus.outlet()
     partition_for = partial(outlet.partition_for, topics.FINGERPRINTS)
-    made = FingerprintStage(settings.scheme, partition_for, read_origin)
+    made = FingerprintStage(settings.scheme, partition_for, read_origin, settings.grams)
     return Worker(made, bus, outlet, meters, pace=_pace(settings), say=say)
 
 

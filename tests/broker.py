@@ -11,7 +11,7 @@ import pytest
 from deploy.kafka.broker import Broker
 from streams import topics
 from streams.kafka import KafkaConfig, create_topics
-from streams.kafka_admin import admin_client
+from streams.kafka.admin import admin_client
 
 FEW_PARTITIONS = {"pages": 3, "fingerprints": 2, "verdicts": 2}
 

@@ -26,10 +26,10 @@ from tests.benchmarks.rows import Bench
 # In the order of a page's way. Each is named where it is called from.
 STEPS: dict[str, tuple[str, ...]] = {
     "read record": ("crawler.archives:read_fast", "crawler.archives:read_members"),
-    "make page": ("crawler.fast:judge",),
+    "make page": ("crawler.archives.fast:judge",),
     "encode page": ("streams.feed:page_message",),
     "decode page": ("streams.fingerprinting:read_page",),
-    "fingerprint": ("streams.fingerprinting:fingerprints",),
+    "fingerprint": ("detector.fingerprint:fingerprints",),
     "rest of the row": ("streams.fingerprinting:FingerprintStage.process",),
     "encode block": ("streams.blocks:encode",),
     "append to log": ("streams.segments:LogWriter.append",),

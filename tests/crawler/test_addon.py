@@ -13,8 +13,8 @@ from scrapy.exceptions import NotConfigured
 from scrapy.settings import Settings as ScrapySettings
 
 from crawler.addon import TAP_ORDER, ReuseWatch
-from crawler.project import capacity, resolved
-from crawler.tap import Tap
+from crawler.live.project import capacity, resolved
+from crawler.live.tap import Tap
 from deploy.kafka.broker import Broker
 from streams import reading, topics
 from streams.kafka import KafkaBus, KafkaConfig, create_topics
@@ -123,9 +123,9 @@ def test_a_bus_that_is_away_closes_the_spider_before_any_request(
 WITH_A_SINK = (
     PROJECT
     + """
-import crawler.tap
+import crawler.live.tap
 from streams.bus import BusBroken
-real = crawler.tap.open_sink
+real = crawler.live.tap.open_sink
 
 def open_sink(*args, **kwargs):
     sink = real(*args, **kwargs)
@@ -137,7 +137,7 @@ def open_sink(*args, **kwargs):
     sink.put = slow_or_broken
     return sink
 
-crawler.tap.open_sink = open_sink
+crawler.live.tap.open_sink = open_sink
 """
 )
 
@@ -234,8 +234,8 @@ def test_the_tap_is_put_nearest_the_downloader_unless_placed() -> None:
     ReuseWatch().update_settings(made)
     assert made["DOWNLOADER_MIDDLEWARES"][Tap] == TAP_ORDER
     placed = settings()
-    placed.set("DOWNLOADER_MIDDLEWARES", {"crawler.tap.Tap": 700})
+    placed.set("DOWNLOADER_MIDDLEWARES", {"crawler.live.tap.Tap": 700})
     ReuseWatch().update_settings(placed)
-    assert placed["DOWNLOADER_MIDDLEWARES"].getpriority("crawler.tap.Tap") is not None
+    assert placed["DOWNLOADER_MIDDLEWARES"].getpriority("crawler.live.tap.Tap") is not None
     with pytest.raises(NotConfigured):
         ReuseWatch().update_settings(settings(ENABLED="0"))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.manners import own_user_agent
+from crawler.live.manners import own_user_agent
 from streams import reading, topics
 from streams.bus import Bus
 from streams.kafka import KafkaBus, KafkaConfig

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.archives import Limits
-from crawler.runs import INDEX_BIT
+from crawler.archives.runs import INDEX_BIT
 from tests.crawler import zoo
 from tests.crawler.zoo import CONTAINERS, read_all
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.digests import check, digest_of
+from crawler.archives.digests import check, digest_of
 
 
 @given(st.binary(max_size=64), st.sampled_from(["sha1", "sha256", "md5", "sha512"]), st.booleans())

@@ -9,12 +9,12 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.fast import read_fast
+from crawler.archives.fast import read_fast
+from crawler.archives.members import Gzip
+from crawler.archives.runs import read_members
+from crawler.archives.views import OnDisk
+from crawler.archives.warc import WARC
 from crawler.found import Found, Limits, Reading
-from crawler.members import Gzip
-from crawler.runs import read_members
-from crawler.views import OnDisk
-from crawler.warc import WARC
 from tests.crawler import zoo
 
 # All of one size, so that a size alone tells no two of them apart.

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crawler.feeder import Capacity, Feeder
-from crawler.fetched import Fetched, maker
 from crawler.found import Limits
+from crawler.live.feeder import Capacity, Feeder
+from crawler.live.fetched import Fetched, maker
 from detector.hashing import HashScheme
 from streams.bus import BusBroken, Unreachable
 from streams.feed import PageSink

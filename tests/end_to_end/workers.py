@@ -18,8 +18,8 @@ from kafka.errors import KafkaError
 from streams import topics
 from streams.bus import Unreachable
 from streams.kafka import KafkaBus, KafkaConfig
-from streams.kafka_admin import admin_client
-from streams.kafka_config import reader_settings
+from streams.kafka.admin import admin_client
+from streams.kafka.config import reader_settings
 from tests.broker import quick_config
 from tests.end_to_end.command import COMMAND, PATIENCE, Ended, Run, State, run, state_of
 

@@ -17,7 +17,7 @@ from deploy.kafka.broker import Broker
 from streams import topics
 from streams.bus import Outgoing, Partition, Unreachable
 from streams.kafka import KafkaBus, KafkaConfig, create_topics
-from streams.kafka_outlet import KafkaOutlet
+from streams.kafka.outlet import KafkaOutlet
 from tests.broker import FEW_PARTITIONS, quick_config
 from tests.streams.reading import ends, in_order, numbered, numbers, poll_until, take
 

@@ -16,7 +16,7 @@ from kafka import TopicPartition
 from streams import topics
 from streams.bus import Message, NotOwner, Outgoing, Partition, PastRetention
 from streams.kafka import KafkaBus, KafkaConfig
-from streams.kafka_admin import admin_client
+from streams.kafka.admin import admin_client
 from tests.streams.reading import PATIENCE, ends, numbered, numbers, poll_until, take
 
 PAGES = [Partition(topics.PAGES, n) for n in range(3)]

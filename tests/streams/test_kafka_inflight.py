@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from streams import topics
 from streams.bus import BusBroken, Outgoing, Partition, TooLarge, Unreachable
-from streams.kafka_assign import choose_owner
-from streams.kafka_connect import check_codecs
-from streams.kafka_inflight import InFlight
-from streams.kafka_outlet import check_size, message_size
-from streams.kafka_patience import Patience
+from streams.kafka.assign import choose_owner
+from streams.kafka.connect import check_codecs
+from streams.kafka.inflight import InFlight
+from streams.kafka.outlet import check_size, message_size
+from streams.kafka.patience import Patience
 
 
 def message(number: int) -> Outgoing:

@@ -16,8 +16,8 @@ from streams import topics, wire
 from streams.bus import BusBroken, Outgoing, Partition, TooLarge
 from streams.checks import Check
 from streams.kafka import KafkaBus, KafkaConfig, check_topics, create_topics
-from streams.kafka_admin import admin_client
-from streams.kafka_config import reader_settings
+from streams.kafka.admin import admin_client
+from streams.kafka.config import reader_settings
 from streams.records import Alert
 from tests.broker import quick_config
 from tests.streams.reading import numbers

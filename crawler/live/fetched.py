@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from scrapy.http import Request, Response
 
+from crawler.archives.headers import text_of
 from crawler.found import Limits
-from crawler.headers import text_of
 from crawler.pages import may_be_page, page_from_response
 from detector.errors import BadPage
 from detector.hashing import HashScheme

@@ -13,8 +13,8 @@ from kafka.admin import ConfigResource, OffsetSpec
 
 from streams import topics
 from streams.checks import Check
-from streams.kafka_admin import AdminClient, admin_client, described
-from streams.kafka_config import KafkaConfig
+from streams.kafka.admin import AdminClient, admin_client, described
+from streams.kafka.config import KafkaConfig
 
 # A topic of one replica is gone with its broker; from three brokers on there is no excuse.
 WANTED_REPLICAS = 3

@@ -1,6 +1,6 @@
 """Topics on a cluster: made as `streams.topics` declares them.
 
-What exists is left as it is; `streams.kafka_topics` says how it differs. Never deletes.
+What exists is left as it is; `streams.kafka.topics` says how it differs. Never deletes.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from kafka.errors import (
 
 from streams import topics
 from streams.bus import BusBroken, Unreachable
-from streams.kafka_config import KafkaConfig, client_settings
-from streams.kafka_connect import connect, probe_advertised
+from streams.kafka.config import KafkaConfig, client_settings
+from streams.kafka.connect import connect, probe_advertised
 
 # The broker decides: `default.replication.factor`.
 DEFAULT_REPLICATION = -1

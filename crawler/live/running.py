@@ -14,9 +14,9 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.task import LoopingCall
 from twisted.python.failure import Failure
 
-from crawler.manners import Plan, scrapy_settings
+from crawler.live.manners import Plan, scrapy_settings
+from crawler.live.tap import Tap
 from crawler.spiders.sites import Sites
-from crawler.tap import Tap
 from streams.settings import Settings
 from streams.signals import Stop
 

@@ -22,7 +22,7 @@ from kafka.errors import KafkaError
 from kafka.net.compat import KafkaNetClient
 
 from streams.bus import BusBroken, Unreachable
-from streams.kafka_config import KafkaConfig
+from streams.kafka.config import KafkaConfig
 
 C = TypeVar("C")
 

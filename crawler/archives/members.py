@@ -13,8 +13,8 @@ from typing import Literal, Protocol
 
 import zstandard
 
-from crawler import frames
-from crawler.views import STEP, InMemory, View
+from crawler.archives import frames
+from crawler.archives.views import STEP, InMemory, View
 
 _OUT = 1 << 18
 _MAX_DICTIONARY = 8 << 20

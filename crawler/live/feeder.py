@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from crawler.fetched import Fetched, Maker
+from crawler.live.fetched import Fetched, Maker
 from streams.feed import PageSink
 from streams.records import DeadLetter, Page
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from fastwarc.warc import ArchiveIterator, WarcRecord
 
+from crawler.archives.framing import Record
+from crawler.archives.judging import PAGE_KINDS, judge
+from crawler.archives.views import InMemory, OnDisk
 from crawler.found import Found, Reading
-from crawler.framing import Record
-from crawler.judging import PAGE_KINDS, judge
-from crawler.views import InMemory, OnDisk
 
 _TRAILER = 4
 

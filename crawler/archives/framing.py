@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from crawler.archives.views import View
 from crawler.found import Limits
-from crawler.views import View
 
 _SEARCH = 1 << 18
 _FIRST = 4096

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from scrapy.settings import BaseSettings
 
-from crawler.feeder import Capacity
+from crawler.live.feeder import Capacity
 from streams.settings import ENV_PREFIX, SECRETS, Resolved, SettingsError, resolve
 
 ENABLED = f"{ENV_PREFIX}ENABLED"

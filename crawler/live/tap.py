@@ -29,10 +29,10 @@ from scrapy.utils.asyncio import create_looping_call, is_asyncio_available
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
-from crawler.feeder import Feeder, Item
-from crawler.fetched import fetched, letter, maker, skip_kind
 from crawler.found import Limits
-from crawler.project import capacity, resolved
+from crawler.live.feeder import Feeder, Item
+from crawler.live.fetched import fetched, letter, maker, skip_kind
+from crawler.live.project import capacity, resolved
 from detector.errors import BadPage
 from streams.feed import PageSink, open_sink
 

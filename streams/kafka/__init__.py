@@ -1,8 +1,8 @@
 """The bus on Kafka: `KafkaBus`, the same protocol as the local one, for many processes.
 
-Its parts: `kafka_config` what is said to the clients, `kafka_connect` why one does not connect,
-`kafka_outlet` sending, `kafka_inlet` reading in a group, `kafka_read` reading a topic as it is,
-`kafka_admin` and `kafka_topics` the topics themselves. Only modules of this name import kafka.
+Its parts: `config` what is said to the clients, `connect` why one does not connect, `outlet`
+sending, `inlet` reading in a group, `read` reading a topic as it is, `admin` and `topics` the
+topics themselves. Only modules of this package import kafka.
 Clients are made after a fork, never before: an inherited one hangs.
 """
 
@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 from streams import topics
 from streams.bus import Message, OnAssigned, OnRevoked
-from streams.kafka_admin import create_topics, require_topics
-from streams.kafka_config import KafkaConfig, from_url
-from streams.kafka_connect import check_codecs
-from streams.kafka_inlet import KafkaInlet
-from streams.kafka_outlet import KafkaOutlet
-from streams.kafka_patience import Patience, never, nothing
-from streams.kafka_read import read
-from streams.kafka_topics import check_topics
+from streams.kafka.admin import create_topics, require_topics
+from streams.kafka.config import KafkaConfig, from_url
+from streams.kafka.connect import check_codecs
+from streams.kafka.inlet import KafkaInlet
+from streams.kafka.outlet import KafkaOutlet
+from streams.kafka.patience import Patience, never, nothing
+from streams.kafka.read import read
+from streams.kafka.topics import check_topics
 
 __all__ = [
     "KafkaBus",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from crawler import frames
-from crawler.arc import ARC
+from crawler.archives import frames
+from crawler.archives.arc import ARC
+from crawler.archives.framing import Dialect, head_at, search, skip_blank
+from crawler.archives.members import Codec, Flaw, Gzip, Zstd, begins, next_member
+from crawler.archives.views import InMemory, View
+from crawler.archives.warc import WARC
 from crawler.found import Limits
-from crawler.framing import Dialect, head_at, search, skip_blank
-from crawler.members import Codec, Flaw, Gzip, Zstd, begins, next_member
 from crawler.pages import looks_like_html
-from crawler.views import InMemory, View
-from crawler.warc import WARC
 
 ZIP = b"PK\x03\x04"
 _EMPTY_ZIP = b"PK\x05\x06"

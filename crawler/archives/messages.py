@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from crawler.headers import BLANK_LINE, fields_of
+from crawler.archives.headers import BLANK_LINE, fields_of
 from detector.errors import BadPage
 
 MAX_HEAD = 1 << 16

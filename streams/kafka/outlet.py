@@ -28,11 +28,11 @@ from kafka.record.default_records import DefaultRecordBatchBuilder
 
 from streams import topics
 from streams.bus import BusBroken, BusError, Outgoing, Partition, TooLarge, Unreachable
-from streams.kafka_admin import require_topics
-from streams.kafka_config import KafkaConfig, producer_settings
-from streams.kafka_connect import connect
-from streams.kafka_inflight import Entry, InFlight
-from streams.kafka_patience import Patience
+from streams.kafka.admin import require_topics
+from streams.kafka.config import KafkaConfig, producer_settings
+from streams.kafka.connect import connect
+from streams.kafka.inflight import Entry, InFlight
+from streams.kafka.patience import Patience
 
 CLOSE_TIMEOUT = 5.0
 _estimate: Any = DefaultRecordBatchBuilder.estimate_size_in_bytes

@@ -85,5 +85,5 @@ def _towards_the_machine(plan: Plan, max_body_bytes: int) -> Mapping[str, Any]:
         "TWISTED_DNS_RESOLVER": "crawler.guard.GuardedResolver",
         ALLOW: list(plan.networks),
         "BUDGET_PAGES": plan.limit_pages or 0,
-        "DOWNLOADER_MIDDLEWARES": {"crawler.guard.Guard": 60, "crawler.budget.Budget": 940},
+        "DOWNLOADER_MIDDLEWARES": {"crawler.guard.Guard": 60, "crawler.live.budget.Budget": 940},
     }

@@ -41,11 +41,11 @@ from streams.bus import (
     Partition,
     PastRetention,
 )
-from streams.kafka_admin import require_topics
-from streams.kafka_assign import SharedAssignor, SoleAssignor
-from streams.kafka_config import KafkaConfig, member_settings
-from streams.kafka_connect import connect
-from streams.kafka_patience import PASSING, Patience
+from streams.kafka.admin import require_topics
+from streams.kafka.assign import SharedAssignor, SoleAssignor
+from streams.kafka.config import KafkaConfig, member_settings
+from streams.kafka.connect import connect
+from streams.kafka.patience import PASSING, Patience
 
 T = TypeVar("T")
 

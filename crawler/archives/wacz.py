@@ -12,8 +12,8 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from crawler.archives.views import OnDisk, View, Window
 from crawler.errors import SourceError
-from crawler.views import OnDisk, View, Window
 
 MARK = "!"
 _LOCAL_HEADER = 30

@@ -14,11 +14,11 @@ from kafka.errors import OffsetOutOfRangeError
 
 from streams import topics
 from streams.bus import Message
-from streams.kafka_admin import require_topics
-from streams.kafka_config import KafkaConfig, reader_settings
-from streams.kafka_connect import connect
-from streams.kafka_inlet import CLOSE_TIMEOUT_MS, to_message
-from streams.kafka_patience import Patience
+from streams.kafka.admin import require_topics
+from streams.kafka.config import KafkaConfig, reader_settings
+from streams.kafka.connect import connect
+from streams.kafka.inlet import CLOSE_TIMEOUT_MS, to_message
+from streams.kafka.patience import Patience
 
 SLICE_MS = 200
 ASK_TIMEOUT_MS = 5000

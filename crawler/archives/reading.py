@@ -15,17 +15,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from crawler import wacz
+from crawler.archives import wacz
+from crawler.archives.fast import read_fast
+from crawler.archives.framing import Dialect
+from crawler.archives.magic import NotAnArchive, shape_of
+from crawler.archives.members import Codec
+from crawler.archives.runs import INDEX_BIT, read_members, read_plain, read_whole
+from crawler.archives.views import OnDisk, View, Window
+from crawler.archives.warc import WARC
 from crawler.errors import OriginLost, SourceError
-from crawler.fast import read_fast
 from crawler.found import DEFAULT_LIMITS, Found, Limits, Reading
-from crawler.framing import Dialect
-from crawler.magic import NotAnArchive, shape_of
-from crawler.members import Codec
-from crawler.runs import INDEX_BIT, read_members, read_plain, read_whole
 from crawler.trees import is_tree_origin, tree_page_again
-from crawler.views import OnDisk, View, Window
-from crawler.warc import WARC
 from detector.hashing import HashScheme
 from streams.records import Origin, Page
 

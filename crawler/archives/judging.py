@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from crawler.archives.digests import Answer, check
+from crawler.archives.framing import Break, Record
+from crawler.archives.messages import MAX_HEAD, Message, response_of
 from crawler.dates import date_of
-from crawler.digests import Answer, check
 from crawler.encodings import dechunk, decode
 from crawler.found import SKIPPED, Found, Reading
-from crawler.framing import Break, Record
-from crawler.messages import MAX_HEAD, Message, response_of
 from crawler.pages import may_be_page, media_type, page_from_response, page_of_revisit
 from detector.errors import BadPage
 from streams.records import UNDATED, Page, Sighting

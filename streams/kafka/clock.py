@@ -10,8 +10,8 @@ from typing import Any
 from kafka import KafkaProducer
 
 from streams import topics
-from streams.kafka_config import KafkaConfig, producer_settings
-from streams.kafka_connect import connect
+from streams.kafka.config import KafkaConfig, producer_settings
+from streams.kafka.connect import connect
 
 _KEY = b"doctor"
 
