@@ -5,14 +5,16 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types layers bench broker lock schemas clean
+.PHONY: help setup demo test check lint types layers bench broker kafka lock schemas clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	  || { echo "reusewatch needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 2; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null \
+	  || { echo "$(PYTHON) cannot make environments; on Debian: apt-get install python3-venv" >&2; exit 2; }
 	@echo "setting up .venv (once, about a minute)" >&2
 	@$(PYTHON) -m venv --clear .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
@@ -43,6 +45,10 @@ layers: $(READY)
 broker: $(READY)
 	@bash deploy/kafka/install.sh
 
+PORT ?= 9092
+kafka: broker ## a Kafka broker on 127.0.0.1, PORT=9092, until Ctrl-C
+	@exec $(BIN)/python deploy/kafka/broker.py --port $(PORT)
+
 bench: $(READY) ## ratios side by side in one run, as a table and .bench/results.json
 	@$(BIN)/python -m tests.benchmarks $(if $(ONLY),--only $(ONLY))
 
@@ -55,4 +61,4 @@ lock: ## write requirements.lock anew from pyproject.toml
 	  --no-emit-index-url --no-header --upgrade pyproject.toml --output-file requirements.lock
 
 clean: ## remove what make made
-	@rm -rf .venv .bench .demo .kafka .pytest_cache .mypy_cache .ruff_cache
+	@rm -rf .venv .bench .demo .kafka .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -49,10 +49,7 @@ def root(
         typer.Option("--version", help="Say which version.", callback=_show_version, is_eager=True),
     ] = False,
 ) -> None:
-    """Finds reused web content while a crawl runs.
-
-    Example: reusewatch demo
-    """
+    """Finds reused web content while a crawl runs."""
 
 
 commands.register(app)

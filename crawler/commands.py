@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,7 +23,7 @@ from detector.hashing import HashScheme
 from streams import topology
 from streams.bus import Unreachable
 from streams.console import fail, print_json, print_line, say
-from streams.feed import open_sink
+from streams.feed import LocalSink, PageSink, open_sink
 from streams.fingerprinting import ReadOrigin
 from streams.metrics import Health, Meters
 from streams.options import (
@@ -111,8 +113,8 @@ def replay(
     if not allow_damaged and (cursor.tally.damaged or cursor.tally.dead_letters):
         bus_flag = f" --bus {found.bus}" if bus else ""
         fail(
-            f"{cursor.tally.dead_letters} records are in the dead letters: see `reusewatch "
-            f"dead-letters{bus_flag}`; --allow-damaged if that is expected",
+            f"{cursor.tally.dead_letters} in the dead letters: `reusewatch dead-letters{bus_flag}` "
+            "lists them; --allow-damaged if that is expected",
             1,
         )
 
@@ -123,7 +125,7 @@ def run_replay(
     """Replay a job into the sink that the settings name."""
     sink = open_sink(found, read_origin=origin_reader(found), stop=stop, say=say)
     try:
-        with ReplayProgress(quiet=quiet) as progress:
+        with _served(found, sink), ReplayProgress(quiet=quiet) as progress:
             run = Replay(
                 sink, cursors, stop=stop, progress=progress,
                 checkpoint_seconds=found.commit_seconds,
@@ -139,6 +141,20 @@ def run_replay(
         raise
     sink.close()
     return cursor
+
+
+@contextmanager
+def _served(found: Settings, sink: PageSink) -> Iterator[None]:
+    """On a local bus the stages are here, and so are their metrics, if a port is given."""
+    if found.metrics_port is None or not isinstance(sink, LocalSink):
+        yield
+        return
+    health = Health(sink.meters, found.metrics_host, found.metrics_port, sink.index)
+    say(f"http://{found.metrics_host}:{health.port}/metrics")
+    try:
+        yield
+    finally:
+        health.close()
 
 
 def state_of(found: Settings) -> Path:

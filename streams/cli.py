@@ -21,7 +21,7 @@ R = TypeVar("R")
 
 app = typer.Typer(
     name="reusewatch",
-    help="Finds reused web content while a crawl runs.",
+    help="Finds reused web content while a crawl runs.\n\nExample: reusewatch demo",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -57,7 +57,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     grams: Literal["all", "sampled", "none"] = "none"
 
     max_body_bytes: Positive = 32 * MIB
-    message_bytes: Positive = 8 * MIB
 
     metrics_host: str = "127.0.0.1"
     metrics_port: Port | None = None

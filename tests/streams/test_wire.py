@@ -269,6 +269,13 @@ def test_an_alert_with_damage_is_malformed_or_another_alert(
         assert isinstance(found, Alert)
 
 
+def test_a_block_whose_names_are_no_text_is_malformed() -> None:
+    value = BLOCK.replace(b"excerpt", b"excer\xff\xfe")
+    assert value != BLOCK
+    with pytest.raises(wire.Malformed, match="not a fingerprint block"):
+        read_block(written(topics.FINGERPRINTS, "fingerprints/1", value), SCHEME)
+
+
 @given(st.data())
 def test_a_block_with_damage_is_refused_or_another_block(data: st.DataObject) -> None:
     value = bytearray(BLOCK)
