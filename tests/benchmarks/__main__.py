@@ -12,11 +12,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import kafka, path, report, steps, window
+from tests.benchmarks import kafka, path, report, signatures, steps, window
 from tests.benchmarks.rows import BUDGETS, Bench, Family, Row, Scale
 
 # A family of the rows still missing is one module more here.
-FAMILIES: tuple[Family, ...] = (path.FAMILY, window.FAMILY, kafka.FAMILY)
+FAMILIES: tuple[Family, ...] = (
+    path.FAMILY,
+    signatures.FAMILY,
+    window.FAMILY,
+    kafka.FAMILY,
+)
 STEPS = "steps"
 NAMES = (*(name for family in FAMILIES for name in family.names), STEPS)
 

@@ -19,17 +19,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from detector.batches import TokenBatch, text_of
 from detector.chunks import text_chunks
-from detector.fields import Field
 from detector.grams import gram_sets
 from detector.hashing import HashScheme
 from detector.identity import identity_hashes
-from detector.kernels import BYTES, OUT_COUNTS, OUT_OFFSETS, OUT_WORDS, kernel, mix
 from detector.mwo import weighted_terms
 from detector.ragged import Ragged
+from detector.scan import Source, scan_batch
 from detector.shingles import min_values, phrases, supershingles
 from detector.simhash import simhashes
 from detector.sketches import BATCH_TOKENS, sketch
@@ -37,44 +35,17 @@ from tests.benchmarks.peer_speed import documents, fastest
 
 WORDS = 500
 BATCH = BATCH_TOKENS // WORDS
-BLOCK = 40
 SCHEME = HashScheme()
-
-_SPACE, _END = np.uint8(ord(" ")), np.uint8(ord("\n"))
-_PRIME, _LOW = np.uint64(0x9E3779B97F4A7C15), np.uint8(0x20)
-
-
-@kernel(types.int64(BYTES, types.uint64, OUT_WORDS, OUT_COUNTS, OUT_OFFSETS))
-def words_of(text: Any, seed: Any, hashes: Any, lengths: Any, offsets: Any) -> Any:
-    """Stands in for the scan on plain ASCII text: words between spaces, a page a line."""
-    count, page, start, state = 0, 0, 0, seed
-    offsets[0] = 0
-    for at in range(text.size):
-        byte = text[at]
-        if byte not in (_SPACE, _END):
-            state = (state ^ types.uint64(byte | _LOW)) * _PRIME
-            continue
-        if at > start:
-            hashes[count], lengths[count] = mix(state), at - start
-            count += 1
-        start, state = at + 1, seed
-        if byte == _END:
-            page += 1
-            offsets[page] = count
-    return count
 
 
 def tokenized(texts: list[str]) -> TokenBatch:
-    """The columns of these texts, a block every 40 words."""
-    data = np.frombuffer("".join(text + "\n" for text in texts).encode(), np.uint8)
-    hashes, lengths = np.empty(len(data), np.uint64), np.empty(len(data), np.uint32)
-    offsets = np.empty(len(texts) + 1, np.int64)
-    size = words_of(data, SCHEME.numbers("word", 1)[0], hashes, lengths, offsets)
+    """What the scan makes of these plain texts."""
+    found = scan_batch([Source(text.encode(), html=False) for text in texts], key=SCHEME.key)
     return TokenBatch(
-        Ragged(hashes[:size], offsets),
-        np.full(size, Field.BODY, np.uint8),
-        np.arange(size, dtype=np.uint32) // BLOCK,
-        lengths[:size],
+        Ragged(found.hashes, found.token_at),
+        found.fields,
+        found.blocks.view(np.uint32),
+        (found.ends - found.starts).view(np.uint32),
     )
 
 
@@ -102,7 +73,7 @@ def steps(texts: list[str]) -> dict[str, Callable[[], object]]:
     eight = phrases(tokens, 8, SCHEME, circular=False)
     rows, salts = min_values(five, SCHEME), identity_hashes(tokens, SCHEME)
     return {
-        "words (stand-in for the scan)": partial(tokenized, texts),
+        "scan": partial(tokenized, texts),
         "visible text": partial(text_of, batch),
         "identity": partial(identity_hashes, tokens, SCHEME),
         "phrases, k = 5": partial(phrases, tokens, 5, SCHEME, circular=True),
