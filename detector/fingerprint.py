@@ -88,13 +88,7 @@ def fingerprints(
         for document, text in zip(documents, decoded, strict=True)
     ]
     batch = scan_batch(sources, key=scheme.key, limits=limits)
-    tokens = TokenBatch(
-        Ragged(batch.hashes, batch.token_at),
-        batch.fields,
-        batch.blocks.view(np.uint32),
-        (batch.ends - batch.starts).view(np.uint32),
-    )
-    made = sketch(tokens, scheme, gram_sample=gram_sample)
+    made = sketch(tokens_of(batch), scheme, gram_sample=gram_sample)
     starts, ends = _chunk_spans(batch, made)
     chunk_at, token_at = made.chunks.hashes.offsets.tolist(), batch.token_at.tolist()
     told = batch.facts.tolist()
@@ -105,6 +99,16 @@ def fingerprints(
         spans = _to_body(text, starts[chunks], ends[chunks])
         facts.append(_facts(document, text.utf8, batch, words, told[page], spans, scheme))
     return Fingerprints(facts, made, starts, ends)
+
+
+def tokens_of(batch: Batch) -> TokenBatch:
+    """A scan's tokens as the sketches take them. A token is as long as it stands in the source."""
+    return TokenBatch(
+        Ragged(batch.hashes, batch.token_at),
+        batch.fields,
+        batch.blocks.view(np.uint32),
+        (batch.ends - batch.starts).view(np.uint32),
+    )
 
 
 def _to_body(

@@ -18,15 +18,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from detector.batches import TokenBatch, text_of
 from detector.chunks import text_chunks
+from detector.fingerprint import tokens_of
 from detector.grams import gram_sets
 from detector.hashing import HashScheme
 from detector.identity import identity_hashes
 from detector.mwo import weighted_terms
-from detector.ragged import Ragged
 from detector.scan import Source, scan_batch
 from detector.shingles import min_values, phrases, supershingles
 from detector.simhash import simhashes
@@ -40,13 +38,8 @@ SCHEME = HashScheme()
 
 def tokenized(texts: list[str]) -> TokenBatch:
     """What the scan makes of these plain texts."""
-    found = scan_batch([Source(text.encode(), html=False) for text in texts], key=SCHEME.key)
-    return TokenBatch(
-        Ragged(found.hashes, found.token_at),
-        found.fields,
-        found.blocks.view(np.uint32),
-        (found.ends - found.starts).view(np.uint32),
-    )
+    sources = [Source(text.encode(), html=False) for text in texts]
+    return tokens_of(scan_batch(sources, key=SCHEME.key))
 
 
 def signatures(texts: list[str]) -> None:
