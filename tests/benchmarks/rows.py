@@ -72,6 +72,7 @@ class Scale:
     window_pages: int = 100_000
     kafka_rounds: int = 3
     kafka_pages: int = 4000
+    hostile_bytes: int = 1 << 20
 
 
 @dataclass
