@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from crawler.archives import read_origin
+from crawler.archives.reading import read_origin
 from crawler.cursors import Cursor, Cursors
 from crawler.errors import OriginLost
 from crawler.found import Limits

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crawler.archives import STDIN
+from crawler.archives.reading import STDIN
 from crawler.errors import SourceError
 from crawler.found import Found, Limits
 from crawler.sources import Source, expand, follow, tree_pages

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crawler.archives import read_archive
+from crawler.archives.reading import read_archive
 from crawler.charsets import charset_of
 from crawler.errors import SourceError
 from crawler.jobs import now

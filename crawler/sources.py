@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from crawler.archives import STDIN, read_archive, wacz
+from crawler.archives import wacz
 from crawler.archives.magic import Shape, shape_of
+from crawler.archives.reading import STDIN, read_archive
 from crawler.archives.views import OnDisk
 from crawler.errors import SourceError
 from crawler.following import follow_files

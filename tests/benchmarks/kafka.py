@@ -25,7 +25,7 @@ from statistics import median
 
 import msgspec
 
-from crawler.archives import read_archive
+from crawler.archives.reading import read_archive
 from deploy.kafka.broker import Broker
 from detector.hashing import HashScheme
 from streams import topics

@@ -25,7 +25,7 @@ from tests.benchmarks.rows import Bench
 
 # In the order of a page's way. Each is named where it is called from.
 STEPS: dict[str, tuple[str, ...]] = {
-    "read record": ("crawler.archives:read_fast", "crawler.archives:read_members"),
+    "read record": ("crawler.archives.reading:read_fast", "crawler.archives.reading:read_members"),
     "make page": ("crawler.archives.fast:judge",),
     "encode page": ("streams.feed:page_message",),
     "decode page": ("streams.fingerprinting:read_page",),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.archives import Limits, read_origin
+from crawler.archives.reading import Limits, read_origin
 from crawler.errors import REASONS, OriginLost
 from crawler.found import SKIPPED
 from streams.records import UNDATED, Origin, Sighting

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.archives import Limits
+from crawler.archives.reading import Limits
 from crawler.archives.runs import INDEX_BIT
 from tests.crawler import zoo
 from tests.crawler.zoo import CONTAINERS, read_all

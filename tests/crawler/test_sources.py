@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.archives import read_origin
+from crawler.archives.reading import read_origin
 from crawler.errors import SourceError
 from crawler.sources import expand, follow, tree_pages
 from tests.crawler import zoo

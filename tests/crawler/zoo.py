@@ -20,7 +20,7 @@ from functools import cache
 import brotli
 import zstandard
 
-from crawler.archives import Found, Limits, read_archive
+from crawler.archives.reading import Found, Limits, read_archive
 from detector.hashing import HashScheme
 
 SCHEME = HashScheme()
