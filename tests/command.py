@@ -38,7 +38,9 @@ def environment(**extra: str) -> dict[str, str]:
     """Ours without settings of reusewatch, and with this tree's packages."""
     unwanted = ("REUSEWATCH_", "NO_COLOR", "COLUMNS", "FORCE_COLOR")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
-    return kept | {"PYTHONPATH": str(ROOT), "TERM": "xterm-256color"} | extra
+    # The packages by one path only, wherever the command is started: caches go by it.
+    ours = {"PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1", "TERM": "xterm-256color"}
+    return kept | ours | extra
 
 
 def start(*arguments: str | Path, cwd: Path, **extra: str) -> subprocess.Popen[str]:

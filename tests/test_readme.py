@@ -29,10 +29,12 @@ README = (ROOT / "README.md").read_text("utf-8")
 SECONDS = 280
 
 # What stands for something else when the commands are run: a port that is free, an end for what
-# has none, an address of our own. `make test` would run this test again.
+# has none, an address of our own. `make test` would run this test again, `make schemas` write into
+# this tree.
 STANDS_FOR = {
     "make test ": "make --dry-run test ",
     "make check ": "make --dry-run check ",
+    "make schemas ": "make --dry-run schemas ",
     "make kafka": "make kafka PORT={kafka}",
     "kafka://127.0.0.1:9092": "kafka://127.0.0.1:{kafka}",
     "work fingerprint &": "work fingerprint --metrics-port {fingerprint} &",
@@ -53,8 +55,9 @@ process = subprocess.Popen(["reusewatch", *sys.argv[1:]], stdout=subprocess.PIPE
 if sys.argv[1] == "alerts":
     process.stdout.readline()
 else:
-    cursors = pathlib.Path(".reusewatch/replays.json")
-    while process.poll() is None and not (cursors.exists() and "follow" in cursors.read_text()):
+    # How far it came is a file, while it goes on.
+    cursors = pathlib.Path(".reusewatch/replays")
+    while process.poll() is None and not list(cursors.glob("*.json")):
         time.sleep(0.02)
 process.send_signal(signal.SIGINT)
 process.communicate()
@@ -101,7 +104,9 @@ def in_backticks(text: str) -> list[str]:
 def checkout(tmp_path: Path) -> Path:
     """The files as after a clone and `make setup`, and something to replay."""
     clone = tmp_path / "reusewatch"
-    shutil.copytree(ROOT, clone, ignore=shutil.ignore_patterns(".*", "__pycache__"))
+    clone.mkdir()
+    for path in ROOT.glob("[!.]*"):
+        (clone / path.name).symlink_to(path)
     (clone / ".venv" / "bin").mkdir(parents=True)
     for name, arguments in {"reusewatch": COMMAND, "python": (sys.executable,)}.items():
         script = clone / ".venv" / "bin" / name
