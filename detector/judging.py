@@ -25,6 +25,7 @@ from detector.store import (
     TEXT_LINKS,
     records,
 )
+from detector.versions import text_of_row
 
 DONORS = 5
 _LOOK = 64  # rows looked at for donors: enough for evidence, whatever the size of the set
@@ -54,8 +55,7 @@ def tell(store: Any, row: Any, found: Any, at: Any) -> None:
     found[at].file = store.rows[row].file
     found[at].start, found[at].end = store.rows[row].start, store.rows[row].end
     found[at].url, found[at].length = store.rows[row].url, store.rows[row].length
-    entry = store.rows[row].entry
-    found[at].text = store.entries[entry].text if entry >= 0 else 0
+    found[at].text = text_of_row(store, row)
 
 
 @kernel(types.int64(STORE, types.int64, types.int64, types.uint64, types.uint64, SEEN_TYPE,

@@ -14,8 +14,8 @@ from numba import types
 
 from detector.candidates import CANDIDATES, collect, projected
 from detector.kernels import OUT_OFFSETS, kernel, tuple_of
-from detector.ordered import after, before, earlier, first_of, following
 from detector.members import listed
+from detector.ordered import after, before, earlier, first_of, following
 from detector.store import ENTRIES_TYPE, LINKS, NEAR, SAMPLE, STORE, TEXT_LINKS
 
 LOOK = 64
@@ -120,6 +120,12 @@ def neighbors(
     return size
 
 
+@kernel(types.uint64(STORE, types.int64))
+def _words_of(store: Any, row: Any) -> Any:
+    """The words of a row in a set."""
+    return store.entries[store.rows[row].entry].text
+
+
 @kernel(types.int64(STORE, NEAR_ROWS, types.int64, types.int64, types.uint64, types.uint64))
 def _donor_of(store: Any, near: Any, i: Any, first: Any, page: Any, site: Any) -> Any:
     """The first row of a near set that was seen before a page and is near to it by its site."""
@@ -137,6 +143,14 @@ def _donor_of(store: Any, near: Any, i: Any, first: Any, page: Any, site: Any) -
     return -1
 
 
+@kernel(types.boolean(STORE, types.int64, types.int64))
+def _ahead(store: Any, one: Any, other: Any) -> Any:
+    """Of two rows that are equally near, whether the first is told; never by who came first."""
+    if earlier(store.rows, one, other) or earlier(store.rows, other, one):
+        return earlier(store.rows, one, other)
+    return _words_of(store, one) < _words_of(store, other)
+
+
 @kernel(THREE(STORE, NEAR_ROWS, types.int64, types.int64, types.uint64, types.uint64))
 def best_donor(store: Any, near: Any, size: Any, first: Any, page: Any, site: Any) -> Any:
     """The nearest row seen before a page: by C, then B, then the earliest; and its B and C."""
@@ -148,7 +162,7 @@ def best_donor(store: Any, near: Any, size: Any, first: Any, page: Any, site: An
         row = _donor_of(store, near, i, first, page, site)
         if row < 0:
             continue
-        if best >= 0 and c == best_c and b == best_b and earlier(store.rows, best, row):
+        if best >= 0 and c == best_c and b == best_b and not _ahead(store, row, best):
             continue
         best, best_b, best_c = row, b, c
     return best, best_b, best_c
