@@ -13,7 +13,7 @@ import numpy as np
 from numba import types
 
 from detector.kernels import BYTES, kernel
-from detector.store import ARENA, ARENA_FREE, LIVE, ROWS, STORE
+from detector.store import ARENA, ARENA_FREE, LIVE, ROWS, SEEN_TYPE, STORE
 
 UNIT = 8
 SIZES = 1024
@@ -42,7 +42,8 @@ def keep(store: Any, url: Any) -> Any:
     else:
         at = store.numbers[ARENA]
         store.numbers[ARENA] += size
-    store.arena[at * UNIT : at * UNIT + url.size] = url
+    for i in range(url.size):
+        store.arena[at * UNIT + i] = url[i]
     return at
 
 
@@ -73,3 +74,19 @@ def compact(store: Any, arena: Any) -> None:
         at += size
     store.numbers[ARENA], store.numbers[ARENA_FREE] = at, 0
     store.arena_free[:] = -1
+
+
+@kernel(types.Array(types.uint8, 1, "C")(STORE, SEEN_TYPE))
+def read_out(store: Any, found: Any) -> Any:
+    """The URLs of pages that are named, end to end; from here on they name places in it."""
+    size = types.int64(0)
+    for i in range(found.size):
+        size += found[i].length
+    urls, at = np.empty(size, np.uint8), types.int64(0)
+    for i in range(found.size):
+        begin = types.int64(found[i].url) * UNIT
+        for j in range(found[i].length):
+            urls[at + j] = store.arena[begin + j]
+        found[i].url = at
+        at += types.int64(found[i].length)
+    return urls

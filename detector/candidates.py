@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 
 from detector.buckets import home, number, put, seek, take
-from detector.kernels import kernel, mix
+from detector.kernels import OUT_COUNTS, kernel, mix
 from detector.store import BY_TEXT, CUT, ENTRIES_TYPE, LINKS, NEAR_TABLES, STORE
 
 POSTINGS = 32
@@ -23,6 +23,7 @@ CANDIDATES = 256
 """Sets that a page is compared with."""
 _PIECES = 6
 _SUPER5 = 18
+_FEW = 16
 
 _ZERO = np.uint64(0)
 _WORD = np.uint64(32)
@@ -64,33 +65,35 @@ def has_key(entries: Any, entry: Any, table: Any) -> Any:
     return key_of(entries, entry, table) != _ZERO
 
 
-@kernel(types.void(STORE, types.int64, types.int64, types.int64))
-def post(store: Any, bits: Any, table: Any, entry: Any) -> None:
-    """Enter a set under one of its keys, in place of another if the key leads to too many."""
-    key, slots = key_of(store.entries, entry, table), store.entry_tables[table]
+@kernel(types.int64(ENTRIES_TYPE, OUT_COUNTS, types.int64, types.int64, types.int64))
+def _post(entries: Any, slots: Any, bits: Any, table: Any, entry: Any) -> Any:
+    """Enter a set under one of its keys; 1 if the key leads to too many, and one is given up."""
+    key = key_of(entries, entry, table)
     hashed = hash_of(key, table)
     same, given_up, turn = 0, -1, types.int64(mix(types.uint64(entry)) % types.uint64(POSTINGS))
     at = seek(slots, bits, hashed, home(slots, hashed))
     while at >= 0:
-        if key_of(store.entries, number(slots, bits, at), table) == key:
+        if key_of(entries, number(slots, bits, at), table) == key:
             if same == turn:
                 given_up = at
             same += 1
             if same == POSTINGS:
                 slots[given_up] = (slots[given_up] >> bits << bits) | (entry + 1)
-                store.numbers[CUT] += 1
-                return
+                return 1
         at = seek(slots, bits, hashed, at)
     put(slots, bits, hashed, entry)
+    return 0
 
 
 @kernel(types.void(STORE, types.int64, types.int64))
 def enter(store: Any, bits: Any, entry: Any) -> None:
     """Enter a set under all of its keys."""
+    entries, tables, cut = store.entries, store.entry_tables, 0
     for table in range(NEAR_TABLES):
-        if has_key(store.entries, entry, table):
-            post(store, bits, table, entry)
-    put(store.entry_tables[BY_TEXT], bits, mix(store.entries[entry].text), entry)
+        if has_key(entries, entry, table):
+            cut += _post(entries, tables[table], bits, table, entry)
+    put(tables[BY_TEXT], bits, mix(entries[entry].text), entry)
+    store.numbers[CUT] += cut
 
 
 @kernel(types.void(STORE, types.int64, types.int64))
@@ -118,16 +121,39 @@ def entry_of(store: Any, bits: Any, text: Any) -> Any:
     return -1
 
 
+@kernel(types.void(LINKS, LINKS, types.int64))
+def _mark(found: Any, marks: Any, place: Any) -> None:
+    at = (types.int64(found[place]) * 2654435761 >> 7) & 1023
+    while marks[at] >= 0:
+        at = (at + 1) & 1023
+    marks[at] = place
+
+
 @kernel(types.boolean(LINKS, types.int64, LINKS, types.int64))
 def _new(found: Any, count: Any, marks: Any, entry: Any) -> Any:
-    """Whether a set is not among those found; marks is a small open hash of their places."""
-    at = (entry * 2654435761 >> 7) & 1023
-    while marks[at] >= 0:
-        if found[marks[at]] == entry:
-            return False
-        at = (at + 1) & 1023
+    """Whether a set is not among those found; then it is.
+
+    Few are compared one by one; of many, marks is a small open hash of their places.
+    """
+    if count < _FEW:
+        for i in range(count):
+            if found[i] == entry:
+                return False
+    else:
+        if count == _FEW:
+            for i in range(marks.size):
+                marks[i] = -1
+            for i in range(count):
+                _mark(found, marks, i)
+        at = (entry * 2654435761 >> 7) & 1023
+        while marks[at] >= 0:
+            if found[marks[at]] == entry:
+                return False
+            at = (at + 1) & 1023
     if count < CANDIDATES:
-        marks[at] = count
+        found[count] = entry
+        if count >= _FEW:
+            _mark(found, marks, count)
     return True
 
 
@@ -141,7 +167,6 @@ def collect(
     Returns how many there are; past `CANDIDATES` they are only counted. The set itself is one
     of them, if it is in the window.
     """
-    marks[:] = -1
     count = 0
     for table in range(begin, end):
         if not has_key(entries, entry, table):
@@ -152,8 +177,6 @@ def collect(
         while at >= 0:
             other = number(slots, bits, at)
             if key_of(store.entries, other, table) == key and _new(found, count, marks, other):
-                if count < CANDIDATES:
-                    found[count] = other
                 count += 1
             at = seek(slots, bits, hashed, at)
     return count

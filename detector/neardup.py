@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.arena import UNIT
+from detector.arena import UNIT, read_out
 from detector.growth import empty_store, with_room
 from detector.judging import JUDGED
 from detector.policy import Policy
@@ -132,12 +132,7 @@ class NearDuplicateIndex:
         self, pages: NDArray[Any], turned: NDArray[Any], found: NDArray[Any]
     ) -> Judgements:
         """With the URLs themselves: their room may be used again at the next `add`."""
-        arena = self._store.arena
-        places = zip((found["url"].astype(np.int64) * UNIT).tolist(), found["length"].tolist(),
-                     strict=True)  # fmt: skip
-        urls = b"".join(arena[at : at + size].tobytes() for at, size in places)
-        found["url"] = np.cumsum(found["length"]) - found["length"]
-        return Judgements(pages, turned, found, urls)
+        return Judgements(pages, turned, found, read_out(self._store, found).tobytes())
 
     def version_at(self, page: int, at: int | None) -> Seen | None:
         """A page as it was at a time: the version first seen last before then.
@@ -172,17 +167,23 @@ class NearDuplicateIndex:
 
 def _joined(parts: list[Judgements]) -> Judgements:
     """Answers of one batch after the other as those of one."""
+    if len(parts) == 1:
+        return parts[0]
     pages = found = urls = 0
     for part in parts:
         for records in (part.pages, part.turned):
             for name in _POINTERS:
-                records[name] += np.where(records[name] >= 0, found, 0).astype(np.int32)
+                records[name] += (records[name] >= 0) * np.int32(found)
         part.turned["by"] += pages
         part.found["url"] += urls
         pages, found, urls = pages + len(part), found + len(part.found), urls + len(part.urls)
     return Judgements(
-        np.concatenate([np.empty(0, JUDGED), *(part.pages for part in parts)]),
-        np.concatenate([np.empty(0, JUDGED), *(part.turned for part in parts)]),
-        np.concatenate([np.empty(0, SEEN), *(part.found for part in parts)]),
+        _after_another([part.pages for part in parts], JUDGED),
+        _after_another([part.turned for part in parts], JUDGED),
+        _after_another([part.found for part in parts], SEEN),
         b"".join(part.urls for part in parts),
     )
+
+
+def _after_another(parts: list[NDArray[Any]], kind: np.dtype[Any]) -> NDArray[Any]:
+    return np.frombuffer(bytearray().join(parts), kind)

@@ -52,9 +52,12 @@ from detector.store import (
     LEFT,
     LISTED,
     LIVE,
+    LIVE_ROWS,
+    MAX_ROWS,
     NEAR,
     NEAR_TABLES,
     NEWEST,
+    QUEUED,
     ROWS_TYPE,
     SEEN,
     SEEN_TYPE,
@@ -68,6 +71,8 @@ HOUR_US = 3_600_000_000
 WEB_BEGINS_US = 631_152_000_000_000
 _NEVER = 1 << 62
 _MARKS = 1024
+# Pages whose lines are looked at together: few enough that none is displaced before its turn.
+_AHEAD = 32
 
 
 @kernel(types.boolean(types.int64, types.int64))
@@ -94,6 +99,45 @@ def _warm(store: Any, arrivals: Any, probes: Any) -> None:
             slots = store.entry_tables[table]
             total += slots[home(slots, hash_of(key_of(probes, i, table), table))]
     store.numbers[WARM] = total
+
+
+@kernel(types.void(STORE, types.int64))
+def _warm_leaving(store: Any, pages: Any) -> None:
+    """Look once at what those need that will probably leave: the head of the queue."""
+    numbers, due = store.numbers, store.due
+    leaving = min(numbers[LIVE_ROWS] + pages - numbers[MAX_ROWS], pages)
+    if leaving <= 0 or numbers[QUEUED] == 0:
+        return
+    # At the pace of the window: the heap is in order from level to level only.
+    until = due[0] + (numbers[NEWEST] - due[0]) // numbers[QUEUED] * 2 * leaving
+    head = np.empty(2 * _AHEAD, np.int64)
+    size = 0
+    for i in range(min(16 * _AHEAD, numbers[QUEUED])):
+        if due[i] <= until and size < head.size:
+            head[size] = store.due_row[i]
+            size += 1
+    rows, entries, total = store.rows, store.entries, types.int64(0)
+    for i in range(size):
+        total += rows[head[i]].entry
+    for i in range(size):
+        entry = max(rows[head[i]].entry, 0)
+        total += types.int64(entries[entry].text) + entries[entry].count
+        total += entries[entry].sample[0]
+    for i in range(size):
+        row = head[i]
+        entry = max(rows[row].entry, 0)
+        for which in range(2):
+            slots = store.row_tables[which]
+            hashed = mix(rows[row].page) if which == BY_PAGE else file_hash(rows[row].file)
+            total += slots[home(slots, hashed)]
+        if entries[entry].count > 1:
+            continue
+        for table in range(NEAR_TABLES):
+            slots = store.entry_tables[table]
+            total += slots[home(slots, hash_of(key_of(entries, entry, table), table))]
+        slots = store.entry_tables[BY_TEXT]
+        total += slots[home(slots, mix(entries[entry].text))]
+    store.numbers[WARM] += total
 
 
 @kernel(types.boolean(STORE, types.int64))
@@ -265,8 +309,10 @@ def add_pages(
     found, size = np.empty(16 + 2 * arrivals.size, SEEN), 0
     turned, again = np.empty(16, JUDGED), 0
     bury(store)
-    _warm(store, arrivals, probes)
     for i in range(arrivals.size):
+        if i % _AHEAD == 0:
+            _warm(store, arrivals[i : i + _AHEAD], probes[i : i + _AHEAD])
+            _warm_leaving(store, min(_AHEAD, arrivals.size - i))
         found = _room(found, size)
         row, entry, first, page, site = _known(store, bits, arrivals, probes, i, now)
         subject = (first, page, site, arrivals[i].file)
