@@ -42,14 +42,19 @@ def first_row(store: Any, entry: Any) -> Any:
     return first_of(store.links[TEXT_LINKS], types.int64(store.entries[entry].root))
 
 
+@kernel(types.uint64(types.uint64, types.uint64))
+def name_of(page: Any, text: Any) -> Any:
+    """The id of a class, from its representative's page and words; never 0."""
+    return max(mix(page ^ mix(text)), _ONE)
+
+
 @kernel(types.uint64(STORE, types.int64))
 def cluster_id(store: Any, entry: Any) -> Any:
-    """The id of a set's class, from its representative: page and words."""
+    """The id of a set's class; a set that is in none is one of its own."""
     cluster = store.entries[entry].cluster
     if cluster >= 0:
         entry = types.int64(store.clusters[cluster].chosen)
-    page = store.rows[first_row(store, entry)].page
-    return max(mix(page ^ mix(store.entries[entry].text)), _ONE)
+    return name_of(store.rows[first_row(store, entry)].page, store.entries[entry].text)
 
 
 @kernel(types.void(STORE, types.int64))

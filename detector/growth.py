@@ -78,7 +78,7 @@ def with_room(store: Store, pages: int, url_bytes: int, limit: int) -> Store:
 
 
 def _capacity(need: int, have: int, limit: int) -> int:
-    """Twice as many while small; later a quarter more, since tables have no unused room to spare."""
+    """Twice as many while small; later a quarter more, as room without use is memory too."""
     more = 2 * have if have < _SMALL else have + have // 4
     return max(need, min(more, limit))
 

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from detector.arena import UNIT, read_out
 from detector.growth import empty_store, with_room
 from detector.judging import JUDGED
+from detector.listing import Class, classes
 from detector.policy import Policy
 from detector.saved import arrays_of, store_of
-from detector.sightings import Judgements, Seen, Sightings
+from detector.sightings import Cluster, Judgements, Seen, Sightings
 from detector.sliding import add_pages, match_pages
 from detector.store import (
     CUT,
@@ -134,6 +135,26 @@ class NearDuplicateIndex:
         """With the URLs themselves: their room may be used again at the next `add`."""
         return Judgements(pages, turned, found, read_out(self._store, found).tobytes())
 
+    def clusters(self, *, top: int = 10, page: int | None = None) -> list[Cluster]:
+        """The largest classes of near-duplicates, or the one of a page as it is now.
+
+        Exact at this moment (`detector.closure`), in time linear in the window.
+        """
+        row = None
+        if page is not None:
+            versions = versions_of(self._store, np.uint64(page))
+            row = int(versions[0]) if versions.size else -1
+        found = classes(self._store, top=top, row=row, largest=self._facts[MAX_CLUSTER])
+        return [self._cluster(one) for one in found.found]
+
+    def _cluster(self, one: Class) -> Cluster:
+        rows = self._store.rows[one.rows]
+        return Cluster(
+            cluster=one.cluster, representative=self._seen(rows[0]), size=one.size,
+            sites=one.sites, diameter=one.steps,
+            urls=tuple(self._url(row) for row in rows),
+        )  # fmt: skip
+
     def version_at(self, page: int, at: int | None) -> Seen | None:
         """A page as it was at a time: the version first seen last before then.
 
@@ -148,13 +169,16 @@ class NearDuplicateIndex:
 
     def _seen(self, row: Any) -> Seen:
         text = int(self._store.entries[row["entry"]]["text"]) if row["entry"] >= 0 else 0
-        begin = int(row["url"]) * UNIT
-        url = self._store.arena[begin : begin + int(row["length"])].tobytes()
         return Seen(
-            page=int(row["page"]), url=url.decode("utf-8", "surrogatepass"),
+            page=int(row["page"]), url=self._url(row),
             site=int(row["site"]), first=int(row["first"]), last=int(row["last"]), text=text,
             start=int(row["start"]), end=int(row["end"]), file=int(row["file"]),
         )  # fmt: skip
+
+    def _url(self, row: Any) -> str:
+        begin = int(row["url"]) * UNIT
+        url = self._store.arena[begin : begin + int(row["length"])].tobytes()
+        return url.decode("utf-8", "surrogatepass")
 
     def save(self) -> Mapping[str, NDArray[Any]]:
         """The window as raw arrays, without copies: to be written before the next `add`."""
@@ -186,4 +210,4 @@ def _joined(parts: list[Judgements]) -> Judgements:
 
 
 def _after_another(parts: list[NDArray[Any]], kind: np.dtype[Any]) -> NDArray[Any]:
-    return np.frombuffer(bytearray().join(parts), kind)
+    return np.frombuffer(bytearray().join(part.data for part in parts), kind)

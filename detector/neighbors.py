@@ -185,5 +185,3 @@ def list_near_copies(store: Any, near: Any, size: Any, row: Any) -> None:
             other = following(links, rows, root, other)
         if other >= 0:
             near[CUT_ROW, 1] += 1
-
-

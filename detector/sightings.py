@@ -97,7 +97,8 @@ class Sightings:
 def _short(supershingles: NDArray[np.uint64]) -> NDArray[np.uint32]:
     """32 bits of each; 0 stands for none and for nothing else."""
     low = supershingles.astype(np.uint32)
-    return np.maximum(low, (supershingles != 0).astype(np.uint32))
+    low[(low == 0) & (supershingles != 0)] = 1
+    return low
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +162,22 @@ class Turned:
     alert: bool
     near_alert: bool
     superseded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A class of near-duplicates: its representative is the page first seen, `urls` go by that too.
+
+    `diameter` is the number of steps, from near-duplicate to near-duplicate, from the
+    representative to the farthest page: above 1, chaining holds the class together.
+    """
+
+    cluster: int
+    representative: Seen
+    size: int
+    sites: int
+    diameter: int
+    urls: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from detector.buckets import home, number_bits
-from detector.candidates import CANDIDATES, enter, entry_of, hash_of, key_of
+from detector.buckets import number_bits
+from detector.candidates import CANDIDATES, enter, entry_of
 from detector.clusters import join_classes, lead
 from detector.judging import (
     ALERT,
@@ -32,9 +32,8 @@ from detector.judging import (
     judge,
     tell,
 )
-from detector.kernels import BYTES, OFFSETS, OUT_OFFSETS, kernel, mix, tuple_of
+from detector.kernels import BYTES, OFFSETS, OUT_OFFSETS, kernel, tuple_of
 from detector.members import (
-    file_hash,
     is_copy,
     place_file,
     place_text,
@@ -44,7 +43,6 @@ from detector.members import (
 from detector.neighbors import list_near_copies
 from detector.store import (
     ALERTED,
-    BY_FILE,
     BY_PAGE,
     BY_TEXT,
     CUT,
@@ -52,92 +50,27 @@ from detector.store import (
     LEFT,
     LISTED,
     LIVE,
-    LIVE_ROWS,
-    MAX_ROWS,
     NEAR,
-    NEAR_TABLES,
     NEWEST,
-    QUEUED,
     ROWS_TYPE,
     SEEN,
     SEEN_TYPE,
     STORE,
-    WARM,
 )
 from detector.versions import bury, expire, new_entry, new_row, superseded, version
+from detector.warming import AHEAD, warm, warm_leaving
 
 HOUR_US = 3_600_000_000
 # Before the web: a date that an archive invented, or did not have.
 WEB_BEGINS_US = 631_152_000_000_000
 _NEVER = 1 << 62
 _MARKS = 1024
-# Pages whose lines are looked at together: few enough that none is displaced before its turn.
-_AHEAD = 32
 
 
 @kernel(types.boolean(types.int64, types.int64))
 def misdated(at: Any, now: Any) -> Any:
     """A date before the web, or more than an hour past the machine's clock."""
     return at < WEB_BEGINS_US or at > now + HOUR_US
-
-
-@kernel(types.void(STORE, ROWS_TYPE, ENTRIES_TYPE))
-def _warm(store: Any, arrivals: Any, probes: Any) -> None:
-    """Look once at every line that the batch will need.
-
-    Here no look waits for the one before; in the search each would, for memory.
-    """
-    total = types.int64(0)
-    pages, files, texts = (
-        store.row_tables[BY_PAGE], store.row_tables[BY_FILE], store.entry_tables[BY_TEXT],
-    )  # fmt: skip
-    for i in range(arrivals.size):
-        total += pages[home(pages, mix(arrivals[i].page))]
-        total += files[home(files, file_hash(arrivals[i].file))]
-        total += texts[home(texts, mix(probes[i].text))]
-        for table in range(NEAR_TABLES):
-            slots = store.entry_tables[table]
-            total += slots[home(slots, hash_of(key_of(probes, i, table), table))]
-    store.numbers[WARM] = total
-
-
-@kernel(types.void(STORE, types.int64))
-def _warm_leaving(store: Any, pages: Any) -> None:
-    """Look once at what those need that will probably leave: the head of the queue."""
-    numbers, due = store.numbers, store.due
-    leaving = min(numbers[LIVE_ROWS] + pages - numbers[MAX_ROWS], pages)
-    if leaving <= 0 or numbers[QUEUED] == 0:
-        return
-    # At the pace of the window: the heap is in order from level to level only.
-    until = due[0] + (numbers[NEWEST] - due[0]) // numbers[QUEUED] * 2 * leaving
-    head = np.empty(2 * _AHEAD, np.int64)
-    size = 0
-    for i in range(min(16 * _AHEAD, numbers[QUEUED])):
-        if due[i] <= until and size < head.size:
-            head[size] = store.due_row[i]
-            size += 1
-    rows, entries, total = store.rows, store.entries, types.int64(0)
-    for i in range(size):
-        total += rows[head[i]].entry
-    for i in range(size):
-        entry = max(rows[head[i]].entry, 0)
-        total += types.int64(entries[entry].text) + entries[entry].count
-        total += entries[entry].sample[0]
-    for i in range(size):
-        row = head[i]
-        entry = max(rows[row].entry, 0)
-        for which in range(2):
-            slots = store.row_tables[which]
-            hashed = mix(rows[row].page) if which == BY_PAGE else file_hash(rows[row].file)
-            total += slots[home(slots, hashed)]
-        if entries[entry].count > 1:
-            continue
-        for table in range(NEAR_TABLES):
-            slots = store.entry_tables[table]
-            total += slots[home(slots, hash_of(key_of(entries, entry, table), table))]
-        slots = store.entry_tables[BY_TEXT]
-        total += slots[home(slots, mix(entries[entry].text))]
-    store.numbers[WARM] += total
 
 
 @kernel(types.boolean(STORE, types.int64))
@@ -276,9 +209,7 @@ ARRIVALS = (STORE, ROWS_TYPE, ENTRIES_TYPE, OUT_OFFSETS, types.int64)
 
 
 @kernel(SEEN_TYPE(*ARRIVALS, JUDGED_TYPE))
-def match_pages(
-    store: Any, arrivals: Any, probes: Any, policy: Any, now: Any, out: Any
-) -> Any:
+def match_pages(store: Any, arrivals: Any, probes: Any, policy: Any, now: Any, out: Any) -> Any:
     """Judge each page against the window. Returns the pages that judgements name."""
     bits = number_bits(store.row_tables[BY_PAGE]), number_bits(store.entry_tables[BY_TEXT])
     scratch = (
@@ -296,6 +227,37 @@ def match_pages(
     return found[:size]
 
 
+@kernel(tuple_of(SEEN_TYPE, types.int64, JUDGED_TYPE, types.int64)(
+    STORE, BITS, OUT_OFFSETS, types.int64, SCRATCH, SEEN_TYPE, types.int64, JUDGED_TYPE,
+    types.int64,
+))  # fmt: skip
+def _judge_listed(
+    store: Any, bits: Any, policy: Any, itself: Any, scratch: Any, found: Any, size: Any,
+    turned: Any, again: Any,
+) -> Any:  # fmt: skip
+    """Judge again what a page turned; what is told grows with it."""
+    row = store.numbers[LEFT]
+    while row >= 0:
+        then = types.int64(store.rows[row].next)
+        store.rows[row].state &= ~LISTED
+        if row != itself:  # it is reported as itself
+            found, turned = _room(found, size), _judgements(turned, again)
+            entry = types.int64(store.rows[row].entry)
+            subject = (
+                store.rows[row].first, store.rows[row].page, store.rows[row].site,
+                store.rows[row].file,
+            )  # fmt: skip
+            size, _ = judge(store, bits, policy, store.entries, entry, entry, subject, scratch,
+                            found, size, turned, again)  # fmt: skip
+            tell(store, row, found, size)
+            turned[again].seen = size
+            size += 1
+            _report(store, bits[0], row, turned, again)
+            again += 1
+        row = then
+    return found, size, turned, again
+
+
 @kernel(tuple_of(SEEN_TYPE, JUDGED_TYPE)(*ARRIVALS, BYTES, OFFSETS, JUDGED_TYPE))
 def add_pages(
     store: Any, arrivals: Any, probes: Any, policy: Any, now: Any, urls: Any, ends: Any, out: Any
@@ -310,9 +272,9 @@ def add_pages(
     turned, again = np.empty(16, JUDGED), 0
     bury(store)
     for i in range(arrivals.size):
-        if i % _AHEAD == 0:
-            _warm(store, arrivals[i : i + _AHEAD], probes[i : i + _AHEAD])
-            _warm_leaving(store, min(_AHEAD, arrivals.size - i))
+        if i % AHEAD == 0:
+            warm(store, arrivals[i : i + AHEAD], probes[i : i + AHEAD])
+            warm_leaving(store, min(AHEAD, arrivals.size - i))
         found = _room(found, size)
         row, entry, first, page, site = _known(store, bits, arrivals, probes, i, now)
         subject = (first, page, site, arrivals[i].file)
@@ -335,28 +297,13 @@ def add_pages(
             url = urls[ends[i] : ends[i + 1]]
             row = _enter(store, bits, arrivals, probes, i, url, entry, scratch, near)
         store.numbers[CUT] += out[i].cut
-        if store.rows[row].state & LISTED:  # it is reported as itself
-            store.rows[row].state &= ~LISTED
-        other = store.numbers[LEFT]
-        while other >= 0:
-            then = types.int64(store.rows[other].next)
-            if other != row:
-                store.rows[other].state &= ~LISTED
-                found, turned = _room(found, size), _judgements(turned, again)
-                entry = types.int64(store.rows[other].entry)
-                subject = (
-                    store.rows[other].first, store.rows[other].page, store.rows[other].site,
-                    store.rows[other].file,
-                )  # fmt: skip
-                size, _ = judge(store, bits, policy, store.entries, entry, entry, subject,
-                                scratch, found, size, turned, again)  # fmt: skip
-                tell(store, other, found, size)
-                turned[again].seen, turned[again].by = size, i
-                size += 1
-                _report(store, bits[0], other, turned, again)
-                again += 1
-                out[i].turned += 1
-            other = then
+        begin = again
+        found, size, turned, again = _judge_listed(
+            store, bits, policy, row, scratch, found, size, turned, again
+        )
+        for turn in range(begin, again):
+            turned[turn].by = i
+        out[i].turned = again - begin
         if changed:
             if known:
                 _withdraw(store, row, out, i)

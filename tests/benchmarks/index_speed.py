@@ -78,7 +78,9 @@ class World:
         simhash[near, 2] ^= np.uint64(0b10110001)
         text = np.where(near, other, _mixed(source ^ np.uint64(1 << 60)))
         sample = _mixed(source[:, None] + np.array([1 << 50, 1 << 51], np.uint64))
-        letters = (_mixed(number[:, None] ^ np.arange(8, dtype=np.uint64)) | np.uint64(1)).view(np.uint8)
+        letters = (_mixed(number[:, None] ^ np.arange(8, dtype=np.uint64)) | np.uint64(1)).view(
+            np.uint8
+        )
         urls = letters[:, :URL]
         return Sightings(
             page=_mixed(number ^ np.uint64(1 << 59)),

@@ -203,7 +203,7 @@ def test_adding_pages_twice_changes_nothing(seen: list[Page]) -> None:
     assert not list(again.turns())
     for i in range(len(seen)):
         change = again.change(i)
-        assert not (change.near_alert or change.near_withdrawn or change.alert or change.evicted)
+        assert not any((change.alert, change.near_alert, change.near_withdrawn, change.evicted))
     assert (len(index), index.sets) == held
 
 
