@@ -35,6 +35,7 @@ from detector.store import (
     ROWS_TYPE,
     Store,
 )
+from detector.versions import bury
 
 _FIRST = 1024
 _GROWN = 1.5
@@ -65,16 +66,14 @@ def empty_store() -> Store:
 
 def with_room(store: Store, pages: int, url_bytes: int, limit: int) -> Store:
     """The same window, with room for so many more pages; `limit` is how many it ever holds."""
+    bury(store)  # what left still has URLs, which `compact` would not take along
     rows = int(store.numbers[LIVE_ROWS]) + pages
     if rows > len(store.rows):
         store = _more_rows(store, _capacity(rows, len(store.rows), limit))
     entries = int(store.numbers[LIVE_ENTRIES]) + pages
     if entries > len(store.entries):
         store = _more_entries(store, _capacity(entries, len(store.entries), limit))
-    need = int(store.numbers[ARENA]) * UNIT + url_bytes + pages * UNIT
-    if need > store.arena.size:
-        store = _more_arena(store, need)
-    return store
+    return _more_arena(store, url_bytes + pages * UNIT)
 
 
 def _capacity(need: int, have: int, limit: int) -> int:
@@ -117,13 +116,18 @@ def _more_entries(store: Store, size: int) -> Store:
     )
 
 
-def _more_arena(store: Store, need: int) -> Store:
+def _more_arena(store: Store, more: int) -> Store:
+    """Room for more URLs: by closing gaps, if they are a quarter of all, or by growing."""
     numbers = store.numbers
-    if numbers[ARENA_FREE] * 4 > numbers[ARENA] and numbers[GRAVES] < 0:
+    if int(numbers[ARENA]) * UNIT + more <= store.arena.size:
+        return store
+    if numbers[ARENA_FREE] * 4 > numbers[ARENA]:
         arena = np.zeros_like(store.arena)
         compact(store, arena)
         store = store._replace(arena=arena)
-        need -= int(numbers[ARENA_FREE]) * UNIT
+    need = int(numbers[ARENA]) * UNIT + more
+    if need <= store.arena.size:
+        return store
     return store._replace(arena=longer(store.arena, max(need, int(_GROWN * store.arena.size))))
 
 

@@ -57,7 +57,7 @@ from detector.store import (
     SEEN_TYPE,
     STORE,
 )
-from detector.versions import bury, expire, new_entry, new_row, superseded, version
+from detector.versions import expire, new_entry, new_row, superseded, version
 from detector.warming import AHEAD, warm, warm_leaving
 
 HOUR_US = 3_600_000_000
@@ -270,7 +270,6 @@ def add_pages(
     )  # fmt: skip
     found, size = np.empty(16 + 2 * arrivals.size, SEEN), 0
     turned, again = np.empty(16, JUDGED), 0
-    bury(store)
     for i in range(arrivals.size):
         if i % AHEAD == 0:
             warm(store, arrivals[i : i + AHEAD], probes[i : i + AHEAD])

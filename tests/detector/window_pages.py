@@ -37,10 +37,11 @@ class Page:
     at: int
     text: Text
     file: int
+    path: str = ""
 
     @property
     def url(self) -> str:
-        return f"http://s{self.site}.test/{self.page}"
+        return f"http://s{self.site}.test/{self.page}{self.path}"
 
 
 def columns(pages: list[Page]) -> Sightings:
