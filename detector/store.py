@@ -5,7 +5,8 @@ A *row* is a page version (a URL with one content); an *entry* is an identity se
 columns: what is asked of a page is asked together, and memory answers by the line.
 
 A row takes 72 bytes, 32 in sets and queues, 11 in tables and its URL; an entry 144, 4 and 133 in
-tables: 350 bytes a page with URLs of 60 characters where a quarter are copies, 445 where none is.
+tables when full: 390 bytes a page with URLs of 60 characters where a quarter are copies, 460 where
+none is.
 
 Supershingles are kept as 32 bits. Two of six agree by chance once in 2^60 pairs, a third beside
 two that truly agree once in 2^30: a page's figure may be off by one in a billion.

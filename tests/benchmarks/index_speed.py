@@ -58,9 +58,11 @@ class World:
         """The next pages, in order of time."""
         number = np.arange(self._next, self._next + count, dtype=np.uint64)
         self._next += count
-        kind = self._draw.random(count)
-        back = self._draw.integers(1, self._window, count).astype(np.uint64)
-        old = np.where(number > back, number - back, number)
+        kind = _kind(number)
+        reach = np.minimum(number, np.uint64(self._window)) - np.uint64(1)
+        old = number - (self._draw.random(count) * reach).astype(np.uint64)
+        for _ in range(8):  # a copy is one of an original
+            old -= (_kind(old) < COPIES + NEAR) & (old > 1)
         source = np.where(kind < COPIES + NEAR, old, number)
         near = (kind >= COPIES) & (kind < COPIES + NEAR)
         return self._pages(number, source, near)
@@ -97,6 +99,11 @@ class World:
             urls=np.ascontiguousarray(urls & np.uint8(127)).reshape(-1),
             url_offsets=np.arange(count + 1, dtype=np.int64) * URL,
         )
+
+
+def _kind(number: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """What a page is, by its number: between 0 and 1."""
+    return _mixed(number ^ np.uint64(1 << 58)) / 2.0**64
 
 
 def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
