@@ -1,0 +1,314 @@
+"""What adding pages changes, a batch in one call; rows of a batch see the rows before them.
+
+What is reported is a function of the window's pages alone, not of the order in which they
+arrived: of a pair the later one is the copy, whichever came first, ties go by page id. An
+earlier page that arrives late turns those after it into copies; an earlier sighting of a copy may
+withdraw it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from detector.buckets import number_bits
+from detector.candidates import CANDIDATES, enter, entry_of
+from detector.clusters import join_classes, lead
+from detector.judging import (
+    ALERT,
+    BITS,
+    FOUND_AT_MOST,
+    JUDGED,
+    JUDGED_TYPE,
+    LATE,
+    MISDATED,
+    NEAR_ALERT,
+    NEAR_WITHDRAWN,
+    SCRATCH,
+    SUPERSEDED,
+    WITHDRAWN,
+    judge,
+    tell,
+)
+from detector.kernels import BYTES, OFFSETS, OUT_OFFSETS, kernel, tuple_of
+from detector.members import (
+    is_copy,
+    place_file,
+    place_text,
+    remove_file,
+    remove_text,
+)
+from detector.neighbors import list_near_copies
+from detector.store import (
+    ALERTED,
+    BY_PAGE,
+    BY_TEXT,
+    CUT,
+    ENTRIES_TYPE,
+    LEFT,
+    LISTED,
+    LIVE,
+    NEAR,
+    NEWEST,
+    ROWS_TYPE,
+    SEEN,
+    SEEN_TYPE,
+    STORE,
+)
+from detector.versions import expire, new_entry, new_row, superseded, version
+from detector.warming import AHEAD, warm, warm_leaving
+
+HOUR_US = 3_600_000_000
+# Before the web: a date that an archive invented, or did not have.
+WEB_BEGINS_US = 631_152_000_000_000
+_NEVER = 1 << 62
+_MARKS = 1024
+
+
+@kernel(types.boolean(types.int64, types.int64))
+def misdated(at: Any, now: Any) -> Any:
+    """A date before the web, or more than an hour past the machine's clock."""
+    return at < WEB_BEGINS_US or at > now + HOUR_US
+
+
+@kernel(types.boolean(STORE, types.int64))
+def _flag(store: Any, row: Any) -> Any:
+    """Whether a row is a copy that was not reported yet; it counts as reported from now."""
+    if store.rows[row].state & ALERTED or not is_copy(store, row):
+        return False
+    store.rows[row].state |= ALERTED
+    return True
+
+
+@kernel(types.boolean(STORE, types.int64, types.int64))
+def _flag_near(store: Any, row: Any, near: Any) -> Any:
+    """Whether a row is a near-copy that was not reported yet."""
+    if store.rows[row].state & NEAR or near < 0:
+        return False
+    store.rows[row].state |= NEAR
+    return True
+
+
+@kernel(types.int64(STORE, ENTRIES_TYPE, types.int64))
+def _own_set(store: Any, probes: Any, i: Any) -> Any:
+    """A new identity set for a token sequence that the window does not hold."""
+    entry = new_entry(store)
+    store.entries[entry] = probes[i]
+    store.entries[entry].root = store.entries[entry].second = store.entries[entry].cluster = -1
+    store.entries[entry].count = 0
+    return entry
+
+
+@kernel(types.int64(STORE, BITS, ROWS_TYPE, ENTRIES_TYPE, types.int64, BYTES, types.int64, SCRATCH,
+                    types.int64))  # fmt: skip
+def _enter(
+    store: Any, bits: Any, arrivals: Any, probes: Any, i: Any, url: Any, entry: Any, scratch: Any,
+    near: Any,
+) -> Any:  # fmt: skip
+    """A version that the window does not hold yet; rows that it turns are listed."""
+    candidates, marks, near_sets = scratch
+    row = new_row(store, bits[0], arrivals, i, url)
+    new = entry < 0 and probes[i].text != 0
+    if new:
+        entry = _own_set(store, probes, i)
+    store.rows[row].entry = entry
+    if entry >= 0:
+        place_text(store, entry, row)
+    if new:
+        enter(store, bits[1], entry)
+        join_classes(store, bits[1], entry, candidates, marks)
+    elif entry >= 0:
+        lead(store, entry)
+    place_file(store, bits[0], row)
+    list_near_copies(store, near_sets, near, row)
+    return row
+
+
+@kernel(types.boolean(STORE, BITS, ROWS_TYPE, types.int64, types.int64, SCRATCH, types.int64))
+def _see_again(
+    store: Any, bits: Any, arrivals: Any, i: Any, row: Any, scratch: Any, near: Any
+) -> Any:
+    """A version that the window holds; whether that changed anything but its last sighting."""
+    rows, at, file = store.rows, arrivals[i].first, arrivals[i].file
+    if at >= rows[row].first and file == rows[row].file:
+        rows[row].last = max(rows[row].last, at)
+        return False
+    entry = types.int64(rows[row].entry)
+    if entry >= 0:
+        remove_text(store, entry, row)
+    remove_file(store, bits[0], row)
+    sooner = at < rows[row].first
+    rows[row].first = min(rows[row].first, at)
+    if at >= rows[row].last:
+        rows[row].last, rows[row].file = at, file
+    if entry >= 0:
+        place_text(store, entry, row)
+        lead(store, entry)
+    place_file(store, bits[0], row)
+    if sooner:
+        list_near_copies(store, scratch[2], near, row)
+    return True
+
+
+@kernel(types.void(STORE, types.int64, JUDGED_TYPE, types.int64))
+def _withdraw(store: Any, row: Any, out: Any, k: Any) -> None:
+    """A row that was reported, and is no copy any more, or no near-copy."""
+    if store.rows[row].state & ALERTED and not is_copy(store, row):
+        store.rows[row].state &= ~ALERTED
+        out[k].flags |= WITHDRAWN
+    if store.rows[row].state & NEAR and out[k].near < 0:
+        store.rows[row].state &= ~NEAR
+        out[k].flags |= NEAR_WITHDRAWN
+
+
+@kernel(types.void(STORE, types.int64, types.int64, JUDGED_TYPE, types.int64))
+def _report(store: Any, bits: Any, row: Any, out: Any, k: Any) -> None:
+    """Alerts that a row must raise, each once."""
+    out[k].flags |= ALERT if _flag(store, row) else 0
+    out[k].flags |= NEAR_ALERT if _flag_near(store, row, types.int64(out[k].near)) else 0
+    out[k].flags |= SUPERSEDED if superseded(store, bits, row) else 0
+
+
+@kernel(SEEN_TYPE(SEEN_TYPE, types.int64))
+def _room(found: Any, size: Any) -> Any:
+    """The same array, or a larger one when it is about to be full."""
+    if size + FOUND_AT_MOST <= found.size:
+        return found
+    larger = np.empty(2 * found.size, SEEN)
+    larger[:size] = found[:size]
+    return larger
+
+
+@kernel(JUDGED_TYPE(JUDGED_TYPE, types.int64))
+def _judgements(turned: Any, size: Any) -> Any:
+    if size < turned.size:
+        return turned
+    larger = np.empty(2 * turned.size, JUDGED)
+    larger[:size] = turned[:size]
+    return larger
+
+
+@kernel(tuple_of(types.int64, types.int64, types.int64, types.uint64, types.uint64)(
+    STORE, BITS, ROWS_TYPE, ENTRIES_TYPE, types.int64, types.int64,
+))  # fmt: skip
+def _known(store: Any, bits: Any, arrivals: Any, probes: Any, i: Any, now: Any) -> Any:
+    """A page's row and set, if the window has them; its time first seen, id and site."""
+    page, at, text = arrivals[i].page, arrivals[i].first, probes[i].text
+    row = version(store, bits[0], page, text, arrivals[i].file)
+    first = at
+    if row >= 0:
+        first = min(at, store.rows[row].first)
+    elif misdated(at, now):
+        first = _NEVER
+    return row, entry_of(store, bits[1], text), first, page, arrivals[i].site
+
+
+ARRIVALS = (STORE, ROWS_TYPE, ENTRIES_TYPE, OUT_OFFSETS, types.int64)
+
+
+@kernel(SEEN_TYPE(*ARRIVALS, JUDGED_TYPE))
+def match_pages(store: Any, arrivals: Any, probes: Any, policy: Any, now: Any, out: Any) -> Any:
+    """Judge each page against the window. Returns the pages that judgements name."""
+    bits = number_bits(store.row_tables[BY_PAGE]), number_bits(store.entry_tables[BY_TEXT])
+    scratch = (
+        np.empty(CANDIDATES, np.int32), np.empty(_MARKS, np.int32),
+        np.empty((CANDIDATES + 1, 4), np.int32),
+    )  # fmt: skip
+    found, size = np.empty(16 + 2 * arrivals.size, SEEN), 0
+    for i in range(arrivals.size):
+        found = _room(found, size)
+        _, entry, first, page, site = _known(store, bits, arrivals, probes, i, now)
+        subject = (first, page, site, arrivals[i].file)
+        size, _ = judge(
+            store, bits, policy, probes, i, entry, subject, scratch, found, size, out, i
+        )
+    return found[:size]
+
+
+@kernel(tuple_of(SEEN_TYPE, types.int64, JUDGED_TYPE, types.int64)(
+    STORE, BITS, OUT_OFFSETS, types.int64, SCRATCH, SEEN_TYPE, types.int64, JUDGED_TYPE,
+    types.int64,
+))  # fmt: skip
+def _judge_listed(
+    store: Any, bits: Any, policy: Any, itself: Any, scratch: Any, found: Any, size: Any,
+    turned: Any, again: Any,
+) -> Any:  # fmt: skip
+    """Judge again what a page turned; what is told grows with it."""
+    row = store.numbers[LEFT]
+    while row >= 0:
+        then = types.int64(store.rows[row].next)
+        store.rows[row].state &= ~LISTED
+        if row != itself:  # it is reported as itself
+            found, turned = _room(found, size), _judgements(turned, again)
+            entry = types.int64(store.rows[row].entry)
+            subject = (
+                store.rows[row].first, store.rows[row].page, store.rows[row].site,
+                store.rows[row].file,
+            )  # fmt: skip
+            size, _ = judge(store, bits, policy, store.entries, entry, entry, subject, scratch,
+                            found, size, turned, again)  # fmt: skip
+            tell(store, row, found, size)
+            turned[again].seen = size
+            size += 1
+            _report(store, bits[0], row, turned, again)
+            again += 1
+        row = then
+    return found, size, turned, again
+
+
+@kernel(tuple_of(SEEN_TYPE, JUDGED_TYPE)(*ARRIVALS, BYTES, OFFSETS, JUDGED_TYPE))
+def add_pages(
+    store: Any, arrivals: Any, probes: Any, policy: Any, now: Any, urls: Any, ends: Any, out: Any
+) -> Any:
+    """Judge each page, then add it. Returns the pages that are named, and rows that turned."""
+    bits = number_bits(store.row_tables[BY_PAGE]), number_bits(store.entry_tables[BY_TEXT])
+    scratch = (
+        np.empty(CANDIDATES, np.int32), np.empty(_MARKS, np.int32),
+        np.empty((CANDIDATES + 1, 4), np.int32),
+    )  # fmt: skip
+    found, size = np.empty(16 + 2 * arrivals.size, SEEN), 0
+    turned, again = np.empty(16, JUDGED), 0
+    for i in range(arrivals.size):
+        if i % AHEAD == 0:
+            warm(store, arrivals[i : i + AHEAD], probes[i : i + AHEAD])
+            warm_leaving(store, min(AHEAD, arrivals.size - i))
+        found = _room(found, size)
+        row, entry, first, page, site = _known(store, bits, arrivals, probes, i, now)
+        subject = (first, page, site, arrivals[i].file)
+        size, near = judge(
+            store, bits, policy, probes, i, entry, subject, scratch, found, size, out, i
+        )
+        if misdated(arrivals[i].first, now):
+            out[i].flags |= MISDATED
+            if row < 0:
+                out[i].flags |= ALERT if out[i].donor_count else 0
+                out[i].flags |= NEAR_ALERT if out[i].near >= 0 else 0
+            continue
+        store.numbers[NEWEST] = max(store.numbers[NEWEST], arrivals[i].first)
+        store.numbers[LEFT] = -1
+        known = row >= 0
+        changed = True
+        if known:
+            changed = _see_again(store, bits, arrivals, i, row, scratch, near)
+        else:
+            url = urls[ends[i] : ends[i + 1]]
+            row = _enter(store, bits, arrivals, probes, i, url, entry, scratch, near)
+        store.numbers[CUT] += out[i].cut
+        begin = again
+        found, size, turned, again = _judge_listed(
+            store, bits, policy, row, scratch, found, size, turned, again
+        )
+        for turn in range(begin, again):
+            turned[turn].by = i
+        out[i].turned = again - begin
+        if changed:
+            if known:
+                _withdraw(store, row, out, i)
+            _report(store, bits[0], row, out, i)
+        out[i].evicted = expire(store, bits[0], bits[1])
+        if not store.rows[row].state & LIVE:
+            out[i].flags |= SUPERSEDED if known and not changed else 0
+            out[i].flags |= LATE if not known else 0
+    return found[:size], turned[:again]
