@@ -1,6 +1,17 @@
-"""`python -m crawler` is the command `reusewatch`."""
+"""The command `reusewatch`, also `python -m crawler`: Ctrl-C is no error, even while it loads."""
 
-from crawler.cli import main
+import sys
+
+
+def main() -> None:
+    """Load the verbs, and run one."""
+    try:
+        from crawler.cli import main as run
+
+        run()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
 
 if __name__ == "__main__":
     main()

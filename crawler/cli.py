@@ -14,18 +14,20 @@ import typer
 
 from crawler import commands, crawling, looking
 from crawler.errors import CrawlerError, SourceError
-from detector.errors import DetectorError
+from detector.errors import DetectorError, SchemeMismatch
 from streams.bus import BusError, Unreachable
 from streams.cli import app
 from streams.console import print_line, say
 from streams.settings import SettingsError
-from streams.snapshot import SnapshotError
+from streams.snapshot import Incompatible, SnapshotError
 from streams.wire import WireError
 from streams.worker import WorkerStopped
 
 _CODES: dict[type[Exception], int] = {
     SettingsError: 2,
     SourceError: 2,
+    Incompatible: 2,
+    SchemeMismatch: 2,
     Unreachable: 3,
     BusError: 1,
     CrawlerError: 1,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,7 +21,7 @@ from detector.hashing import HashScheme
 from streams import topology
 from streams.bus import Unreachable
 from streams.console import fail, print_json, print_line, say
-from streams.feed import LocalSink, PageSink, open_sink
+from streams.feed import open_sink
 from streams.fingerprinting import ReadOrigin
 from streams.metrics import Health, Meters
 from streams.options import (
@@ -125,7 +123,7 @@ def run_replay(
     """Replay a job into the sink that the settings name."""
     sink = open_sink(found, read_origin=origin_reader(found), stop=stop, say=say)
     try:
-        with _served(found, sink), ReplayProgress(quiet=quiet) as progress:
+        with ReplayProgress(quiet=quiet) as progress:
             run = Replay(
                 sink, cursors, stop=stop, progress=progress,
                 checkpoint_seconds=found.commit_seconds,
@@ -141,20 +139,6 @@ def run_replay(
         raise
     sink.close()
     return cursor
-
-
-@contextmanager
-def _served(found: Settings, sink: PageSink) -> Iterator[None]:
-    """On a local bus the stages are here, and so are their metrics, if a port is given."""
-    if found.metrics_port is None or not isinstance(sink, LocalSink):
-        yield
-        return
-    health = Health(sink.meters, found.metrics_host, found.metrics_port, sink.index)
-    say(f"http://{found.metrics_host}:{health.port}/metrics")
-    try:
-        yield
-    finally:
-        health.close()
 
 
 def state_of(found: Settings) -> Path:

@@ -55,7 +55,8 @@ class SchemeMismatch(DetectorError):
     def __init__(self, what: str, found: str, wanted: str) -> None:
         super().__init__(
             f"{what} was made with hash scheme {found}, this process uses {wanted}: "
-            "use the same hash_key, or build it anew"
+            "use the same hash_key, or begin anew beside it (another --bus or --state directory, "
+            "another --topic-prefix)"
         )
         self.found = found
         self.wanted = wanted

@@ -80,6 +80,9 @@ def _write(text: str) -> None:
         # Whoever reads has seen enough (`| head`). What is still buffered must not fail at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        fail(f"the results cannot be written: {error.strerror}", 3)
 
 
 def print_row(cells: Sequence[Cell]) -> None:

@@ -42,7 +42,7 @@ def run_crawl(
     """Crawl until the end, or until `stop`; raises what the sink failed with."""
     began = time.monotonic()
     wanted = scrapy_settings(plan, max_body_bytes=settings.max_body_bytes)
-    _hush_kafka(plan)
+    _hush(plan)
     process = CrawlerProcess({**wanted, **given})
     crawler = process.create_crawler(Sites)
     failures: list[Failure] = []
@@ -63,10 +63,11 @@ def run_crawl(
     return Outcome(_summary(crawler, tap, time.monotonic() - began), spider.not_fetched)
 
 
-def _hush_kafka(plan: Plan) -> None:
-    """The client's own words on an outage, three a second; ours say it once in a while."""
+def _hush(plan: Plan) -> None:
+    """What others say at length of what our own lines say: a broker or a host that is away."""
     if plan.log_level in ("DEBUG", "INFO"):
         return
+    logging.getLogger("scrapy.downloadermiddlewares.robotstxt").setLevel(logging.CRITICAL)
     kafka = logging.getLogger("kafka")
     kafka.addHandler(logging.NullHandler())
     kafka.propagate = False

@@ -106,7 +106,7 @@ def test_blocks_of_another_scheme_stop_the_index_with_both_names(cluster: Cluste
     send(cluster, FingerprintStage(other, zero).process(pages).messages)
     worker = cluster.work("index")
     ended = worker.end()
-    assert ended.code == 1
+    assert ended.code == 2
     assert other.name in ended.err
     assert ours.name in ended.err
     assert "Traceback" not in ended.err
