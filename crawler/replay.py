@@ -62,8 +62,9 @@ class Replay:
                 self._cursors.save(job.name, cursor)
             self._checkpoint_at = time.monotonic()
 
+        done = set(cursor.done)
         for source in job.sources(idle=settle):
-            if source.name in cursor.done and cursor.sizes[source.name] == source.size:
+            if source.name in done and cursor.sizes[source.name] == source.size:
                 continue
             self._read(source, cursor, settle)
         settle()

@@ -54,8 +54,16 @@ def expand(paths: Sequence[str]) -> list[Source]:
     found: dict[str, Source] = {}
     for path in paths:
         for source in _expanded(path):
+            _check_name(source.name)
             found.setdefault(source.name, source)
     return list(found.values())
+
+
+def _check_name(name: str) -> None:
+    """A name travels with every page, as text."""
+    if not name.isprintable() and any("\ud800" <= char <= "\udfff" for char in name):
+        shown = os.fsencode(name).decode("utf-8", "backslashreplace")
+        raise SourceError(f"{shown}: the name is no UTF-8; rename it")
 
 
 def _expanded(path: str) -> list[Source]:

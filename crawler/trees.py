@@ -58,7 +58,8 @@ def tree_pages(
 
 def _files(directory: Path) -> list[Path]:
     found = [Path(at) / name for at, _, names in os.walk(directory) for name in names]
-    return sorted(found, key=lambda path: path.parts)
+    # A pipe would be waited for; a socket or a device is no page either.
+    return sorted((path for path in found if path.is_file()), key=lambda path: path.parts)
 
 
 def url_of(relative: Path, base_url: str) -> str:

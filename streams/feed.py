@@ -22,6 +22,7 @@ from streams.blocks import PAGES_HEADER
 from streams.bus import Bus, BusError, Message, Outlet, Partition, TooLarge
 from streams.fingerprinting import FingerprintStage, ReadOrigin
 from streams.local import LocalBus
+from streams.local.database import told
 from streams.metrics import Health, Meters
 from streams.parallel import InProcess, ProcessPool, Runner
 from streams.records import DeadLetter, Page
@@ -32,6 +33,7 @@ from streams.wire import dead_letter_message, page_message
 from streams.worker import DeadLetterLimit, Worker
 
 _BATCH_BYTES = 8 << 20
+_STDIN = "-"  # what came from there cannot be read again
 _ONLY = Partition(topics.PAGES, 0)
 
 
@@ -78,7 +80,7 @@ class BusSink:
         try:
             self._outlet.send(page_message(page))
         except TooLarge as error:
-            if page.origin.offset is None:
+            if page.origin.offset is None or page.origin.source == _STDIN:
                 self.bury(_too_large(page, error))
                 return
             self._outlet.send(
@@ -138,6 +140,7 @@ class LocalSink:
         self._batch: list[Message] = []
         self._bytes = 0
         self._taken = 0
+        self._trimmed_at = -1
 
     def _serve(self, settings: Settings, say: Callable[[str], None]) -> Health | None:
         """Metrics, where a port was given: most replays are over before anybody looks."""
@@ -202,15 +205,21 @@ class LocalSink:
         # would outlive it in a power cut.
         self._outlet.flush()
         self._judge_all()
-        self._index.commit()
+        self._index.commit_if_dirty()
+        if self._log.base != self._trimmed_at:
+            self._trim()
+
+    def _trim(self) -> None:
+        """Retention at least the window, as on Kafka: the index can be rebuilt from it."""
+        self._trimmed_at = self._log.base
+        with told(self._bus.directory):
+            self._log.retain(self._window, lambda entry: int(dict(entry.headers)[PAGES_HEADER]))
 
     def close(self) -> None:
         """Checkpoint with a snapshot, and let other processes write."""
         try:
             self.checkpoint()
             self._index.close()
-            # Retention at least the window, as on Kafka: the index can be rebuilt from it.
-            self._log.retain(self._window, lambda entry: int(dict(entry.headers)[PAGES_HEADER]))
             self._outlet.close()
         finally:
             self._release()

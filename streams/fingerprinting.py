@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 ReadOrigin = Callable[[Origin], Page]
 RECEIVED = "received"
+# Bodies held at a time, whatever a batch refers to.
+PART_BYTES = 8 << 20
 # One gram in so many, by its value: the same grams on every page.
 GRAM_SAMPLE = 1 / 8
 
@@ -53,6 +55,10 @@ class FingerprintStage:
         letters: list[DeadLetter] = []
         rows: list[dict[str, Any]] = []
         documents: list[Document] = []
+        blocks: list[Outgoing] = []
+        size = 0
+        received = str(min((m.timestamp_ms for m in messages), default=0)).encode()
+        headers = ((RECEIVED, received),)
         for message in messages:
             try:
                 row, document = self._read(message)
@@ -61,8 +67,12 @@ class FingerprintStage:
                 continue
             rows.append(row)
             documents.append(document)
-        received = str(min((m.timestamp_ms for m in messages), default=0)).encode()
-        blocks = self._blocks(rows, documents, ((RECEIVED, received),), letters)
+            size += len(document.body)
+            # A message by reference is small, and its page is not.
+            if size >= PART_BYTES:
+                blocks += self._blocks(rows, documents, headers, letters)
+                rows, documents, size = [], [], 0
+        blocks += self._blocks(rows, documents, headers, letters)
         dead = Counter(letter.reason for letter in letters)
         pages = len(messages) - len(letters)
         return Output([*blocks, *map(dead_letter_message, letters)], pages, dead)

@@ -185,6 +185,11 @@ class LogWriter:
         self._file.seek(0)
         sync_directory(self._directory)
 
+    @property
+    def base(self) -> int:
+        """The first offset of the segment that is written to."""
+        return self._base
+
     def append(self, entry: Entry) -> int:
         """Write one entry and return its offset; it is safe after `sync`."""
         if self._file.seek(0, os.SEEK_END) >= self._segment_bytes:

@@ -18,6 +18,8 @@ from streams.bus import Message, Outgoing
 from streams.records import VERSIONS, Alert, DeadLetter, Label, Page, Record, Verdict
 
 R = TypeVar("R", bound=Record)
+# Of a text in a dead letter: enough for people, and never over the limit of a message.
+_LETTER_TEXT = 4096
 Headers = tuple[tuple[str, bytes], ...]
 
 # What decoding may raise: nesting without end, and text that is no UTF-8, are errors of their own.
@@ -108,7 +110,13 @@ def verdict_message(verdict: Verdict) -> Outgoing:
 
 
 def dead_letter_message(letter: DeadLetter) -> Outgoing:
-    """A dead letter, keyed by where it came from."""
+    """A dead letter, keyed by where it came from. What strangers wrote into it is cut."""
+    letter = msgspec.structs.replace(
+        letter,
+        source=letter.source[:_LETTER_TEXT],
+        detail=letter.detail[:_LETTER_TEXT],
+        url=letter.url and letter.url[:_LETTER_TEXT],
+    )
     return Outgoing(
         topics.DEAD_LETTERS, letter.source, _json.encode(letter), _HEADERS[topics.DEAD_LETTERS]
     )

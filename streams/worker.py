@@ -17,11 +17,20 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from streams import topics
-from streams.bus import Bus, BusError, Message, Offsets, Outgoing, Outlet, Partition
+from streams.bus import (
+    Bus,
+    BusError,
+    Message,
+    Offsets,
+    Outgoing,
+    Outlet,
+    Partition,
+    PastRetention,
+)
 from streams.commit import Progress
 from streams.fingerprinting import RECEIVED
 from streams.metrics import Meters
-from streams.snapshot import Snapshots
+from streams.snapshot import Loaded, Snapshots
 from streams.stages import Output, Stage
 
 POLL_SECONDS = 0.5
@@ -176,8 +185,16 @@ class Worker:
             self._say(f"{reason}; taking the one before it")
         if loaded.rejected and loaded.state is None:
             self._say("no sound snapshot is left: rebuilding from the log")
+        try:
+            self._progress.recover(sorted(self._held), loaded)
+        except PastRetention as error:
+            if loaded.state is None:
+                raise
+            # Damage to newer ones left one that is older than the log: the log holds the window.
+            self._say(f"{error}; the snapshot is older than that: rebuilding from the log")
+            loaded = Loaded(None, {}, ())
+            self._progress.recover(sorted(self._held), loaded)
         self._stage.restore(loaded.state)
-        self._progress.recover(sorted(self._held), loaded)
         self._dirty = False
         if loaded.written_at is not None:
             self._meters.snapshot_time.labels(self._stage.name).set(loaded.written_at)
@@ -272,6 +289,10 @@ class Worker:
             return
         self._committed_at = now
         self._measure_lag()
+        self.commit_if_dirty()
+
+    def commit_if_dirty(self) -> None:
+        """Commit if there is anything to commit: nothing is written while nothing comes."""
         if self._dirty:
             self.commit()
 

@@ -17,6 +17,8 @@ from crawler.archives import frames
 from crawler.archives.views import STEP, InMemory, View
 
 _OUT = 1 << 18
+# Bytes of a member that are read before it has given any.
+_LOOK = 1 << 14
 _MAX_DICTIONARY = 8 << 20
 State = Literal["whole", "truncated", "corrupt", "too-large"]
 
@@ -147,12 +149,16 @@ def member_at(
 
 
 def begins(codec: Codec, view: View, offset: int, size: int) -> bytes:
-    """The first bytes of the member at an offset; fewer if it is short, or is none."""
+    """The first bytes of the member at an offset; fewer if it is short, or is none.
+
+    Something that takes in much and gives nothing is none: after damage every byte that may
+    begin a member is tried, and each must cost little.
+    """
     out = b""
     try:
-        for data, _ in codec.pieces(view, offset):
+        for data, end in codec.pieces(view, offset):
             out += data
-            if len(out) >= size:
+            if len(out) >= size or end - offset >= _LOOK:
                 break
     except Flaw:
         return out[:size]

@@ -7,6 +7,7 @@ whatever stands around damage, is read by the path that looks closely.
 
 from __future__ import annotations
 
+import lzma
 import os
 import sys
 import zipfile
@@ -56,7 +57,7 @@ def read_archive(
             yield found
     except OSError as error:
         yield reading.damage("unreadable", f"{source}: {error.strerror or error}", offset, offset)
-    except (SourceError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+    except (SourceError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError) as error:
         yield reading.damage("corrupt", str(error) or "it ends too early", offset, offset)
 
 

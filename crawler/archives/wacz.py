@@ -7,6 +7,7 @@ member is `PACKAGE.wacz!archive/NAME.warc.gz`.
 
 from __future__ import annotations
 
+import lzma
 import os
 import zipfile
 from collections.abc import Iterator
@@ -67,7 +68,7 @@ def opened(path: str, member: str) -> Iterator[View]:
         try:
             with package.open(info) as stream:
                 yield Window(stream.read, lambda: 0)
-        except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
+        except (RuntimeError, NotImplementedError, zipfile.BadZipFile, lzma.LZMAError) as error:
             raise SourceError(f"{path}{MARK}{member} cannot be unpacked: {error}") from error
 
 
@@ -75,7 +76,7 @@ def opened(path: str, member: str) -> Iterator[View]:
 def _opened(path: str) -> Iterator[zipfile.ZipFile]:
     try:
         package = zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, ValueError, OverflowError) as error:
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError) as error:
         raise SourceError(f"{path} is no sound package: {error}") from error
     with package:
         yield package

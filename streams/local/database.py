@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from urllib.parse import quote
 
 import msgspec
 
@@ -46,7 +47,7 @@ _SCHEMA = "\n".join(
 def connect(directory: Path, *, read_only: bool = False) -> sqlite3.Connection:
     path = directory / DATABASE
     if read_only and path.exists():
-        return sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)
+        return sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=30)
     directory.mkdir(parents=True, exist_ok=True)
     database = sqlite3.connect(path, timeout=30)
     found = database.execute("PRAGMA user_version").fetchone()[0]

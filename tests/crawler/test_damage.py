@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crawler.archives.members import Gzip, begins
 from crawler.archives.reading import Limits
 from crawler.archives.runs import INDEX_BIT
+from crawler.archives.views import InMemory
 from tests.crawler import zoo
 from tests.crawler.zoo import CONTAINERS, read_all
 
@@ -124,3 +126,22 @@ def _peak(path: Path, limits: Limits) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+class Counting(InMemory):
+    """Counts the bytes that are asked for."""
+
+    served = 0
+
+    def at(self, offset: int, length: int) -> bytes:
+        found = super().at(offset, length)
+        self.served += len(found)
+        return found
+
+
+def test_what_only_looks_like_a_member_costs_little() -> None:
+    """A header with a name that never ends: it takes in everything, and gives nothing."""
+    data = (b"\x1f\x8b\x08\x08" + b"a" * 12) * 20_000
+    view = Counting(data)
+    assert begins(Gzip(), view, 0, 4096) == b""
+    assert view.served <= 1 << 15

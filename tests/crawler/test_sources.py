@@ -184,3 +184,16 @@ def test_a_package_is_resumed_by_member(tmp_path: Path) -> None:
     path.write_bytes(zoo.wacz(_DATA))
     with pytest.raises(ValueError, match=r"x\.wacz!archive/data\.warc\.gz"):
         read_all(path, 5)
+
+
+def test_a_name_that_is_no_text_is_refused_by_name(tmp_path: Path) -> None:
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.warc")).write_bytes(b"")
+    with pytest.raises(SourceError, match=r"caf\\xe9.warc.*rename"):
+        expand([str(tmp_path)])
+
+
+def test_a_pipe_in_a_tree_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x.html")
+    (tmp_path / "y.html").write_bytes(b"<p>words")
+    pages = tree_pages(str(tmp_path), "http://a.test/", scheme=zoo.SCHEME, clock=lambda: zoo.NOW)
+    assert [event.page.url for event in pages if event.page] == ["http://a.test/y.html"]

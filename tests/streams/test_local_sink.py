@@ -1,0 +1,73 @@
+"""The local sink between checkpoints: nothing is written while nothing comes, nor kept for ever."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from streams import topics
+from streams.feed import LocalSink
+from streams.fingerprinting import PART_BYTES, FingerprintStage
+from streams.local import LocalBus
+from streams.records import DeadLetter, Origin, Page
+from streams.segments import LogWriter, bases
+from streams.settings import Settings
+from streams.wire import dead_letter_message, page_message
+from tests.pages import SCHEME, Fetch, page_of
+from tests.streams.stages import NOW, as_message, zero
+
+
+def sink_in(directory: Path, **settings: object) -> LocalSink:
+    found = Settings(bus=f"local:{directory}", **settings)  # type: ignore[arg-type]
+    return LocalSink(LocalBus(directory), found, read_origin=None, say=print)
+
+
+def test_an_idle_checkpoint_writes_no_snapshot(tmp_path: Path) -> None:
+    sink = sink_in(tmp_path, snapshot_seconds=1e-9)
+    sink.put(page_of(Fetch(1, 1, 1, 1)))
+    sink.checkpoint()
+    written = sorted((tmp_path / "snapshots").iterdir())
+    assert written
+    for _ in range(3):
+        sink.checkpoint()
+    assert sorted((tmp_path / "snapshots").iterdir()) == written
+    sink.close()
+
+
+def test_the_log_is_trimmed_while_it_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streams.local.outlet.LogWriter", partial(LogWriter, segment_bytes=2000))
+    sink = sink_in(tmp_path, window_pages=3)
+    for number in range(40):
+        sink.put(page_of(Fetch(number, number % 3, number, number)))
+        sink.checkpoint()
+    assert bases(tmp_path / topics.FINGERPRINTS)[0] > 0
+    assert len(bases(tmp_path / topics.FINGERPRINTS)) < 20
+    sink.close()
+
+
+def test_what_messages_refer_to_is_not_held_all_at_once() -> None:
+    small = page_of(Fetch(1, 1, 1, 1))
+    held: list[int] = []
+
+    def read_origin(origin: Origin) -> Page:
+        held.append(origin.offset or 0)
+        return msgspec.structs.replace(small, body=b" " * (PART_BYTES // 2))
+
+    stage = FingerprintStage(SCHEME, zero, read_origin)
+    by_reference = msgspec.structs.replace(small, body=b"", by_reference=True)
+    out = stage.process([as_message(page_message(by_reference)) for _ in range(6)])
+    assert len(held) == 6
+    assert out.pages == 6
+    assert sum(sent.topic == topics.FINGERPRINTS for sent in out.messages) == 3
+
+
+def test_a_dead_letter_always_fits_its_topic() -> None:
+    letter = DeadLetter(
+        reason="wrong-digest", source="s" * 9_000_000, offset=1, url="u" * 9_000_000,
+        detail="\x1c" * 9_000_000, at=NOW,
+    )  # fmt: skip
+    sent = dead_letter_message(letter)
+    assert len(sent.value or b"") < topics.TOPICS[topics.DEAD_LETTERS].message_bytes / 2
