@@ -44,6 +44,9 @@ _CHARSETS = frozenset(
 _CONTAIN_ASCII = _CHARSETS - {
     "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "hz", "iso2022_jp"
 }  # fmt: skip
+_ONE_BYTE_EACH = frozenset(
+    name for name in _CHARSETS if name.startswith(("cp12", "cp8", "iso8859", "koi8", "mac"))
+) - {"cp932", "cp949"}
 _FALLBACK = "cp1252"
 _PIECE = 4096
 
@@ -79,6 +82,11 @@ class Decoded:
         """
         if self.charset == "utf-8":
             return offsets
+        if self.charset in _ONE_BYTE_EACH:
+            # One character a byte: as many as begin before the offset.
+            begins = (np.frombuffer(self.utf8, np.uint8) & 0xC0) != 0x80
+            before = np.concatenate(([0], np.cumsum(begins, dtype=np.int32)))
+            return before[np.minimum(offsets, len(begins))].astype(np.int64)
         text = self.utf8.decode("utf-8")
         points, which = np.unique(
             np.frombuffer(text.encode("utf-32-le"), np.uint32), return_inverse=True

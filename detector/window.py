@@ -14,6 +14,9 @@ from heapq import heapify, heappop, heappush, heapreplace
 
 NO_ROW = -1
 _ROW_BITS = 32
+# Of one URL: a page that changes at each fetch would be walked through at each fetch.
+MAX_VERSIONS = 64
+_FIRST_OUT = -(1 << 62)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,16 @@ class Window:
         self.url[row] = seen.url
         self._latest[seen.page] = row
         heappush(self._heap, seen.at << _ROW_BITS | row)
+        self._bound_versions(seen.page)
         return row
+
+    def _bound_versions(self, page: int) -> None:
+        """Of too many versions the one seen longest ago leaves at the next `expired`."""
+        rows = list(self.versions(page))
+        if len(rows) > MAX_VERSIONS:
+            oldest = min(rows, key=self.last.__getitem__)
+            self.last[oldest] = _FIRST_OUT
+            heappush(self._heap, _FIRST_OUT << _ROW_BITS | oldest)
 
     def _grow(self) -> int:
         for column in self.columns():
@@ -123,10 +135,13 @@ class Window:
         """A row that must leave: the one last seen longest ago. The caller drops it."""
         while self._heap:
             last, row = self._heap[0] >> _ROW_BITS, self._heap[0] & ((1 << _ROW_BITS) - 1)
+            if not self.url[row]:  # it left by another entry of its
+                heappop(self._heap)
+                continue
             if last != self.last[row]:  # seen again since: its place in the queue is further back
                 heapreplace(self._heap, self.last[row] << _ROW_BITS | row)
                 continue
-            if len(self) > self.max_pages or self._too_old(last):
+            if len(self) > self.max_pages or last == _FIRST_OUT or self._too_old(last):
                 return row
             return None
         return None

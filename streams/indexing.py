@@ -143,7 +143,9 @@ class IndexStage:
         )  # fmt: skip
         match = self._index.match(seen, now=at_us(now))
         change = self._index.add(seen, now=at_us(now))
-        if not change.superseded:
+        # What is known of a page by its dates is better than what a record without one says.
+        known = change.misdated and any(True for _ in self._index.window.versions(subject.page))
+        if not change.superseded and not known:
             out.messages.append(self._verdict(subject, match))
         if change.alert:
             out.messages.append(self._alert(subject, match, now))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from detector.duplicates import HOUR_US, WEB_BEGINS_US, DuplicateIndex, Match
-from detector.window import Sighting
+from detector.window import MAX_VERSIONS, Sighting
 
 T0 = WEB_BEGINS_US + 1_000 * HOUR_US
 NOW = T0 + 1_000 * HOUR_US
@@ -204,3 +204,17 @@ def test_a_million_copies_cost_no_more_each_than_ten() -> None:
         index.match(seen, now=NOW)
         index.add(seen, now=NOW)
     assert looked < 20_000 * 150
+
+
+def test_versions_of_one_url_are_bounded() -> None:
+    index = DuplicateIndex(max_pages=1_000)
+    for number in range(1, 300):
+        index.add(sighting(1, 1, number, number), now=NOW)
+        index.add(sighting(number + 1, 2, number, number), now=NOW)
+    assert len(list(index.window.versions(1))) == MAX_VERSIONS
+    assert len(index.window) == MAX_VERSIONS + 299
+    newest = {index.window.text[row] for row in index.window.versions(1)}
+    assert newest == set(range(300 - MAX_VERSIONS, 300))
+    for number in range(300, 1_300):
+        index.add(sighting(number + 1, 2, number, number), now=NOW)
+    assert len(index.window) == 1_000

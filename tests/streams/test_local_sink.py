@@ -12,12 +12,12 @@ from streams import topics
 from streams.feed import LocalSink
 from streams.fingerprinting import PART_BYTES, FingerprintStage
 from streams.local import LocalBus
-from streams.records import DeadLetter, Origin, Page
+from streams.records import UNDATED, DeadLetter, Origin, Page
 from streams.segments import LogWriter, bases
 from streams.settings import Settings
 from streams.wire import dead_letter_message, page_message
 from tests.pages import SCHEME, Fetch, page_of
-from tests.streams.stages import NOW, as_message, zero
+from tests.streams.stages import NOW, as_message, index_stage, zero
 
 
 def sink_in(directory: Path, **settings: object) -> LocalSink:
@@ -71,3 +71,20 @@ def test_a_dead_letter_always_fits_its_topic() -> None:
     )  # fmt: skip
     sent = dead_letter_message(letter)
     assert len(sent.value or b"") < topics.TOPICS[topics.DEAD_LETTERS].message_bytes / 2
+
+
+@pytest.mark.parametrize("text", [7, 8])
+def test_a_record_without_a_date_does_not_replace_a_verdict(text: int) -> None:
+    dated = [page_of(Fetch(1, 1, 1, 7)), page_of(Fetch(2, 2, 5, 7))]
+    undated = msgspec.structs.replace(page_of(Fetch(2, 2, 5, text)), fetched_at=UNDATED)
+    stage, index = FingerprintStage(SCHEME, zero), index_stage()
+    first, then = (
+        index.process([as_message(sent) for sent in stage.process(messages).messages])
+        for messages in (
+            [as_message(page_message(page)) for page in dated],
+            [as_message(page_message(undated))],
+        )
+    )
+    assert sum(sent.topic == topics.VERDICTS for sent in first.messages) == 2
+    assert then.events["misdated"] == 1
+    assert then.messages == []
