@@ -156,16 +156,16 @@ class NearDuplicateIndex:
         )  # fmt: skip
 
     def version_at(self, page: int, at: int | None) -> Seen | None:
-        """A page as it was at a time: the version first seen last before then.
+        """A page as it was at a time when it was seen; without a time, as it is now.
 
-        The first version, where all are later; the last one, where no time is told.
+        None where it was not seen with one content both before and after (see `Window`).
         """
         rows = self._store.rows[versions_of(self._store, np.uint64(page))]
-        if not rows.size:
-            return None
-        before = rows[rows["first"] <= at] if at is not None else rows
-        row = np.sort(before, order="first")[-1] if before.size else rows[rows["first"].argmin()]
-        return self._seen(row)
+        if at is not None:
+            rows = rows[(rows["first"] <= at) & (at <= rows["last"])]
+            return self._seen(rows[rows["first"].argmax()]) if rows.size else None
+        versions = [self._seen(row) for row in rows]
+        return max(versions, key=lambda seen: (seen.last, seen.text), default=None)
 
     def _seen(self, row: Any) -> Seen:
         text = int(self._store.entries[row["entry"]]["text"]) if row["entry"] >= 0 else 0

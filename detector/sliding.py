@@ -307,6 +307,9 @@ def add_pages(
             if known:
                 _withdraw(store, row, out, i)
             _report(store, bits[0], row, out, i)
+        elif superseded(store, bits[0], row):
+            # Or an old archive, replayed again, would put back what was said of it then.
+            out[i].flags |= SUPERSEDED
         out[i].evicted = expire(store, bits[0], bits[1])
         if not store.rows[row].state & LIVE:
             out[i].flags |= SUPERSEDED if known and not changed else 0
