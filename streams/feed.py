@@ -155,11 +155,6 @@ class LocalSink:
         """Alerts sent since the start."""
         return self._index.alerts
 
-    @property
-    def index(self) -> Worker:
-        """The stage that judges, for whoever asks how it does."""
-        return self._index
-
     def put(self, page: Page) -> None:
         """Take a page; a full batch is processed."""
         sent = page_message(page)

@@ -355,7 +355,7 @@ def test_a_replay_serves_metrics_where_it_is_asked_to(tried: Tried) -> None:
     replay = ("replay", "--follow", ".demo", "--settle", "0", "--bus", "local:served")
     with start(*replay, "--metrics-port", "0", cwd=tried.directory) as replaying:
         assert replaying.stderr is not None
-        address = replaying.stderr.readline().strip()
+        address = replaying.stderr.readline().split()[-1]
         with urlopen(address) as answer:
             assert b"reusewatch_build_info" in answer.read()
         with urlopen(address.replace("metrics", "healthz")) as answer:
