@@ -14,6 +14,7 @@ from heapq import heapify, heappop, heappush, heapreplace
 
 NO_ROW = -1
 _ROW_BITS = 32
+_LAST_AT = _ROW_BITS + 64
 # Of one URL: a page that changes at each fetch would be walked through at each fetch.
 MAX_VERSIONS = 64
 _FIRST_OUT = -(1 << 62)
@@ -104,9 +105,13 @@ class Window:
             column[row] = value
         self.url[row] = seen.url
         self._latest[seen.page] = row
-        heappush(self._heap, seen.at << _ROW_BITS | row)
+        heappush(self._heap, self._turn(row))
         self._bound_versions(seen.page)
         return row
+
+    def _turn(self, row: int) -> int:
+        """A row's place in the queue: by its last sighting, ties by page, never by row number."""
+        return self.last[row] << _LAST_AT | self.page[row] << _ROW_BITS | row
 
     def _bound_versions(self, page: int) -> None:
         """Of too many versions the one seen longest ago leaves at the next `expired`."""
@@ -114,7 +119,7 @@ class Window:
         if len(rows) > MAX_VERSIONS:
             oldest = min(rows, key=self.last.__getitem__)
             self.last[oldest] = _FIRST_OUT
-            heappush(self._heap, _FIRST_OUT << _ROW_BITS | oldest)
+            heappush(self._heap, self._turn(oldest))
 
     def _grow(self) -> int:
         for column in self.columns():
@@ -134,12 +139,12 @@ class Window:
     def expired(self) -> int | None:
         """A row that must leave: the one last seen longest ago. The caller drops it."""
         while self._heap:
-            last, row = self._heap[0] >> _ROW_BITS, self._heap[0] & ((1 << _ROW_BITS) - 1)
+            last, row = self._heap[0] >> _LAST_AT, self._heap[0] & ((1 << _ROW_BITS) - 1)
             if not self.url[row]:  # it left by another entry of its
                 heappop(self._heap)
                 continue
             if last != self.last[row]:  # seen again since: its place in the queue is further back
-                heapreplace(self._heap, self.last[row] << _ROW_BITS | row)
+                heapreplace(self._heap, self._turn(row))
                 continue
             if len(self) > self.max_pages or last == _FIRST_OUT or self._too_old(last):
                 return row
@@ -177,7 +182,7 @@ class Window:
     def restore(self) -> None:
         """Rebuild what follows from the columns, after they were loaded without gaps."""
         self._free = []
-        self._heap = [last << _ROW_BITS | row for row, last in enumerate(self.last)]
+        self._heap = [self._turn(row) for row in range(len(self.last))]
         heapify(self._heap)
         self._latest = {}
         for row, page in enumerate(self.page):
