@@ -70,7 +70,7 @@ def prepare(tell: Callable[[str], None] = say) -> None:
     if "numba" in sys.modules:  # imported by somebody else: it has read its environment
         sys.modules["numba"].config.CACHE_DIR = str(where)
     if not are_compiled():
-        tell("compiling the kernels, once for this machine: about 20 s")
+        tell("compiling the kernels, once for this machine: about half a minute")
         _compile_together()
     from detector.fingerprint import Document, fingerprints
     from detector.hashing import HashScheme
