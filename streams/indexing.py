@@ -56,7 +56,6 @@ class IndexStage:
     ) -> None:
         self._scheme = scheme
         self._clock = clock
-        self._same_site = same_site
         self._new_index = partial(
             DuplicateIndex, max_pages=max_pages, max_age_us=max_age_us, same_site=same_site
         )
@@ -200,7 +199,7 @@ class IndexStage:
         arrays["url"] = np.frombuffer(b"".join(urls), np.uint8)
         arrays["url_end"] = np.cumsum([len(url) for url in urls], dtype=np.int64)
         waiting = [[page, *revisit] for page, revisit in self._waiting]
-        facts = {"newest": window.newest, "waiting": waiting, "same_site": self._same_site}
+        facts = {"newest": window.newest, "waiting": waiting}
         return State(arrays, facts)
 
     def restore(self, state: State | None) -> None:
