@@ -18,6 +18,7 @@ from detector.errors import DetectorError, SchemeMismatch
 from streams.bus import BusError, Unreachable
 from streams.cli import app
 from streams.console import print_line, say
+from streams.questions import BadQuestion, Unanswered
 from streams.settings import SettingsError
 from streams.snapshot import Incompatible, SnapshotError
 from streams.wire import WireError
@@ -26,8 +27,10 @@ from streams.worker import WorkerStopped
 _CODES: dict[type[Exception], int] = {
     SettingsError: 2,
     SourceError: 2,
+    BadQuestion: 2,
     Incompatible: 2,
     SchemeMismatch: 2,
+    Unanswered: 3,
     Unreachable: 3,
     BusError: 1,
     CrawlerError: 1,

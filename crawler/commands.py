@@ -141,17 +141,12 @@ def run_replay(
     return cursor
 
 
-def state_of(found: Settings) -> Path:
-    """Where this process keeps what is its own."""
-    if found.bus.startswith("local:"):
-        return Path(found.bus.removeprefix("local:"))
-    return Path(found.state)
-
-
 def cursors_of(found: Settings) -> Cursors:
     """How far replays onto this bus came. What is safe on one cluster is not on another."""
     local = found.bus.startswith("local:")
-    return Cursors(state_of(found), "" if local else f"{found.bus} {found.topic_prefix}")
+    return Cursors(
+        topology.state_directory(found), "" if local else f"{found.bus} {found.topic_prefix}"
+    )
 
 
 def origin_reader(found: Settings) -> ReadOrigin:

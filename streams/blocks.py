@@ -16,6 +16,7 @@ from detector.errors import BadPage
 from detector.hashing import HashScheme
 from streams import topics
 from streams.bus import Message, Outgoing
+from streams.marks import LABEL_FIELDS, NOTHING, Marks, label_columns
 from streams.records import VERSIONS
 from streams.wire import Headers, Malformed, check_schema, headers_for
 
@@ -61,7 +62,7 @@ SKETCH_FIELDS = (
     pa.field("term_weights", pa.list_(pa.float32()), nullable=False),
     pa.field("terms_total", pa.float64(), nullable=False),
 )
-SCHEMA = pa.schema([*PAGE_FIELDS, *SKETCH_FIELDS])
+SCHEMA = pa.schema([*PAGE_FIELDS, *SKETCH_FIELDS, *LABEL_FIELDS])
 PAGES_HEADER = "pages"
 # Room for key and headers beside the value.
 _ENVELOPE = 4096
@@ -71,14 +72,20 @@ _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 def block_of(
-    rows: Sequence[Mapping[str, Any]], made: Fingerprints, *, grams: bool
+    rows: Sequence[Mapping[str, Any]],
+    made: Fingerprints,
+    *,
+    grams: bool,
+    marks: Sequence[Marks] | None = None,
 ) -> pa.RecordBatch:
     """Page facts and sketches of the same pages. BadPage where a value does not fit its column."""
     try:
         columns = [pa.array([row[f.name] for row in rows], f.type) for f in PAGE_FIELDS]
     except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
         raise BadPage("malformed-message", f"a value that no page has: {error}") from error
-    return pa.record_batch([*columns, *_sketch_columns(made, grams=grams)], schema=SCHEMA)
+    sketches = _sketch_columns(made, grams=grams)
+    labels = label_columns([NOTHING] * len(rows) if marks is None else marks)
+    return pa.record_batch([*columns, *sketches, *labels], schema=SCHEMA)
 
 
 def _sketch_columns(made: Fingerprints, *, grams: bool) -> list[pa.Array]:

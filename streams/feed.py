@@ -25,10 +25,11 @@ from streams.local import LocalBus
 from streams.local.database import told
 from streams.metrics import Health, Meters
 from streams.parallel import InProcess, ProcessPool, Runner
+from streams.questions import Parameters, Rows, no_questions
 from streams.records import DeadLetter, Page
 from streams.settings import Settings
 from streams.stages import Output
-from streams.topology import index_worker, open_bus
+from streams.topology import STATEFUL, open_bus, stateful_worker
 from streams.wire import dead_letter_message, page_message
 from streams.worker import DeadLetterLimit, Worker
 
@@ -134,7 +135,9 @@ class LocalSink:
         # An open writer cuts what a crash left torn, before anybody reads it.
         self._log = self._outlet.log(topics.FINGERPRINTS)
         self.meters = Meters("local", settings.scheme.name)
-        self._index: Worker = index_worker(settings, bus, bus.directory, self.meters, say)
+        self._judges: list[Worker] = [
+            stateful_worker(name, settings, bus, self.meters, say) for name in STATEFUL
+        ]
         self._health = self._serve(settings, say)
         self._judge_all()
         self._batch: list[Message] = []
@@ -146,14 +149,26 @@ class LocalSink:
         """Metrics, where a port was given: most replays are over before anybody looks."""
         if settings.metrics_port is None:
             return None
-        health = Health(self.meters, settings.metrics_host, settings.metrics_port, self._index)
+        health = Health(self.meters, settings.metrics_host, settings.metrics_port, self)
         say(f"replay: http://{settings.metrics_host}:{health.port}/metrics")
         return health
 
     @property
     def alerts(self) -> int:
         """Alerts sent since the start."""
-        return self._index.alerts
+        return sum(judge.alerts for judge in self._judges)
+
+    def trouble(self) -> str | None:
+        """Why this process is not healthy."""
+        return next((said for judge in self._judges if (said := judge.trouble())), None)
+
+    def ready(self) -> bool:
+        """Whether every stage is through with recovery."""
+        return all(judge.ready() for judge in self._judges)
+
+    def ask(self, name: str, parameters: Parameters) -> Rows:
+        """On a local bus the commands read the directory: whoever judges here is at work."""
+        return no_questions(name, parameters)
 
     def put(self, page: Page) -> None:
         """Take a page; a full batch is processed."""
@@ -179,11 +194,13 @@ class LocalSink:
             self.meters.dead.labels("fingerprint", reason).inc(count)
         dead = output.dead.total()
         self._limit.saw(output.pages + dead, dead, next(iter(output.dead), ""))
-        self._index.take(0)
+        for judge in self._judges:
+            judge.take(0)
 
     def _judge_all(self) -> None:
-        while self._index.take(0):
-            pass
+        for judge in self._judges:
+            while judge.take(0):
+                pass
 
     def bury(self, letter: DeadLetter) -> None:
         """Keep a dead letter."""
@@ -200,7 +217,8 @@ class LocalSink:
         # would outlive it in a power cut.
         self._outlet.flush()
         self._judge_all()
-        self._index.commit_if_dirty()
+        for judge in self._judges:
+            judge.commit_if_dirty()
         if self._log.base != self._trimmed_at:
             self._trim()
 
@@ -214,7 +232,8 @@ class LocalSink:
         """Checkpoint with a snapshot, and let other processes write."""
         try:
             self.checkpoint()
-            self._index.close()
+            for judge in self._judges:
+                judge.close()
             self._outlet.close()
         finally:
             self._release()
@@ -227,7 +246,8 @@ class LocalSink:
 
     def abandon(self) -> None:
         """Leave without a commit; what was not committed is read again."""
-        self._index.abandon()
+        for judge in self._judges:
+            judge.abandon()
         with suppress(BusError):
             self._outlet.close()  # with the dead letters, which say why
         self._release()

@@ -19,6 +19,7 @@ from detector.hashing import HashScheme
 from streams import topics
 from streams.blocks import block_messages, block_of
 from streams.bus import Message, Outgoing
+from streams.questions import Parameters, Rows, no_questions
 from streams.records import DeadLetter, Origin, Page
 from streams.snapshot import State
 from streams.stages import Output
@@ -179,6 +180,10 @@ class FingerprintStage:
 
     def restore(self, state: State | None) -> None:
         """Nothing to take up."""
+
+    def answer(self, name: str, parameters: Parameters) -> Rows:
+        """There is no state to ask."""
+        return no_questions(name, parameters)
 
 
 def _letter_of_row(row: dict[str, Any], error: BadPage) -> DeadLetter:

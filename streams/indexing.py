@@ -17,6 +17,7 @@ from detector.window import Sighting
 from streams import topics
 from streams.blocks import read_block, read_pages
 from streams.bus import Message
+from streams.questions import Parameters, Rows, no_questions
 from streams.records import DeadLetter
 from streams.reports import Subject, alert_id, at_us, duplicate_alert, verdict
 from streams.snapshot import State
@@ -208,6 +209,10 @@ class IndexStage:
         self._waiting = Waiting(limit=WAITING_REVISITS)
         if state is not None:
             self._take_up(state)
+
+    def answer(self, name: str, parameters: Parameters) -> Rows:
+        """No question yet."""
+        return no_questions(name, parameters)
 
     def _take_up(self, state: State) -> None:
         window = self._index.window

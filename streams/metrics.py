@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import platform
 import threading
+import urllib.parse
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from typing import Protocol
 
+import msgspec
 from prometheus_client import (
     CollectorRegistry,
     Counter,
@@ -25,7 +28,9 @@ from prometheus_client import (
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from streams.bus import Partition, Unreachable
+from streams.questions import BadQuestion, Parameters, Rows, Unanswered
 
+_QUESTIONS = "/questions/"
 _FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 _SLOW = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600)
 
@@ -117,9 +122,12 @@ class Watched(Protocol):
     def ready(self) -> bool:
         """Whether it is through with recovery and reads."""
 
+    def ask(self, name: str, parameters: Parameters) -> Rows:
+        """What a question to its state comes to. Raises BadQuestion, Unanswered."""
+
 
 class Health:
-    """/metrics, /healthz and /readyz on one port, loopback unless configured."""
+    """/metrics, /healthz, /readyz and /questions/NAME on one port, loopback unless configured."""
 
     def __init__(self, meters: Meters, host: str, port: int, watched: Watched) -> None:
         try:
@@ -156,8 +164,26 @@ def _handler(meters: Meters, watched: Watched) -> type[BaseHTTPRequestHandler]:
             elif self.path == "/readyz":
                 ready = watched.ready()
                 self._answer(200 if ready else 503, b"ready\n" if ready else b"not ready\n")
+            elif self.path.startswith(_QUESTIONS):
+                self._answer_question()
             else:
-                self._answer(404, b"there is /metrics, /healthz and /readyz\n")
+                self._answer(404, b"there is /metrics, /healthz, /readyz and /questions/NAME\n")
+
+        def _answer_question(self) -> None:
+            path, _, query = self.path.removeprefix(_QUESTIONS).partition("?")
+            if not watched.ready():
+                # A state that is half rebuilt would be answered for as if it were all.
+                self._answer(503, b"not ready\n")
+                return
+            try:
+                found = watched.ask(path, dict(urllib.parse.parse_qsl(query)))
+            except BadQuestion as error:
+                self._answer(400, f"{error}\n".encode())
+            except Unanswered as error:
+                self._answer(503, f"{error}\n".encode())
+            else:
+                said = {"as_of": datetime.now(UTC), "answers": found}
+                self._answer(200, msgspec.json.encode(said), "application/json")
 
         def _answer(self, status: int, body: bytes, kind: str = "text/plain") -> None:
             self.send_response(status)

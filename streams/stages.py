@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from streams.bus import Message, Outgoing
+from streams.questions import Parameters, Rows
 from streams.snapshot import State
 
 
@@ -55,3 +56,6 @@ class Stage(Protocol):
 
     def restore(self, state: State | None) -> None:
         """Be as when this was saved, or, with None, as at first: what was known is forgotten."""
+
+    def answer(self, name: str, parameters: Parameters) -> Rows:
+        """What a question to the state comes to; changes nothing. BadQuestion if it is none."""

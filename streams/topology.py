@@ -20,6 +20,7 @@ from streams.local import LocalBus
 from streams.metrics import Meters
 from streams.settings import Settings
 from streams.snapshot import Snapshots
+from streams.stages import Stage
 from streams.worker import Pace, Worker
 
 if TYPE_CHECKING:
@@ -80,35 +81,53 @@ def worker(
     read_origin: ReadOrigin | None = None,
 ) -> Worker:
     """The worker of a stage on Kafka."""
-    if stage == "index":
-        return index_worker(settings, bus, Path(settings.state), meters, say)
     kernels.prepare(say)
+    if stage in STATEFUL:
+        return stateful_worker(stage, settings, bus, meters, say)
     outlet = bus.outlet()
     partition_for = partial(outlet.partition_for, topics.FINGERPRINTS)
     made = FingerprintStage(settings.scheme, partition_for, read_origin, settings.grams)
     return Worker(made, bus, outlet, meters, pace=_pace(settings), say=say)
 
 
-def index_worker(
-    settings: Settings, bus: Bus, state: Path, meters: Meters, say: Callable[[str], None]
+def stateful_worker(
+    name: str, settings: Settings, bus: Bus, meters: Meters, say: Callable[[str], None]
 ) -> Worker:
-    """The worker of the stage `index`."""
+    """The worker of a stage that keeps a state."""
+    stage = stateful(name, settings)
+    snapshots = Snapshots(state_directory(settings) / "snapshots", name, settings.scheme)
+    outlet = bus.outlet()
+    return Worker(stage, bus, outlet, meters, pace=_pace(settings), snapshots=snapshots, say=say)
+
+
+def stateful(name: str, settings: Settings) -> Stage:
+    """A stage that keeps a state, as at first."""
+    return STATEFUL[name](settings)
+
+
+def state_directory(settings: Settings) -> Path:
+    """Where this process keeps what it must find again."""
+    local = settings.bus.startswith("local:")
+    return Path(settings.bus.removeprefix("local:") if local else settings.state)
+
+
+def _index(settings: Settings) -> IndexStage:
     seconds = settings.window_seconds
-    stage = IndexStage(
+    return IndexStage(
         settings.scheme,
         clock=lambda: datetime.now(UTC),
         max_pages=settings.window_pages,
         max_age_us=None if seconds is None else round(seconds * 1_000_000),
         same_site=settings.alert_same_site,
     )
-    snapshots = Snapshots(state / "snapshots", stage.name, settings.scheme)
-    outlet = bus.outlet()
-    return Worker(stage, bus, outlet, meters, pace=_pace(settings), snapshots=snapshots, say=say)
 
 
 def _pace(settings: Settings) -> Pace:
     return Pace(settings.commit_seconds, settings.snapshot_seconds, settings.dead_letter_limit)
 
+
+# Those that read fingerprints and remember; on a local bus all of them run in one process.
+STATEFUL: Mapping[str, Callable[[Settings], Stage]] = {"index": _index}
 
 _PROTOCOLS: Mapping[str, Protocol] = {
     "plaintext": "PLAINTEXT",

@@ -30,6 +30,7 @@ from streams.bus import (
 from streams.commit import Progress
 from streams.fingerprinting import RECEIVED
 from streams.metrics import Meters
+from streams.questions import Desk, Parameters, Rows
 from streams.snapshot import Loaded, Snapshots
 from streams.stages import Output, Stage
 
@@ -113,6 +114,7 @@ class Worker:
         self._newly_held = False
         self._snapshots = snapshots
         self.alerts = 0
+        self._desk = Desk()
         self.outlet = outlet
         self._inlet = bus.inlet(
             stage.name,
@@ -162,6 +164,7 @@ class Worker:
 
     def take(self, timeout: float) -> int:
         """One batch, without a commit. Returns how many messages it had."""
+        self._desk.serve(self._stage.answer)
         messages = self._inlet.poll(timeout)
         while self._newly_held:
             if self._snapshots is not None:
@@ -318,6 +321,10 @@ class Worker:
     def ready(self) -> bool:
         """Whether partitions are held and recovery is through."""
         return bool(self._held) and not self._newly_held and not self._progress.recovering
+
+    def ask(self, name: str, parameters: Parameters) -> Rows:
+        """Ask the stage's state, from another thread."""
+        return self._desk.ask(name, parameters)
 
     def _tell_ready(self) -> None:
         self._meters.ready.labels(self._stage.name).set(self.ready())

@@ -12,6 +12,7 @@ import pytest
 
 from streams.bus import Message, Outgoing
 from streams.parallel import InProcess, ProcessPool, Runner
+from streams.questions import Parameters, Rows, no_questions
 from streams.snapshot import State
 from streams.stages import Output
 from streams.worker import WorkerStopped
@@ -51,6 +52,9 @@ class Echo:
         return None
 
     def restore(self, state: State | None) -> None: ...
+
+    def answer(self, name: str, parameters: Parameters) -> Rows:
+        return no_questions(name, parameters)
 
 
 def batch(*keys: str) -> list[Message]:

@@ -11,6 +11,7 @@ import pytest
 
 from streams import topics
 from streams.bus import BusBroken, Message, Outgoing, Partition, PastRetention
+from streams.questions import Parameters, Rows
 from streams.snapshot import Snapshots, State
 from streams.stages import Output
 from streams.worker import Pace
@@ -52,6 +53,9 @@ class Adder:
 
     def restore(self, state: State | None) -> None:
         self.sum = 0 if state is None else state.facts["sum"]
+
+    def answer(self, name: str, parameters: Parameters) -> Rows:
+        return [{"sum": self.sum}]
 
 
 def bus_of(count: int, partitions: int = 1) -> MemoryBus:

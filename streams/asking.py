@@ -1,0 +1,91 @@
+"""Asking live state: the worker that holds it, over HTTP; where none runs, the last snapshot."""
+
+from __future__ import annotations
+
+import urllib.error
+import urllib.parse
+import urllib.request
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from streams import kernels, topology
+from streams.bus import Unreachable
+from streams.console import say
+from streams.questions import WAIT_SECONDS, BadQuestion, Parameters, Rows, Unanswered
+from streams.settings import Settings
+from streams.snapshot import Snapshots
+
+_BAD, _AWAY = 400, 503
+
+
+class Answered(msgspec.Struct, frozen=True):
+    """Rows, and as of when they hold."""
+
+    as_of: datetime
+    answers: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """How a command asks the state of a stage. `at`: the address of a worker, instead of ours."""
+
+    settings: Settings
+    stage: str
+    at: str | None = None
+
+    def __call__(self, name: str, parameters: Parameters) -> Answered:
+        """The answer. Unreachable where there is neither a worker nor a snapshot."""
+        local = self.settings.bus.startswith("local:")
+        if self.at is None and local:
+            return self._from_snapshot(name, parameters)
+        try:
+            return self._over_http(name, parameters)
+        except Unreachable:
+            if self.at is not None:
+                raise
+            return self._from_snapshot(name, parameters)
+
+    def _over_http(self, name: str, parameters: Parameters) -> Answered:
+        base = self.at or f"127.0.0.1:{topology.PORTS[self.stage]}"
+        address = base if "://" in base else f"http://{base}"
+        # http only: an address that names a file is none.
+        url = f"{address.rstrip('/')}/questions/{name}?{urllib.parse.urlencode(parameters)}"
+        try:
+            with urllib.request.urlopen(url, timeout=WAIT_SECONDS + 5) as response:  # noqa: S310
+                return msgspec.json.decode(response.read(), type=Answered)
+        except urllib.error.HTTPError as error:
+            text = error.read().decode("utf-8", "replace").strip()
+            if error.code == _BAD:
+                raise BadQuestion(text) from None
+            if error.code == _AWAY:
+                raise Unanswered(f"{address}: {text}") from None
+            raise Unreachable(f"{address} answers {error.code}: is it a worker's port?") from None
+        except (OSError, ValueError, msgspec.DecodeError) as error:
+            raise Unreachable(
+                f"{address} does not answer ({error}): name a worker of the stage {self.stage} "
+                "with --at HOST:PORT, the port that serves its metrics"
+            ) from None
+
+    def _from_snapshot(self, name: str, parameters: Parameters) -> Answered:
+        directory = topology.state_directory(self.settings)
+        loaded = Snapshots(directory / "snapshots", self.stage, self.settings.scheme).load()
+        if loaded.state is None or loaded.written_at is None:
+            raise Unreachable(self._nobody(directory))
+        kernels.prepare(say)
+        stage = topology.stateful(self.stage, self.settings)
+        stage.restore(loaded.state)
+        as_of = datetime.fromtimestamp(loaded.written_at, UTC)
+        return Answered(as_of, stage.answer(name, parameters))
+
+    def _nobody(self, directory: Path) -> str:
+        if self.settings.bus.startswith("local:"):
+            return (
+                f"{directory} holds no state of {self.stage} yet: replay something, or name --bus"
+            )
+        return (
+            f"no worker of the stage {self.stage} answers, and {directory} holds no snapshot: "
+            "name a worker with --at HOST:PORT, or the directory with --state"
+        )

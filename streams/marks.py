@@ -1,0 +1,54 @@
+"""What of a page is in the labeled dataset, as the fingerprint says it: columns of the block.
+
+Chunks are named by their position in the page's chunk hash vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+LABEL_FIELDS = (
+    pa.field("labels_version", pa.string()),  # null: no dataset was in force
+    pa.field("labels_severity", pa.string()),  # the highest of what matched; null: nothing did
+    pa.field("file_labels", pa.list_(pa.string()), nullable=False),
+    # In rising order; a chunk with several labels stands there several times.
+    pa.field("labeled", pa.list_(pa.uint32()), nullable=False),
+    pa.field("labeled_by", pa.list_(pa.string()), nullable=False),
+    # The text of the first of them, for evidence.
+    pa.field("labeled_text", pa.list_(pa.string()), nullable=False),
+    pa.field("stopped", pa.list_(pa.uint32()), nullable=False),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """One page's labels and stop chunks."""
+
+    labels_version: str | None = None
+    labels_severity: str | None = None
+    file_labels: tuple[str, ...] = ()
+    labeled: tuple[int, ...] = ()
+    labeled_by: tuple[str, ...] = ()
+    labeled_text: tuple[str, ...] = ()
+    stopped: tuple[int, ...] = ()
+
+
+NOTHING = Marks()
+
+
+def label_columns(marks: Sequence[Marks]) -> list[pa.Array]:
+    """The columns of a block's pages."""
+    return [pa.array([getattr(m, field.name) for m in marks], field.type) for field in LABEL_FIELDS]
+
+
+def marks_of(row: Mapping[str, Any]) -> Marks:
+    """A page's marks, from a row that was read with LABEL_FIELDS."""
+    values: dict[str, Any] = {field.name: row[field.name] for field in LABEL_FIELDS}
+    for name, value in values.items():
+        if isinstance(value, list):
+            values[name] = tuple(value)
+    return Marks(**values)

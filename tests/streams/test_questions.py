@@ -1,0 +1,119 @@
+"""Questions to live state: over HTTP between two batches, and from the last snapshot."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from streams import topology
+from streams.asking import Ask
+from streams.bus import Unreachable
+from streams.indexing import IndexStage
+from streams.metrics import Health, Meters
+from streams.questions import BadQuestion, Desk, Parameters, Rows, Unanswered, number
+from streams.settings import Settings
+from streams.snapshot import Snapshots
+from tests.pages import SCHEME
+
+
+class Counting(IndexStage):
+    """A stage that can be asked how many rows it has."""
+
+    def answer(self, name: str, parameters: Parameters) -> Rows:
+        """`rows`, `times` over."""
+        if name != "rows":
+            raise BadQuestion(f"{name}: there is rows")
+        return [{"rows": self.rows()}] * number(parameters, "times", 1)
+
+
+class Served:
+    """What Health watches: a desk served by a thread of its own."""
+
+    def __init__(self, stage: Counting) -> None:
+        self.desk = Desk()
+        self.is_ready = True
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(stage,))
+        self._thread.start()
+
+    def _run(self, stage: Counting) -> None:
+        while not self._ended.wait(0.01):
+            self.desk.serve(stage.answer)
+
+    def trouble(self) -> str | None:
+        return None
+
+    def ready(self) -> bool:
+        return self.is_ready
+
+    def ask(self, name: str, parameters: Parameters) -> Rows:
+        return self.desk.ask(name, parameters)
+
+    def close(self) -> None:
+        self._ended.set()
+        self._thread.join()
+
+
+@pytest.fixture
+def stage(monkeypatch: pytest.MonkeyPatch) -> Counting:
+    from tests.streams.stages import NOW
+
+    made = Counting(SCHEME, clock=lambda: NOW, max_pages=10)
+    monkeypatch.setattr(topology, "STATEFUL", {"index": lambda settings: made})
+    return made
+
+
+@pytest.fixture
+def served(stage: Counting) -> Iterator[Served]:
+    made = Served(stage)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def address(served: Served) -> Iterator[str]:
+    health = Health(Meters("index", SCHEME.name), "127.0.0.1", 0, served)
+    yield f"127.0.0.1:{health.port}"
+    health.close()
+
+
+def test_a_worker_answers_over_http(address: str) -> None:
+    found = Ask(Settings(bus="kafka://127.0.0.1:1"), "index", address)("rows", {"times": "2"})
+    assert found.answers == [{"rows": 0}] * 2
+
+
+@pytest.mark.parametrize("question", [("nothing", {}), ("rows", {"times": "none"})])
+def test_what_cannot_be_asked_is_told(address: str, question: tuple[str, Parameters]) -> None:
+    with pytest.raises(BadQuestion, match=r"there is rows|times=none"):
+        Ask(Settings(), "index", f"http://{address}/")(*question)
+
+
+def test_a_state_that_is_half_rebuilt_does_not_answer(served: Served, address: str) -> None:
+    served.is_ready = False
+    with pytest.raises(Unanswered, match="not ready"):
+        Ask(Settings(), "index", address)("rows", {})
+
+
+def test_nobody_at_the_address_is_unreachable() -> None:
+    with pytest.raises(Unreachable, match="--at"):
+        Ask(Settings(), "index", "127.0.0.1:1")("rows", {})
+
+
+def test_without_a_worker_the_last_snapshot_answers(stage: Counting, tmp_path: Path) -> None:
+    settings = Settings(bus=f"local:{tmp_path}", hash_key=f"{SCHEME.key:#x}")
+    with pytest.raises(Unreachable, match="holds no state"):
+        Ask(settings, "index")("rows", {})
+    path = Snapshots(tmp_path / "snapshots", "index", SCHEME).save(stage.save(), {})
+    found = Ask(settings, "index")("rows", {})
+    assert found.answers == [{"rows": 0}]
+    assert found.as_of.timestamp() == pytest.approx(path.stat().st_mtime)
+
+
+def test_a_question_that_nobody_comes_to_does_not_wait_for_ever() -> None:
+    desk = Desk()
+    with pytest.raises(Unanswered):
+        desk.ask("rows", {}, seconds=0.01)
+    desk.serve(lambda name, parameters: pytest.fail("it was given up"))
