@@ -52,9 +52,11 @@ class Ask:
         base = self.at or f"127.0.0.1:{topology.PORTS[self.stage]}"
         address = base if "://" in base else f"http://{base}"
         # http only: an address that names a file is none.
-        url = f"{address.rstrip('/')}/questions/{name}?{urllib.parse.urlencode(parameters)}"
+        url = f"{address.rstrip('/')}/questions/{name}"
+        # In the body: a page's terms are longer than an address may be.
+        body = urllib.parse.urlencode(parameters).encode()
         try:
-            with urllib.request.urlopen(url, timeout=WAIT_SECONDS + 5) as response:  # noqa: S310
+            with urllib.request.urlopen(url, body, timeout=WAIT_SECONDS + 5) as response:  # noqa: S310
                 return msgspec.json.decode(response.read(), type=Answered)
         except urllib.error.HTTPError as error:
             text = error.read().decode("utf-8", "replace").strip()

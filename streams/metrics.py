@@ -31,6 +31,7 @@ from streams.bus import Partition, Unreachable
 from streams.questions import BadQuestion, Parameters, Rows, Unanswered
 
 _QUESTIONS = "/questions/"
+_LONGEST_QUESTION = 1 << 20
 _FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 _SLOW = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600)
 
@@ -165,18 +166,29 @@ def _handler(meters: Meters, watched: Watched) -> type[BaseHTTPRequestHandler]:
                 ready = watched.ready()
                 self._answer(200 if ready else 503, b"ready\n" if ready else b"not ready\n")
             elif self.path.startswith(_QUESTIONS):
-                self._answer_question()
+                path, _, query = self.path.partition("?")
+                self._answer_question(path, query)
             else:
                 self._answer(404, b"there is /metrics, /healthz, /readyz and /questions/NAME\n")
 
-        def _answer_question(self) -> None:
-            path, _, query = self.path.removeprefix(_QUESTIONS).partition("?")
+        def do_POST(self) -> None:
+            length = self.headers.get("Content-Length", "")
+            if not self.path.startswith(_QUESTIONS):
+                self._answer(404, b"there is /questions/NAME\n")
+            elif not length.isdecimal() or int(length) > _LONGEST_QUESTION:
+                self._answer(413, f"a question has at most {_LONGEST_QUESTION} bytes\n".encode())
+            else:
+                body = self.rfile.read(int(length))
+                self._answer_question(self.path, body.decode("ascii", "replace"))
+
+        def _answer_question(self, path: str, query: str) -> None:
             if not watched.ready():
                 # A state that is half rebuilt would be answered for as if it were all.
                 self._answer(503, b"not ready\n")
                 return
             try:
-                found = watched.ask(path, dict(urllib.parse.parse_qsl(query)))
+                name = path.removeprefix(_QUESTIONS)
+                found = watched.ask(name, dict(urllib.parse.parse_qsl(query)))
             except BadQuestion as error:
                 self._answer(400, f"{error}\n".encode())
             except Unanswered as error:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
+from http.client import HTTPConnection
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -95,6 +98,20 @@ def test_a_state_that_is_half_rebuilt_does_not_answer(served: Served, address: s
     served.is_ready = False
     with pytest.raises(Unanswered, match="not ready"):
         Ask(Settings(), "index", address)("rows", {})
+
+
+def test_a_person_may_ask_by_address(address: str) -> None:
+    with urlopen(f"http://{address}/questions/rows?times=3") as response:
+        assert json.load(response)["answers"] == [{"rows": 0}] * 3
+
+
+def test_a_question_without_end_is_refused(address: str) -> None:
+    connection = HTTPConnection(address, timeout=10)
+    connection.putrequest("POST", "/questions/rows")
+    connection.putheader("Content-Length", str(1 << 40))
+    connection.endheaders()
+    assert connection.getresponse().status == 413
+    connection.close()
 
 
 def test_nobody_at_the_address_is_unreachable() -> None:
