@@ -1,0 +1,95 @@
+"""What users' scripts rely on, as data, held against the command itself.
+
+Names in these tables may be joined by others. Taking one away breaks somebody's script, and needs
+a major version.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from streams import schemas
+from tests.command import Done, run
+
+OK, FOUND_DAMAGE, WRONG_USE, UNREACHABLE, INTERRUPTED = 0, 1, 2, 3, 130
+
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+HEX = re.compile(r"[0-9a-f]+")
+
+KINDS = {
+    "duplicate", "labeled-page", "labeled-content", "near-duplicate", "quilt", "phrase-host",
+    "bad-neighborhood", "discovered-content", "crawl-trap",
+}  # fmt: skip
+ALERT = {
+    "id", "kind", "state", "severity", "url", "prefix", "site", "figure", "threshold", "labels",
+    "donors", "evidence", "fetched_at", "detected_at", "detector", "labels_version",
+}  # fmt: skip
+DONOR = {"url", "share", "fetched_at"}
+EVIDENCE = {"start", "end", "text", "donor", "donor_start", "donor_end", "label"}
+VERDICT = {
+    "url", "site", "fetched_at", "exact", "contains", "labels", "near_duplicate", "quilt",
+    "popular_shingles", "truncated", "detector", "labels_version",
+}  # fmt: skip
+SUMMARY = {
+    "records", "pages", "skipped", "damaged", "dead_letters", "alerts", "seconds",
+}  # fmt: skip
+DEAD_LETTER = {"reason", "source", "offset", "url", "detail", "at"}
+CHECK = {"check", "ok", "found", "wanted", "do"}
+SETTING = {"name", "value", "from"}
+
+COMMANDS = [
+    [], ["demo"], ["replay"], ["crawl"], ["work"], ["alerts"], ["alerts", "show"], ["verdicts"],
+    ["dead-letters"], ["topics"], ["topics", "create"], ["topics", "check"], ["doctor"], ["config"],
+]  # fmt: skip
+
+# topic → key, schema, content type
+TOPICS: dict[str, tuple[str | None, str, str]] = {
+    "pages": (None, "page/1", "application/msgpack"),
+    "fingerprints": (None, "fingerprints/1", "application/vnd.apache.arrow.stream"),
+    "verdicts": ("id", "verdict/1", "application/json"),
+    "alerts": ("id", "alert/1", "application/json"),
+    "dead-letters": (None, "dead-letter/1", "application/json"),
+}
+CLOUD_EVENT = {"ce_specversion", "ce_id", "ce_type", "ce_source", "ce_time"}
+DEMO_COPIES = 13
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A directory where the demo ran, and a damaged archive was replayed beside it."""
+
+    directory: Path
+    demo: Done
+    damaged: Done
+    bus: str = "local:.demo/state"
+
+    def run(self, *arguments: str) -> Done:
+        """A command on the bus of the demo."""
+        return run(*arguments, "--bus", self.bus, cwd=self.directory)
+
+
+def only_objects(done: Done, fields: set[str]) -> list[dict[str, Any]]:
+    """What was printed: objects of these fields at least, and nothing on stderr."""
+    assert done.code == OK, done.err
+    assert done.err == ""
+    assert done.out.endswith("\n") or not done.out
+    for one in done.objects:
+        assert fields <= one.keys(), fields - one.keys()
+    return done.objects
+
+
+def valid(name: str, objects: list[dict[str, Any]]) -> None:
+    """As the published schema says."""
+    validator = Draft202012Validator(schemas.schema_of(name))
+    for one in objects:
+        validator.validate(one)
+
+
+def printable(text: str) -> bool:
+    """Nothing that a terminal obeys but the ends of lines and tabs."""
+    return all(char.isprintable() for char in text.replace("\n", "").replace("\t", ""))
