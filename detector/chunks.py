@@ -1,17 +1,17 @@
 """Chunks: a page cut at its paragraphs (Ardi, Heidemann 2014, §3.1 step 2).
 
 In `text` mode a chunk is the token sequence of a block, so that case, white space and markup
-do not matter; in `raw` mode it is the bytes between paragraph tags, as in the paper. The chunk
-hash vector keeps duplicates: a paragraph that stands twice counts twice.
+do not matter; in `raw` mode it is the bytes between paragraph tags, as in the paper (see
+`raw_chunks`). The two are never compared. The chunk hash vector keeps duplicates: a paragraph that
+stands twice counts twice.
 
 Never looks chunks up, and never drops one for being short or common.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numba import types
@@ -30,9 +30,9 @@ from detector.kernels import (
     kernel,
     tuple_of,
 )
-from detector.ragged import Ragged, page_offsets, trimmed
+from detector.ragged import Ragged, trimmed
 
-_PARAGRAPH_TAG = re.compile(rb"<(/?)p(?=[\s/>])", re.IGNORECASE)
+Unit = Literal["text", "raw"]
 _MOST_CHARACTERS = (1 << 32) - 1
 
 
@@ -40,14 +40,15 @@ _MOST_CHARACTERS = (1 << 32) - 1
 class Chunks:
     """Chunk hash vectors of many pages, in page order.
 
-    `lengths` counts characters (bytes in raw mode). `starts` and `ends` say which tokens of the
-    page (bytes in raw mode) a chunk is made of. All four columns are cut by `hashes.offsets`.
+    `lengths` counts characters. `starts` and `ends` say which tokens of the page (bytes of its body
+    in raw mode) a chunk is made of. All four columns are cut by `hashes.offsets`.
     """
 
     hashes: Ragged
     lengths: NDArray[np.uint32]
     starts: NDArray[np.uint32]
     ends: NDArray[np.uint32]
+    unit: Unit = "text"
 
 
 def text_chunks(
@@ -71,41 +72,8 @@ def text_chunks(
     columns, constants = (blocks, lengths), sequence_constants(scheme)
     _text_chunks(tokens.values, tokens.offsets, columns, constants, out)
     count = offsets[-1]
-    spans = (trimmed(column, count) for column in (characters, starts, ends))
-    return Chunks(Ragged(trimmed(hashes, count), offsets), *spans)
-
-
-def raw_chunks(data: bytes, scheme: HashScheme) -> Chunks:
-    """Chunks of one page's bytes: what stands between paragraph tags, before and after them.
-
-    An empty paragraph is a chunk, the most common one of the web (§6.2). White space that
-    belongs to no paragraph, as between `</p>` and the next `<p>`, is none.
-    """
-    spans = [
-        (start, end)
-        for start, end, opened in _between_tags(data)
-        if opened or data[start:end].strip()
-    ]
-    hashes = [scheme.of_bytes(memoryview(data)[start:end]) for start, end in spans]
-    bounds = np.array(spans, dtype=np.uint32).reshape(-1, 2)
-    starts, ends = bounds[:, 0].copy(), bounds[:, 1].copy()
-    column = Ragged(np.array(hashes, np.uint64), page_offsets([len(hashes)]))
-    return Chunks(column, ends - starts, starts, ends)
-
-
-def _between_tags(data: bytes) -> list[tuple[int, int, bool]]:
-    """Start and end of each part, and whether a `<p>` opened it."""
-    parts, start, opened = [], 0, False
-    for tag in _PARAGRAPH_TAG.finditer(data):
-        if tag.start() < start:  # inside the tag before it: <p title="<p >">
-            continue
-        close = data.find(b">", tag.end())
-        if close < 0:  # not a tag, nor is any later one; going on would be quadratic
-            break
-        parts.append((start, tag.start(), opened))
-        start, opened = close + 1, not tag[1]
-    parts.append((start, len(data), opened))
-    return parts
+    characters, starts, ends = (trimmed(column, count) for column in (characters, starts, ends))
+    return Chunks(Ragged(trimmed(hashes, count), offsets), characters, starts, ends)
 
 
 def _column(values: NDArray[Any], size: int, what: str) -> NDArray[np.uint32]:

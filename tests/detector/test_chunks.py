@@ -1,24 +1,16 @@
-"""Chunk hash vectors in both modes."""
+"""Chunk hash vectors of paragraphs' words."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
-from detector.chunks import Chunks, raw_chunks, text_chunks
+from detector.chunks import Chunks, text_chunks
 from detector.hashing import HashScheme
 from detector.ragged import Ragged
 from tests.detector import twins
 from tests.detector.sketch_strategies import batch_of, schemes, token_pages
-
-markup = st.lists(
-    st.sampled_from(
-        [b"<p>", b"</p>", b"<P class='x y'>", b"<p/>", b"<p\n>", b"<pre>", b"</P >", b" ", b"\n"]
-    )
-    | st.binary(max_size=4).map(lambda part: part.replace(b"<", b"").replace(b">", b""))
-).map(b"".join)
 
 
 def rows(chunks: Chunks, page: int) -> list[tuple[int, int, int, int]]:
@@ -62,43 +54,3 @@ def test_columns_of_other_sizes_are_refused(blocks: int, lengths: int) -> None:
     columns = np.zeros(blocks, np.uint32), np.zeros(lengths, np.uint32)
     with pytest.raises(ValueError, match="for 3 tokens"):
         text_chunks(Ragged.of([[1, 2, 3]]), *columns, HashScheme())
-
-
-@given(markup, schemes)
-def test_raw_twin(data: bytes, scheme: HashScheme) -> None:
-    chunks = raw_chunks(data, scheme)
-    parts = twins.raw_chunks(data)
-    assert chunks.hashes[0].tolist() == [scheme.of_bytes(part) for part in parts]
-    assert chunks.lengths.tolist() == [len(part) for part in parts]
-    spans = zip(chunks.starts, chunks.ends, strict=True)
-    assert [data[start:end] for start, end in spans] == parts
-
-
-@pytest.mark.parametrize(
-    ("data", "parts"),
-    [
-        (b"", []),
-        (b"no tags", [b"no tags"]),
-        (b"<p></p>\n<p> </p>", [b"", b" "]),
-        (b"head<p>one<p>two</p>tail", [b"head", b"one", b"two", b"tail"]),
-        (b"<P ID=a>one</P ><pre>two</pre>", [b"one", b"<pre>two</pre>"]),
-        (b"<p>one<p unclosed", [b"one<p unclosed"]),
-        (b'<p title="<p ">one', [b"one"]),
-        (b"<p>same</p><p>same</p>", [b"same", b"same"]),
-    ],
-)
-def test_raw_examples(data: bytes, parts: list[bytes]) -> None:
-    scheme = HashScheme()
-    assert raw_chunks(data, scheme).hashes[0].tolist() == [scheme.of_bytes(part) for part in parts]
-
-
-@given(st.binary())
-def test_raw_takes_any_bytes(data: bytes) -> None:
-    chunks = raw_chunks(data, HashScheme())
-    assert (chunks.starts <= chunks.ends).all()
-    assert (chunks.ends[:-1] <= chunks.starts[1:]).all()
-
-
-@pytest.mark.parametrize("bait", [b"<p ", b"<p <p>", b"<p>", b"</p ", b"<P\n/"])
-def test_raw_bait_is_read_in_linear_time(bait: bytes) -> None:
-    raw_chunks(bait * 300_000, HashScheme())
