@@ -26,6 +26,8 @@ from detector.kernels import (
 )
 from detector.ragged import Ragged, trimmed
 
+ALONE = 1 << 31
+"""In a token's length: it is a character of a script without spaces, and is written without one."""
 _SEEN = tuple(field not in UNSEEN for field in Field)
 _COLUMNS = (
     tuple_of(COUNTS, COUNTS),
@@ -35,7 +37,10 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenBatch:
-    """Tokens of many pages: hash, field, block number and length in characters of each."""
+    """Tokens of many pages: hash, field, block number and length in characters of each.
+
+    Characters are the code points of the word that was hashed; `ALONE` may be added to them.
+    """
 
     tokens: Ragged
     fields: NDArray[np.uint8]

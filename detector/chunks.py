@@ -17,6 +17,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
+from detector.batches import ALONE
 from detector.hashing import HashScheme
 from detector.identity import sequence_constants, sequence_hash
 from detector.kernels import (
@@ -34,6 +35,8 @@ from detector.ragged import Ragged, trimmed
 
 Unit = Literal["text", "raw"]
 _MOST_CHARACTERS = (1 << 32) - 1
+_ALONE_BIT = ALONE.bit_length() - 1
+_CHARACTERS = ALONE - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,8 +62,9 @@ def text_chunks(
 ) -> Chunks:
     """Chunks of token sequences: a chunk ends where the block number changes.
 
-    `lengths` are the characters of each token; a chunk's length is that of its words with one
-    space between them, whatever stood there in the source.
+    `lengths` are the characters of each token; a chunk's length is that of its tokens, with one
+    space between two words, whatever stood there in the source, and none beside a character of a
+    script that is written without spaces.
     """
     size = tokens.values.size
     blocks = _column(blocks, size, "block numbers")
@@ -96,9 +100,12 @@ def _text_chunks(tokens: Any, offsets: Any, columns: Any, constants: Any, out: A
         first, stop = offsets[page], offsets[page + 1]
         start = first
         while start < stop:
-            end, length = start, -1
+            end, length, spaced = start, types.int64(0), types.int64(0)
             while end < stop and blocks[end] == blocks[start]:
-                length += 1 + types.int64(lengths[end])
+                size = types.int64(lengths[end])
+                word = 1 - (size >> _ALONE_BIT)
+                length += (size & _CHARACTERS) + (spaced & word)
+                spaced = word
                 end += 1
             hashes[chunk] = sequence_hash(tokens, start, end, seed, factor)
             characters[chunk] = min(length, _MOST_CHARACTERS)

@@ -118,12 +118,12 @@ def _with_raw_chunks(
 
 
 def tokens_of(batch: Batch) -> TokenBatch:
-    """A scan's tokens as the sketches take them. A token is as long as it stands in the source."""
+    """A scan's tokens as the sketches take them."""
     return TokenBatch(
         Ragged(batch.hashes, batch.token_at),
         batch.fields,
         batch.blocks.view(np.uint32),
-        (batch.ends - batch.starts).view(np.uint32),
+        batch.lengths,
     )
 
 

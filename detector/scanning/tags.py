@@ -227,13 +227,14 @@ def _picture(
         return
     room = len(scratch) // 2
     below_base = now[s.BASE_WHERE] != RELATIVE and now[s.BASE_WHERE] != SAME_HOST
-    exists, value = picture_hash(
+    exists, value, size = picture_hash(
         buf, found[sx.SRC], found[sx.SRC + 1], work, look,
         scratch[:room], scratch[room:], below_base,
     )  # fmt: skip
     if exists:
         token = st[o.TOKEN]
-        o.emit(work, out, value, found[sx.SRC], found[sx.SRC + 1], now[s.FIELD])
+        facts = o.facts_of(now[s.FIELD], size)
+        o.emit(work, out, value, found[sx.SRC], found[sx.SRC + 1], facts)
         if st[o.TOKEN] > token:
             o.add_picture(work, out, token - now[s.PAGE_TOKEN])
 

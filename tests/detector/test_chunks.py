@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 
 from detector.chunks import Chunks, text_chunks
+from detector.fingerprint import Document, fingerprints
 from detector.hashing import HashScheme
 from detector.ragged import Ragged
 from tests.detector import twins
@@ -44,9 +45,22 @@ def test_a_chunk_does_not_cross_pages() -> None:
 
 
 def test_lengths_saturate() -> None:
-    lengths = np.full(3, (1 << 32) - 1, np.uint32)
-    chunks = text_chunks(Ragged.of([[1, 2, 3]]), np.zeros(3, np.uint32), lengths, HashScheme())
+    lengths = np.full(5, (1 << 31) - 1, np.uint32)
+    chunks = text_chunks(Ragged.of([range(5)]), np.zeros(5, np.uint32), lengths, HashScheme())
     assert chunks.lengths.tolist() == [(1 << 32) - 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [
+        ("one", 3), ("One,  two;", 7), ("где дом", 7), ("漢字かな", 4), ("漢字 kana 漢", 7),
+        ("caf&eacute;", 4), ("c<b>a</b>f&#233; a", 6), ("Straße", 7), ("น้ำ", 3),
+        ("<img src=/x/y.png>", 5), ("<img src=//b/%C3%A9/é.png>", 21), ("&#x1F71;", 1),
+    ],
+)  # fmt: skip
+def test_characters_are_counted_not_bytes(text: str, length: int) -> None:
+    made = fingerprints([Document(text.encode(), "http://a/", "a", "a")], HashScheme())
+    assert made.sketches.chunks.lengths.tolist() == [length]
 
 
 @pytest.mark.parametrize(("blocks", "lengths"), [(2, 3), (3, 2)])
