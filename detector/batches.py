@@ -26,8 +26,6 @@ from detector.kernels import (
 )
 from detector.ragged import Ragged, trimmed
 
-ALONE = 1 << 31
-"""In a token's length: it is a character of a script without spaces, and is written without one."""
 _SEEN = tuple(field not in UNSEEN for field in Field)
 _COLUMNS = (
     tuple_of(COUNTS, COUNTS),
@@ -39,7 +37,7 @@ _COLUMNS = (
 class TokenBatch:
     """Tokens of many pages: hash, field, block number and length in characters of each.
 
-    Characters are the code points of the word that was hashed; `ALONE` may be added to them.
+    Characters are the code points of the word that was hashed; `fields.ALONE` may be added to them.
     """
 
     tokens: Ragged
@@ -103,12 +101,12 @@ def _seen(tokens: Any, offsets: Any, fields: Any, columns: Any, out: Any) -> Non
             while end < stop and _SEEN[fields[end]]:
                 end += 1
             size = end - start
-            out_tokens[count : count + size] = tokens[start:end]
-            out_blocks[count : count + size] = blocks[start:end]
-            out_lengths[count : count + size] = lengths[start:end]
-            target = places[count : count + size]
+            # Not by slices, whose check of sizes takes longer to compile than all of this.
             for i in range(size):
-                target[i] = start - first + i
+                out_tokens[count + i] = tokens[start + i]
+                out_blocks[count + i] = blocks[start + i]
+                out_lengths[count + i] = lengths[start + i]
+                places[count + i] = start - first + i
             count += size
             start = end
             while start < stop and not _SEEN[fields[start]]:

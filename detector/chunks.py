@@ -17,7 +17,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from detector.batches import ALONE
+from detector.fields import ALONE
 from detector.hashing import HashScheme
 from detector.identity import sequence_constants, sequence_hash
 from detector.kernels import (

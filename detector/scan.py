@@ -39,7 +39,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.batches import ALONE
+from detector.fields import ALONE
 from detector.scanning import state
 from detector.scanning.addresses import ADDRESS_ROOM
 from detector.scanning.kernel import ROW, scan_pages

@@ -25,7 +25,7 @@ from detector.scanning.addresses import (
     destination,
     picture_hash,
 )
-from detector.scanning.jit import Int, inlined, part
+from detector.scanning.jit import Int, apart, inlined, part
 from detector.scanning.output import Output
 from detector.scanning.tables import Tables
 from detector.scanning.work import Work
@@ -202,6 +202,7 @@ def _link(
 @part
 def _title(buf: NDArray[np.uint8], end: Int, hi: Int, look: Tables, work: Work, out: Output) -> Int:
     """The first title is the page's; a browser shows no other."""
+    apart()
     st, now, facts = work.st, work.now, work.facts
     stop = sx.raw_end(buf, end, hi, work.found[sx.NAME], work.found[sx.NAME_END])
     if facts[s.TITLE_START] < 0:
@@ -222,6 +223,7 @@ def _title(buf: NDArray[np.uint8], end: Int, hi: Int, look: Tables, work: Work, 
 def _picture(
     buf: NDArray[np.uint8], look: Tables, work: Work, out: Output, scratch: NDArray[np.uint8]
 ) -> None:
+    apart()
     st, now, found = work.st, work.now, work.found
     if found[sx.SRC] < 0:
         return
@@ -244,6 +246,7 @@ def _metadata(
     buf: NDArray[np.uint8], kind: Int, look: Tables, work: Work, scratch: NDArray[np.uint8]
 ) -> None:
     """`base`, `link`, `meta`: of each kind the first counts."""
+    apart()
     now, found, facts, origin = work.now, work.found, work.facts, work.st[o.ORIGIN]
     if kind == el.BASE:
         if found[sx.HREF] >= 0 and facts[s.BASE_START] < 0:

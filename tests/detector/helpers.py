@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from detector.batches import ALONE
-from detector.fields import Field
+from detector.fields import ALONE, Field
 from detector.hashing import PUBLIC_KEY
 from detector.readable import Readable
 from detector.scan import Scan, scan
