@@ -45,18 +45,23 @@ def fingerprint(
         typer.Option("--url", metavar="URL", help="The page in an archive; where a file stood."),
     ] = None,
     words: Annotated[bool, typer.Option("--words", help="The words, in order.")] = False,
+    chunks: Annotated[
+        str | None,
+        typer.Option(metavar="text|raw", help="Paragraphs' words, or bytes between their tags."),
+    ] = None,
     config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show fingerprints."""
-    scheme = settings(config).scheme
+    found = settings(config, chunks=chunks)
+    scheme = found.scheme
     kernels.prepare()
     from streams.views import view_of
 
     count = 0
     for document in _documents(paths, url, scheme):
         count += 1
-        view = view_of(document, scheme, words=words)
+        view = view_of(document, scheme, words=words, chunks=found.chunks)
         if json:
             print_json(view)
         else:

@@ -35,7 +35,10 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenBatch:
-    """Tokens of many pages: hash, field, block number and length in characters of each."""
+    """Tokens of many pages: hash, field, block number and length in characters of each.
+
+    Characters are the code points of the word that was hashed; `fields.ALONE` may be added to them.
+    """
 
     tokens: Ragged
     fields: NDArray[np.uint8]
@@ -98,12 +101,12 @@ def _seen(tokens: Any, offsets: Any, fields: Any, columns: Any, out: Any) -> Non
             while end < stop and _SEEN[fields[end]]:
                 end += 1
             size = end - start
-            out_tokens[count : count + size] = tokens[start:end]
-            out_blocks[count : count + size] = blocks[start:end]
-            out_lengths[count : count + size] = lengths[start:end]
-            target = places[count : count + size]
+            # Not by slices, whose check of sizes takes longer to compile than all of this.
             for i in range(size):
-                target[i] = start - first + i
+                out_tokens[count + i] = tokens[start + i]
+                out_blocks[count + i] = blocks[start + i]
+                out_lengths[count + i] = lengths[start + i]
+                places[count + i] = start - first + i
             count += size
             start = end
             while start < stop and not _SEEN[fields[start]]:

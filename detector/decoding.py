@@ -57,8 +57,13 @@ class Decoded:
 
     utf8: bytes
     charset: str  # as it was read, by Python's name
-    _body: bytes = field(repr=False)
+    body: bytes = field(repr=False)
     _marks: list[_Mark] = field(default_factory=list, repr=False)
+
+    @property
+    def contains_ascii(self) -> bool:
+        """Whether markup stands in the body as ASCII bytes."""
+        return self.charset == "utf-8" or self.charset in _CONTAIN_ASCII
 
     def body_offset(self, offset: int) -> int:
         """The offset in the body of the character that stands at an offset in the text.
@@ -68,11 +73,11 @@ class Decoded:
         if self.charset == "utf-8":
             return offset
         if offset >= len(self.utf8):
-            return len(self._body)
+            return len(self.body)
         if not self._marks:
-            self._marks.extend(_marks(self._body, self.charset))
+            self._marks.extend(_marks(self.body, self.charset))
         mark = self._marks[bisect_right(self._marks, offset, key=lambda mark: mark.text) - 1]
-        return _refined(self._body, self.charset, mark, offset)
+        return _refined(self.body, self.charset, mark, offset)
 
     def body_offsets(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
         """The same of many offsets at once, in time linear in the page.
@@ -99,7 +104,7 @@ class Decoded:
         ends = np.concatenate(([0], np.cumsum(in_text[which]))) if len(which) else np.zeros(1)
         starts = np.concatenate(([0], np.cumsum(in_body[which]))) if len(which) else np.zeros(1)
         found = starts[np.searchsorted(ends, offsets, side="right") - 1]
-        return np.minimum(found, len(self._body)).astype(np.int64)
+        return np.minimum(found, len(self.body)).astype(np.int64)
 
 
 def decode(body: bytes, charset: str) -> Decoded:

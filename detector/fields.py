@@ -23,3 +23,6 @@ class Field(IntEnum):
 
 UNSEEN = (Field.KEYWORDS, Field.DESCRIPTION, Field.URL)
 """Fields no reader sees: they weigh as terms but are no part of the page's text."""
+
+ALONE = 1 << 31
+"""In a token's length: it is a character of a script without spaces, and is written without one."""

@@ -9,17 +9,19 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from detector.batches import TokenBatch
+from detector.chunks import Unit
 from detector.decoding import Decoded, decode
 from detector.fields import Field
 from detector.hashing import HashScheme
 from detector.identity_sets import NONE
 from detector.ragged import Ragged
+from detector.raw_chunks import raw_chunks_of
 from detector.scan import Batch, ScanLimits, Source, scan_batch
 from detector.scanning import state
 from detector.sketches import Sketches, sketch
@@ -80,6 +82,7 @@ def fingerprints(
     *,
     limits: ScanLimits = _LIMITS,
     gram_sample: float = 1.0,
+    chunks: Unit = "text",
 ) -> Fingerprints:
     """The fingerprints of a batch of pages; the same for a page in any batch."""
     decoded = [decode(document.body, document.charset) for document in documents]
@@ -94,20 +97,33 @@ def fingerprints(
     told = batch.facts.tolist()
     facts = []
     for page, (document, text) in enumerate(zip(documents, decoded, strict=True)):
-        chunks = slice(chunk_at[page], chunk_at[page + 1])
+        own = slice(chunk_at[page], chunk_at[page + 1])
         words = slice(token_at[page], token_at[page] + told[page][state.TEXT_TOKENS])
-        spans = _to_body(text, starts[chunks], ends[chunks])
+        spans = _to_body(text, starts[own], ends[own])
         facts.append(_facts(document, text.utf8, batch, words, told[page], spans, scheme))
-    return Fingerprints(facts, made, starts, ends)
+    found = Fingerprints(facts, made, starts, ends)
+    return found if chunks == "text" else _with_raw_chunks(found, decoded, scheme, limits)
+
+
+def _with_raw_chunks(
+    made: Fingerprints, decoded: Sequence[Decoded], scheme: HashScheme, limits: ScanLimits
+) -> Fingerprints:
+    raw, cut = raw_chunks_of(decoded, scheme, most=limits.blocks)
+    facts = [
+        replace(told, truncated=True) if more else told
+        for told, more in zip(made.facts, cut, strict=True)
+    ]
+    starts, ends = raw.starts.astype(np.int64), raw.ends.astype(np.int64)
+    return Fingerprints(facts, replace(made.sketches, chunks=raw), starts, ends)
 
 
 def tokens_of(batch: Batch) -> TokenBatch:
-    """A scan's tokens as the sketches take them. A token is as long as it stands in the source."""
+    """A scan's tokens as the sketches take them."""
     return TokenBatch(
         Ragged(batch.hashes, batch.token_at),
         batch.fields,
         batch.blocks.view(np.uint32),
-        (batch.ends - batch.starts).view(np.uint32),
+        batch.lengths,
     )
 
 

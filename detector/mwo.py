@@ -119,7 +119,9 @@ def _heaviest_first(halves: Any, count: Any, order: Any, spare: Any) -> None:
             digit = 255 - ((halves[order[i]] >> shift) & 255)
             spare[starts[digit]] = order[i]
             starts[digit] += 1
-        order[:count] = spare[:count]
+        # Not by slices: see `batches`.
+        for i in range(count):
+            order[i] = spare[i]
         shift += 8
 
 

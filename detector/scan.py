@@ -39,13 +39,23 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from detector.fields import ALONE
 from detector.scanning import state
 from detector.scanning.addresses import ADDRESS_ROOM
 from detector.scanning.kernel import ROW, scan_pages
 from detector.scanning.mixing import secrets_of
-from detector.scanning.output import LINK_WIDTH, SEGMENT_WIDTH, TOKEN_WIDTH
+from detector.scanning.output import ALONE as IS_ALONE
+from detector.scanning.output import (
+    FIELD_BITS,
+    LINK_WIDTH,
+    SEGMENT_WIDTH,
+    SIZE_SHIFT,
+    TOKEN_WIDTH,
+)
 from detector.scanning.tables import tables
 from detector.scanning.work import new_work
+
+_TO_ALONE = (ALONE // IS_ALONE).bit_length() - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +112,7 @@ class Scan:
     ends: NDArray[np.int32]
     blocks: NDArray[np.int32]  # -1 in meta content and URL
     fields: NDArray[np.uint8]
+    lengths: NDArray[np.uint32]  # code points of what was hashed, ALONE in scripts without spaces
     text_tokens: int  # so many at the front are title and text
     block_starts: NDArray[np.int32]
     block_ends: NDArray[np.int32]
@@ -133,6 +144,7 @@ class Batch:
     ends: NDArray[np.int32]
     blocks: NDArray[np.int32]
     fields: NDArray[np.uint8]
+    lengths: NDArray[np.uint32]
     block_starts: NDArray[np.int32]
     block_ends: NDArray[np.int32]
     links: NDArray[np.int32]
@@ -158,6 +170,7 @@ class Batch:
             self.ends[tokens],
             self.blocks[tokens],
             self.fields[tokens],
+            self.lengths[tokens],
             facts[state.TEXT_TOKENS],
             self.block_starts[blocks],
             self.block_ends[blocks],
@@ -290,13 +303,15 @@ def _cut(
         start += room
     spans, block_starts, block_ends, hrefs, images, runs = written
     of_tokens = spans.reshape(-1, TOKEN_WIDTH)
+    told = of_tokens[:, 2].astype(np.uint32)
     batch = Batch(
         sources,
         hashes[:tokens].copy(),
         of_tokens[:, 0].copy(),
         of_tokens[:, 1].copy(),
         of_tokens[:, 3].copy(),
-        of_tokens[:, 2].astype(np.uint8),
+        (told & FIELD_BITS).astype(np.uint8),
+        (told >> SIZE_SHIFT | (told & IS_ALONE) << _TO_ALONE).view(np.uint32),
         block_starts.copy(),
         block_ends.copy(),
         hrefs.reshape(-1, LINK_WIDTH).copy(),

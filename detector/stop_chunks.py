@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from detector.batches import TokenBatch, text_of
-from detector.chunks import raw_chunks, text_chunks
+from detector.chunks import text_chunks
 from detector.hashing import HashScheme
 from detector.label_build import NO_FILE
 from detector.label_table import ABSENT, HashTable
+from detector.raw_chunks import raw_chunks
 
 Tokenize = Callable[[Sequence[str]], TokenBatch]
 """The tokenizer that scans pages, for plain texts: one page for each."""

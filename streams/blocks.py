@@ -21,6 +21,7 @@ from streams.records import VERSIONS
 from streams.wire import Headers, Malformed, check_schema, headers_for
 
 if TYPE_CHECKING:
+    from detector.chunks import Unit
     from detector.fingerprint import Fingerprints
 
 MIN_VALUES, SUPERSHINGLES, SIMHASH_WORDS = 84, 6, 6
@@ -68,6 +69,8 @@ PAGES_HEADER = "pages"
 _ENVELOPE = 4096
 _VERSION = b"fingerprints"
 _SCHEME = b"scheme"
+_CHUNKS = b"chunks"
+_UNITS: Mapping[bytes, Unit] = {b"text": "text", b"raw": "raw"}
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
@@ -83,9 +86,18 @@ def block_of(
         columns = [pa.array([row[f.name] for row in rows], f.type) for f in PAGE_FIELDS]
     except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
         raise BadPage("malformed-message", f"a value that no page has: {error}") from error
+    schema = SCHEMA.with_metadata({_CHUNKS: made.sketches.chunks.unit})
     sketches = _sketch_columns(made, grams=grams)
     labels = label_columns([NOTHING] * len(rows) if marks is None else marks)
-    return pa.record_batch([*columns, *sketches, *labels], schema=SCHEMA)
+    return pa.record_batch([*columns, *sketches, *labels], schema=schema)
+
+
+def unit_of(block: pa.RecordBatch) -> Unit:
+    """What a chunk of the block's pages is. Chunks of different units are never compared."""
+    unit: Unit | None = _UNITS.get((block.schema.metadata or {}).get(_CHUNKS, b"text"))
+    if unit is None:
+        raise Malformed("a fingerprint block with chunks of a kind that is not known")
+    return unit
 
 
 def _sketch_columns(made: Fingerprints, *, grams: bool) -> list[pa.Array]:
@@ -120,8 +132,10 @@ def _lists(offsets: NDArray[np.int64], values: NDArray[Any]) -> pa.Array:
 
 
 def encode(block: pa.RecordBatch, scheme: HashScheme) -> bytes:
-    """The block as bytes, with its version and its scheme."""
-    metadata = {_VERSION: str(VERSIONS["fingerprints"]), _SCHEME: scheme.name}
+    """The block as bytes, with its version, its scheme and what its chunks are."""
+    metadata = {
+        _VERSION: str(VERSIONS["fingerprints"]), _SCHEME: scheme.name, _CHUNKS: unit_of(block),
+    }  # fmt: skip
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, SCHEMA.with_metadata(metadata), options=_OPTIONS) as writer:
         writer.write_batch(block.replace_schema_metadata(metadata))

@@ -126,7 +126,9 @@ class LocalSink:
         self._bus = bus
         self._batch_pages = settings.batch_pages
         self._window = settings.window_pages
-        stage = FingerprintStage(settings.scheme, only_partition, read_origin, settings.grams)
+        stage = FingerprintStage(
+            settings.scheme, only_partition, read_origin, settings.grams, settings.chunks
+        )
         self._runner: Runner = (
             InProcess(stage) if settings.workers == 1 else ProcessPool(stage, settings.workers)
         )

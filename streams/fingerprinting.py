@@ -47,6 +47,7 @@ class FingerprintStage:
     read_origin: ReadOrigin | None = None
     # The grams of quilts make a block several times larger.
     grams: Literal["all", "sampled", "none"] = "none"
+    chunks: Literal["text", "raw"] = "text"
     name: str = "fingerprint"
     reads: tuple[str, ...] = (topics.PAGES,)
     sole: bool = False
@@ -106,7 +107,7 @@ class FingerprintStage:
         from detector.fingerprint import fingerprints  # numba, loaded by who really works
 
         sample = GRAM_SAMPLE if self.grams == "sampled" else 1.0
-        made = fingerprints(documents, self.scheme, gram_sample=sample)
+        made = fingerprints(documents, self.scheme, gram_sample=sample, chunks=self.chunks)
         for row, facts in zip(rows, made.facts, strict=True):
             row["title"], row["excerpt"] = facts.title, facts.excerpt
             row["text_start"], row["text_end"] = facts.start, facts.end

@@ -66,8 +66,10 @@ def columns() -> str:
     """The columns of a fingerprint block, as text."""
     head = (
         f"fingerprints/{VERSIONS['fingerprints']}: an Arrow IPC stream of one record batch, "
-        "compressed with zstd.\n"
-        "Metadata of the schema: `scheme`, the hash scheme; `fingerprints`, this version.\n\n"
+        "compressed with lz4.\n"
+        "Metadata of the schema: `scheme`, the hash scheme; `fingerprints`, this version;\n"
+        "`chunks`: `text` if a chunk is a paragraph's words, `raw` if it is the bytes between\n"
+        "paragraph tags; the two are never compared.\n\n"
     )
     lines = (
         f"{field.name:14} {field.type}{'' if field.nullable else ' not null'}"

@@ -55,6 +55,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     # Which word 5-grams a fingerprint carries: quilts need them, and they are most of its bytes.
     grams: Literal["all", "sampled", "none"] = "none"
+    # What a chunk is: a paragraph's words, or the bytes between paragraph tags.
+    chunks: Literal["text", "raw"] = "text"
 
     max_body_bytes: Positive = 32 * MIB
 

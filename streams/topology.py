@@ -86,7 +86,9 @@ def worker(
         return stateful_worker(stage, settings, bus, meters, say)
     outlet = bus.outlet()
     partition_for = partial(outlet.partition_for, topics.FINGERPRINTS)
-    made = FingerprintStage(settings.scheme, partition_for, read_origin, settings.grams)
+    made = FingerprintStage(
+        settings.scheme, partition_for, read_origin, settings.grams, settings.chunks
+    )
     return Worker(made, bus, outlet, meters, pace=_pace(settings), say=say)
 
 

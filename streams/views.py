@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import msgspec
 
-from detector.decoding import decode
-from detector.fingerprint import Document, fingerprints
+from detector.chunks import Unit
+from detector.decoding import Decoded, decode
+from detector.fingerprint import Document, Fingerprints, fingerprints
 from detector.hashing import HashScheme, hex_of
 from detector.readable import Readable
 from detector.scan import Scan, scan
@@ -57,11 +58,14 @@ class FingerprintView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     truncated: bool | None
     scheme: str
     words: list[str] | None = None
+    chunks: Unit = "text"
 
 
-def view_of(document: Document, scheme: HashScheme, *, words: bool = False) -> FingerprintView:
+def view_of(
+    document: Document, scheme: HashScheme, *, words: bool = False, chunks: Unit = "text"
+) -> FingerprintView:
     """The fingerprint of one page, with the strings behind its hashes."""
-    made = fingerprints([document], scheme)
+    made = fingerprints([document], scheme, chunks=chunks)
     facts, sketches = made.facts[0], made.sketches
     decoded = decode(document.body, document.charset)
     scanned = scan(
@@ -78,9 +82,9 @@ def view_of(document: Document, scheme: HashScheme, *, words: bool = False) -> F
         title=readable.title,
         tokens=int(sketches.words[0]),
         words=strings[: scanned.text_tokens] if words else None,
+        chunks=chunks,
         text=readable.text,
-        blocks=_blocks(scanned, readable, made.chunk_starts.tolist(), made.chunk_ends.tolist(),
-                       sketches.chunks.hashes.values.tolist()),
+        blocks=_blocks(made, decoded, scanned, readable),
         links=[LinkView(url=x.url, anchor=x.anchor, same_site=x.same_site)
                for x in readable.links()],
         file_hash=hex_of(facts.file_hash),
@@ -96,22 +100,32 @@ def view_of(document: Document, scheme: HashScheme, *, words: bool = False) -> F
     )  # fmt: skip
 
 
-def _blocks(
-    scanned: Scan, readable: Readable, starts: list[int], ends: list[int], chunks: list[int]
-) -> list[Block]:
+def _blocks(made: Fingerprints, decoded: Decoded, scanned: Scan, readable: Readable) -> list[Block]:
+    chunks = made.sketches.chunks
+    starts, ends = made.chunk_starts.tolist(), made.chunk_ends.tolist()
+    if chunks.unit == "raw":
+        parts = [decoded.body[start:end] for start, end in zip(starts, ends, strict=True)]
+        texts = [part.decode(decoded.charset, "replace") for part in parts]
+    else:
+        texts = _texts(scanned, readable)
+    hashes = map(hex_of, chunks.hashes.values.tolist())
+    return [
+        Block(start=start, end=end, text=text, chunk=chunk)
+        for start, end, text, chunk in zip(starts, ends, texts, hashes, strict=True)
+    ]
+
+
+def _texts(scanned: Scan, readable: Readable) -> list[str]:
     """A chunk is the words of a block; the block's text is read by the scan's own offsets."""
     numbers = scanned.blocks[: scanned.text_tokens]
+    if not len(numbers):
+        return []
     first = [
         0,
         *(index for index in range(1, len(numbers)) if numbers[index] != numbers[index - 1]),
     ]
     last = [*(index - 1 for index in first[1:]), len(numbers) - 1]
     return [
-        Block(
-            start=start,
-            end=end,
-            text=readable.text_of(int(scanned.starts[a]), int(scanned.ends[b])),
-            chunk=hex_of(chunk),
-        )
-        for start, end, chunk, a, b in zip(starts, ends, chunks, first, last, strict=False)
+        readable.text_of(int(scanned.starts[a]), int(scanned.ends[b]))
+        for a, b in zip(first, last, strict=True)
     ]

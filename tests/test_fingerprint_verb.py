@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from detector.hashing import HashScheme, hex_of
 from tests.command import ROOT
 from tests.pages import Fetch, body_of, write_warc
 
@@ -62,6 +63,23 @@ def test_a_page_has_all_fields(tmp_path: Path) -> None:
     weights = [term["weight"] for term in view["terms"]]
     assert weights == sorted(weights, reverse=True)
     assert {"lamps", "café"} <= {term["term"] for term in view["terms"]}
+
+
+def test_raw_chunks_are_bytes_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_bytes(PAGE.encode("utf-16"))
+    (view,) = views(path, "--chunks", "raw")
+    assert view["chunks"] == "raw"
+    assert [block["text"].lstrip("\ufeff") for block in view["blocks"]] == PAGE.split("<p>")
+    body = path.read_bytes()
+    for block in view["blocks"][1:]:
+        part = body[block["start"] : block["end"]]
+        assert part.decode("utf-16-le") == block["text"]
+        assert block["chunk"] == hex_of(HashScheme().of_bytes(part))
+    assert "chunks" not in views(path)[0]
+    done = run(path, "--chunks", "lines")
+    assert done.returncode == 2
+    assert "--chunks" in done.stderr
 
 
 def test_a_page_of_an_archive_is_found_by_its_url(tmp_path: Path) -> None:

@@ -215,12 +215,13 @@ def begin_base(
     where = compare_host(base, start, stop, buf, work)
     for from_root in range(2):
         length = _put_base(buf, work, base, n, from_root == 1, term)
-        h, w, used = push_bytes(
+        h, w, used, size = push_bytes(
             work.secrets[0], uint64(0), uint64(0), term, length, work.secrets[1]
         )
-        work.below[3 * from_root] = h
-        work.below[3 * from_root + 1] = w
-        work.below[3 * from_root + 2] = used
+        work.below[4 * from_root] = h
+        work.below[4 * from_root + 1] = w
+        work.below[4 * from_root + 2] = used
+        work.below[4 * from_root + 3] = uint64(size)
     return where
 
 
@@ -229,29 +230,30 @@ def picture_hash(
     buf: NDArray[np.uint8], at: Int, end: Int, work: Work, look: Tables, text: NDArray[np.uint8],
     term: NDArray[np.uint8], below_base: Bool,
 ) -> Tuple:  # fmt: skip
-    """(whether an IMG has a term, its hash) (Henzinger 2006, section 2).
+    """(whether an IMG has a term, its hash, its characters) (Henzinger 2006, section 2).
 
     On the page's own host the file's name; on another the whole address, its scheme and host in
     lower case. `below_base`: relative addresses are below a `base` on another host.
     """
-    h, w, used = work.secrets[0], uint64(0), uint64(0)
+    h, w, used, before = work.secrets[0], uint64(0), uint64(0), 0
     n = decoded(buf, at, end, end - at, look, text)
     where, start, stop = host_span(text, n)
     if where == RELATIVE and below_base:
-        from_root = 3 if n > 0 and _is_slash(text[0]) else 0
+        from_root = 4 if n > 0 and _is_slash(text[0]) else 0
         h, w, used = work.below[from_root], work.below[from_root + 1], work.below[from_root + 2]
+        before = int64(work.below[from_root + 3])
         length = _put(text, 0, n, term, 0)
     elif where == NO_PAGE:
         length = _put(text, 0, n, term, 0)
     elif where == RELATIVE or compare_host(text, start, stop, buf, work) == SAME_HOST:
         length = _file_name(text, stop, n, term)
         if length == 0:
-            return False, h
+            return False, h, 0
     else:
         length = _put_lower(text, stop, term, _put_scheme(buf, work, text, term))
         length = _put(text, stop, n, term, length)
-    h, w, used = push_bytes(h, w, used, term, length, work.secrets[1])
-    return True, finish(h, w, work.secrets)
+    h, w, used, size = push_bytes(h, w, used, term, length, work.secrets[1])
+    return True, finish(h, w, work.secrets), before + size
 
 
 @part

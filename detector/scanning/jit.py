@@ -17,6 +17,8 @@ from typing import Any, TypeAlias, TypeVar, cast
 import numba as _numba
 import numpy as np
 import xxhash
+from numba import types
+from numba.extending import intrinsic
 
 # Within kernels numba infers the types; to the type checker a number there is anything, since it
 # knows no numpy number that takes the place of an int.
@@ -50,6 +52,29 @@ def inlined(function: F) -> F:
         forceinline=True,
     )
     return cast(F, compiler(function))
+
+
+def merged(function: F) -> F:
+    """A part that is called from one place, and becomes its caller's own code at once.
+
+    Otherwise it is optimized twice with all that it calls: alone, and again within its caller.
+    """
+    _parts.append(cast(FunctionType, function))
+    compiler = _njit(nogil=True, _nrt=False, inline="always")
+    return cast(F, compiler(function))
+
+
+def _apart(typing: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.function.attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.none(), codegen
+
+
+apart = cast(Any, intrinsic(_apart))
+"""Within a part: it stays a function. What is rare would make the loop that calls it slow, and
+long to compile."""
 
 
 @inlined

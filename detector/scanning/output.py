@@ -29,7 +29,10 @@ JOINED, SPACE, LINE, PARAGRAPH = range(4)
 # A segment's other bits.
 REFERENCES, KEEP_SPACE, OF_TITLE = 4, 8, 16
 
-TOKEN_WIDTH = 4  # start, end, field, block
+TOKEN_WIDTH = 4  # start, end, facts, block
+# A token's facts: its field; whether it is a character of a script without spaces; its characters.
+FIELD_BITS, ALONE, SIZE_SHIFT = 7, 8, 4
+_LARGEST = (1 << 27) - 1
 LINK_WIDTH = 5  # href start, href end, anchor start, anchor end, same site
 SEGMENT_WIDTH = 3  # start, end, bits
 
@@ -42,7 +45,13 @@ class Output(NamedTuple):
 
 
 @part
-def emit(work: Work, out: Output, value: Int, start: Int, end: Int, field: Int) -> None:
+def facts_of(field: Int, size: Int) -> Int:
+    """A token's facts as one number."""
+    return field | min(size, _LARGEST) << SIZE_SHIFT
+
+
+@part
+def emit(work: Work, out: Output, value: Int, start: Int, end: Int, facts: Int) -> None:
     """Write a token; the first after a break opens a block."""
     st = work.st
     t = st[TOKEN]
@@ -54,7 +63,7 @@ def emit(work: Work, out: Output, value: Int, start: Int, end: Int, field: Int) 
     at = TOKEN_WIDTH * t
     out.columns[uint64(at)] = start - st[ORIGIN]
     out.columns[uint64(at + 1)] = end - st[ORIGIN]
-    out.columns[uint64(at + 2)] = field
+    out.columns[uint64(at + 2)] = facts
     st[LINES] = 0
     if st[NUMBERED] == 0:
         out.columns[uint64(at + 3)] = -1

@@ -19,14 +19,14 @@ from detector.scanning import state as s
 from detector.scanning import syntax as sx
 from detector.scanning import text as tx
 from detector.scanning.addresses import RELATIVE
-from detector.scanning.jit import Bool, Int, inlined, int64, part
+from detector.scanning.jit import Bool, Int, apart, int64, merged, part
 from detector.scanning.output import Output
 from detector.scanning.tables import Tables
 from detector.scanning.tags import closed, note_segment, opened, read_range
 from detector.scanning.work import Work
 
 
-@part
+@merged
 def scan_page(
     buf: NDArray[np.uint8], look: Tables, work: Work, out: Output, scratch: NDArray[np.uint8]
 ) -> None:
@@ -93,7 +93,7 @@ def _start(work: Work, lo: Int) -> None:
     work.word[tx.KIND] = 0
 
 
-@inlined
+@merged
 def _markup(
     buf: NDArray[np.uint8], at: Int, hi: Int, how: Int, plain: Int, look: Tables, work: Work,
     out: Output, scratch: NDArray[np.uint8],
@@ -160,6 +160,7 @@ def _in_template(
     buf: NDArray[np.uint8], end: Int, hi: Int, kind: Int, closing: Bool, work: Work
 ) -> Int:
     """A tag that no reader sees: only its template's end matters, and what may hide that."""
+    apart()
     if kind == el.TEMPLATE:
         work.now[s.TEMPLATES] += -1 if closing else 1
     elif not closing:
@@ -177,6 +178,7 @@ def _waiting(
     buf: NDArray[np.uint8], look: Tables, work: Work, out: Output, first_picture: Int
 ) -> None:
     """What is read out of its place: a late title; meta content and URL, which are in no block."""
+    apart()
     st, now, bound = work.st, work.now, work.bound
     first_token = now[s.PAGE_TOKEN]
     if now[s.LATE_START] >= 0:

@@ -25,7 +25,7 @@ from detector.scanning.addresses import (
     destination,
     picture_hash,
 )
-from detector.scanning.jit import Int, inlined, part
+from detector.scanning.jit import Int, apart, inlined, part
 from detector.scanning.output import Output
 from detector.scanning.tables import Tables
 from detector.scanning.work import Work
@@ -202,6 +202,7 @@ def _link(
 @part
 def _title(buf: NDArray[np.uint8], end: Int, hi: Int, look: Tables, work: Work, out: Output) -> Int:
     """The first title is the page's; a browser shows no other."""
+    apart()
     st, now, facts = work.st, work.now, work.facts
     stop = sx.raw_end(buf, end, hi, work.found[sx.NAME], work.found[sx.NAME_END])
     if facts[s.TITLE_START] < 0:
@@ -222,18 +223,20 @@ def _title(buf: NDArray[np.uint8], end: Int, hi: Int, look: Tables, work: Work, 
 def _picture(
     buf: NDArray[np.uint8], look: Tables, work: Work, out: Output, scratch: NDArray[np.uint8]
 ) -> None:
+    apart()
     st, now, found = work.st, work.now, work.found
     if found[sx.SRC] < 0:
         return
     room = len(scratch) // 2
     below_base = now[s.BASE_WHERE] != RELATIVE and now[s.BASE_WHERE] != SAME_HOST
-    exists, value = picture_hash(
+    exists, value, size = picture_hash(
         buf, found[sx.SRC], found[sx.SRC + 1], work, look,
         scratch[:room], scratch[room:], below_base,
     )  # fmt: skip
     if exists:
         token = st[o.TOKEN]
-        o.emit(work, out, value, found[sx.SRC], found[sx.SRC + 1], now[s.FIELD])
+        facts = o.facts_of(now[s.FIELD], size)
+        o.emit(work, out, value, found[sx.SRC], found[sx.SRC + 1], facts)
         if st[o.TOKEN] > token:
             o.add_picture(work, out, token - now[s.PAGE_TOKEN])
 
@@ -243,6 +246,7 @@ def _metadata(
     buf: NDArray[np.uint8], kind: Int, look: Tables, work: Work, scratch: NDArray[np.uint8]
 ) -> None:
     """`base`, `link`, `meta`: of each kind the first counts."""
+    apart()
     now, found, facts, origin = work.now, work.found, work.facts, work.st[o.ORIGIN]
     if kind == el.BASE:
         if found[sx.HREF] >= 0 and facts[s.BASE_START] < 0:

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from detector.scanning.jit import Int, byte_at, int64, part, uint64
 from detector.scanning.mixing import fold_product
-from detector.scanning.output import LINES, Output, emit, end_block
+from detector.scanning.output import ALONE, LINES, Output, emit, end_block, facts_of
 from detector.scanning.references import reference, starts_reference
 from detector.scanning.syntax import starts_markup
 from detector.scanning.tables import APART, IGNORED, MARK, PLAIN, SINGLE, Tables
-from detector.scanning.words import code_point, finish, kind_of, push_folded
+from detector.scanning.words import code_point, finish, folded_of, kind_of, points_of, push_folded
 from detector.scanning.work import Work
 
 # How text is read, as bits.
@@ -30,8 +30,7 @@ LINED = 4  # blank lines end blocks
 ATTRIBUTE = 8  # the rules of attribute values for references
 
 # The open word, by place in its array.
-KIND, START, END, HASH, BYTES, USED, FIELD = range(7)
-OPEN_WORD = 6
+KIND, START, END, HASH, BYTES, USED, FACTS, SIZE = range(8)
 _NONE, _WORD, _SINGLE = range(3)
 
 _BYTE = uint64(8)
@@ -45,7 +44,8 @@ def end_word(work: Work, out: Output) -> None:
     word = work.word
     if word[KIND] != _NONE:
         value = finish(word[HASH], word[BYTES], work.secrets)
-        emit(work, out, value, int64(word[START]), int64(word[END]), int64(word[FIELD]))
+        facts = facts_of(int64(word[FACTS]), int64(word[SIZE]))
+        emit(work, out, value, int64(word[START]), int64(word[END]), facts)
         word[KIND] = _NONE
 
 
@@ -59,7 +59,7 @@ def read_text(
     seed, first = secrets[0], secrets[1]
     kind, start, end = int64(word[KIND]), int64(word[START]), int64(word[END])
     # A word is of the field that it starts in.
-    own = int64(word[FIELD])
+    own, size = int64(word[FACTS]), int64(word[SIZE])
     h, w, used = word[HASH], word[BYTES], word[USED]
     i = at
     while i < limit:
@@ -68,10 +68,11 @@ def read_text(
         if folded > PLAIN:
             if kind != _WORD:
                 if kind == _SINGLE:
-                    emit(work, out, finish(h, w, secrets), start, end, own)
+                    emit(work, out, finish(h, w, secrets), start, end, facts_of(own, size))
                 kind = _WORD
-                start, own = i, field
+                start, own, size = i, field, 0
                 h, w, used = seed, _ZERO, _ZERO
+            size -= i
             while True:
                 w |= uint64(folded) << used
                 used += _BYTE
@@ -85,10 +86,11 @@ def read_text(
                 if folded <= PLAIN:
                     break
             end = i
+            size += i
             continue
         if folded == PLAIN:
             if kind != _NONE:
-                emit(work, out, finish(h, w, secrets), start, end, own)
+                emit(work, out, finish(h, w, secrets), start, end, facts_of(own, size))
                 kind = _NONE
             if (how & LINED) != 0:
                 _line(buf, i, limit, c, work, out)
@@ -114,7 +116,7 @@ def read_text(
             what = kind_of(code, look)
             if what == APART or (what == MARK and kind == _NONE):
                 if kind != _NONE:
-                    emit(work, out, finish(h, w, secrets), start, end, own)
+                    emit(work, out, finish(h, w, secrets), start, end, facts_of(own, size))
                     kind = _NONE
                 if (how & LINED) != 0 and code > 0x20:
                     work.st[LINES] = 0
@@ -122,20 +124,24 @@ def read_text(
                 if what != MARK:
                     wanted = _SINGLE if what == SINGLE else _WORD
                     if kind != _NONE and (kind != wanted or kind == _SINGLE):
-                        emit(work, out, finish(h, w, secrets), start, end, own)
+                        emit(work, out, finish(h, w, secrets), start, end, facts_of(own, size))
                         kind = _NONE
                     if kind == _NONE:
                         kind = wanted
-                        start, own = i, field
+                        start, own, size = i, field, 0
+                        if kind == _SINGLE:
+                            own |= ALONE
                         h, w, used = seed, _ZERO, _ZERO
-                h, w, used = push_folded(h, w, used, code, first, look)
+                folded_code = folded_of(code, look)
+                size += points_of(folded_code)
+                h, w, used = push_folded(h, w, used, code, folded_code, first)
                 end = stop
             if second == 0:
                 break
             code, second = second, 0
         i = stop
     word[KIND], word[START], word[END] = uint64(kind), uint64(start), uint64(end)
-    word[FIELD] = uint64(own)
+    word[FACTS], word[SIZE] = uint64(own), uint64(size)
     word[HASH], word[BYTES], word[USED] = h, w, used
     return i
 

@@ -17,6 +17,8 @@ from detector.scanning.references import REPLACEMENT
 from detector.scanning.tables import Tables
 
 _CODE_MASK = uint64((1 << 21) - 1)
+_SECOND = uint64(21)
+_THIRD = uint64(42)
 _FULL = uint64(64)
 _BYTE = uint64(8)
 _ZERO = uint64(0)
@@ -88,14 +90,25 @@ def push_plain(h: Int, w: Int, used: Int, code: Int, first: Int) -> Tuple:
 
 
 @part
-def push_folded(h: Int, w: Int, used: Int, code: Int, first: Int, look: Tables) -> Tuple:
+def folded_of(code: Int, look: Tables) -> Int:
+    """What a code point is folded to: up to three of 21 bits; 0, itself."""
+    return look.folds[int64(look.fold_page[code >> 8]) << 8 | (code & 0xFF)]
+
+
+@part
+def points_of(folded: Int) -> Int:
+    """How many code points it is folded to."""
+    return 1 + int64(folded >> _SECOND != 0) + int64(folded >> _THIRD != 0)
+
+
+@part
+def push_folded(h: Int, w: Int, used: Int, code: Int, folded: Int, first: Int) -> Tuple:
     """Add a code point, case-folded."""
-    folded = look.folds[int64(look.fold_page[code >> 8]) << 8 | (code & 0xFF)]
     if folded == 0:
         return push_plain(h, w, used, code, first)
     while folded != 0:
         h, w, used = push_plain(h, w, used, int64(folded & _CODE_MASK), first)
-        folded >>= uint64(21)
+        folded >>= _SECOND
     return h, w, used
 
 
@@ -107,7 +120,9 @@ def finish(h: Int, w: Int, secrets: NDArray[np.uint64]) -> Int:
 
 @part
 def push_bytes(h: Int, w: Int, used: Int, text: NDArray[np.uint8], end: Int, first: Int) -> Tuple:
-    """Add bytes as they are."""
+    """Add bytes as they are; and how many characters they begin."""
+    size = 0
     for i in range(end):
+        size += int64((text[i] & 0xC0) != 0x80)
         h, w, used = _push(h, w, used, int64(text[i]), first)
-    return h, w, used
+    return h, w, used, size

@@ -40,6 +40,6 @@ def new_work(secrets: NDArray[np.uint64]) -> NDArray[np.void]:
             found=np.zeros(16, np.int64),
             word=np.zeros(8, np.uint64),
             facts=np.zeros(16, np.int64),
-            below=np.zeros(6, np.uint64),
+            below=np.zeros(8, np.uint64),
         )
     )

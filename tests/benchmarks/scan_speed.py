@@ -17,7 +17,7 @@ from resiliparse.parse.html import HTMLTree
 from detector.hashing import PUBLIC_KEY
 from detector.scan import Source, scan, scan_batch
 from tests.detector.hostile_rows import ROWS, row
-from tests.detector.test_real_pages import _pages
+from tests.detector.test_real_pages import real_pages
 
 _ROUNDS = 7
 _BATCH = 64
@@ -57,7 +57,7 @@ def speed(pages: Sequence[bytes]) -> dict[str, float]:
 
 def hostile(size: int = 1 << 20) -> dict[str, float]:
     """Time per byte of each hostile row over that of real pages."""
-    real = b"".join(page for _, page in _pages())[:size]
+    real = b"".join(page for _, page in real_pages())[:size]
     best: dict[str, float] = {}
     rows = {"real pages": real, **{name: row(name, size) for name in ROWS}}
     for _ in range(3):
@@ -69,7 +69,7 @@ def hostile(size: int = 1 << 20) -> dict[str, float]:
 
 def main() -> None:
     """Print both tables."""
-    for name, value in speed([page for _, page in _pages()][:150]).items():
+    for name, value in speed([page for _, page in real_pages()][:150]).items():
         sys.stdout.write(f"{name:24}{value:12.1f}\n")
     for name, value in sorted(hostile().items(), key=lambda item: -item[1]):
         sys.stdout.write(f"{name:32}{value:8.2f}\n")

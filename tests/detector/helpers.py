@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from detector.fields import Field
+from detector.fields import ALONE, Field
 from detector.hashing import PUBLIC_KEY
 from detector.readable import Readable
 from detector.scan import Scan, scan
 from detector.scanning.mixing import word_hash
+from tests.detector.make_unicode_tables import kind_of
 
 
 def scanned(page: str | bytes, *, html: bool = True, url: str = "") -> Scan:
@@ -21,6 +22,12 @@ def words(page: str | bytes, *, html: bool = True) -> list[str]:
     found = Readable(result).words()
     hashed = [word_hash(word.encode("utf-8", "surrogatepass"), PUBLIC_KEY) for word in found]
     assert hashed == result.hashes.tolist(), found
+    images = set(result.images.tolist())
+    lengths = [
+        len(word) + ALONE * (at not in images and kind_of(word[0]) == "single")
+        for at, word in enumerate(found)
+    ]
+    assert lengths == result.lengths.tolist(), found
     return found[: result.text_tokens]
 
 

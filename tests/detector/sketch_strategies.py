@@ -19,7 +19,9 @@ schemes = st.builds(HashScheme, words)
 @st.composite
 def token_pages(draw: st.DrawFn) -> list[list[tuple[int, int, int, int]]]:
     """Pages of tokens: hash, field, block and length of each."""
-    token = st.tuples(words | few_words, st.integers(0, 7), st.integers(0, 3), st.integers(0, 40))
+    lengths = st.integers(0, 40)
+    lengths |= lengths.map((1 << 31).__add__)
+    token = st.tuples(words | few_words, st.integers(0, 7), st.integers(0, 3), lengths)
     return draw(st.lists(st.lists(token, max_size=60), max_size=5))
 
 

@@ -39,7 +39,7 @@ def _files() -> tuple[str, list[Path]]:
     return "pages of installed packages", found
 
 
-def _pages() -> Iterator[tuple[str, bytes]]:
+def real_pages() -> Iterator[tuple[str, bytes]]:
     for path in _files()[1]:
         data = path.read_bytes()
         yield path.name, gzip.decompress(data) if path.suffix == ".gz" else data
@@ -52,7 +52,7 @@ def _pages() -> Iterator[tuple[str, bytes]]:
 @pytest.mark.parametrize("corpus", [f"{_files()[0]} and pydoc"])
 def test_words_are_those_of_the_tree(corpus: str) -> None:
     seen, differ = 0, []
-    for name, page in _pages():
+    for name, page in real_pages():
         seen += 1
         result = scanned(page)
         images = set(result.images.tolist())

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from detector.batches import text_of
-from detector.chunks import raw_chunks, text_chunks
+from detector.chunks import text_chunks
 from detector.hashing import HashScheme
+from detector.raw_chunks import raw_chunks
 from detector.stop_chunks import Counted, StopChunks, StopList, proposals, shipped
 from tests.detector.plain_words import SCHEME, tokenize
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from detector.fields import Field
 from detector.hashing import HashScheme
 
 MASK = (1 << 64) - 1
 NO_PHRASE = MASK
+ALONE = 1 << 31
 UNSEEN = {Field.KEYWORDS, Field.DESCRIPTION, Field.URL}
 TABLE_1 = {
     Field.URL: 2,
@@ -101,7 +102,9 @@ def text_chunks(
     chunks = []
     for _, run in groupby(range(len(tokens)), key=lambda at: blocks[at]):
         places = list(run)
-        length = sum(lengths[at] for at in places) + len(places) - 1
+        words = [lengths[at] < ALONE for at in places]
+        spaces = sum(one and other for one, other in pairwise(words))
+        length = sum(lengths[at] % ALONE for at in places) + spaces
         hashed = sequence([tokens[at] for at in places], scheme)
         chunks.append((hashed, length, places[0], places[-1] + 1))
     return chunks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pytest
@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from detector.errors import SchemeMismatch
 from detector.hashing import HashScheme
 from streams import topics
-from streams.blocks import SCHEMA, block_messages, encode, read_block, read_pages
+from streams.blocks import SCHEMA, block_messages, encode, read_block, read_pages, unit_of
 from streams.bus import Message, Outgoing
 from streams.fingerprinting import FingerprintStage
 from streams.records import Origin, Page, Sighting
 from streams.wire import Malformed, page_message
 from tests.pages import SCHEME, Fetch, page_of
-from tests.streams.stages import as_message, index_stage, page_messages, zero
+from tests.streams.stages import as_message, by_site, index_stage, page_messages, zero
 
 text = st.text(st.characters(codec="utf-8"), max_size=30)
 urls = text | text.map("http://a.example/".__add__) | text.map("http://".__add__)
@@ -63,6 +63,32 @@ def test_a_block_over_the_limit_is_halved() -> None:
     assert len(small) > 2
     parts = [read_block(as_message(sent), SCHEME) for sent in small]
     assert [row for part in parts for row in part.to_pylist()] == whole.to_pylist()
+
+
+@pytest.mark.parametrize("unit", ["text", "raw"])
+def test_a_block_says_what_its_chunks_are(unit: Literal["text", "raw"]) -> None:
+    fetches = [Fetch(n, n % 3, n, n) for n in range(40)]
+    stage = FingerprintStage(SCHEME, by_site(2), chunks=unit)
+    sent = list(stage.process(page_messages(fetches)).messages)
+    assert len(sent) == 2
+    for value in (*sent, *block_messages(read_block(as_message(sent[0]), SCHEME), SCHEME)):
+        assert unit_of(read_block(as_message(value), SCHEME)) == unit
+    for row in rows_of_all(sent):
+        body = next(fetch.body for fetch in fetches if fetch.url == row["url"])
+        spans = zip(row["chunk_starts"], row["chunk_ends"], strict=True)
+        parts = [body[start:end] for start, end in spans]
+        assert ([SCHEME.of_bytes(part) for part in parts] == row["chunks"]) == (unit == "raw")
+
+
+def rows_of_all(sent: list[Outgoing]) -> list[dict[str, Any]]:
+    return [row for one in sent for row in read_block(as_message(one), SCHEME).to_pylist()]
+
+
+def test_a_block_of_before_there_was_a_choice_has_chunks_of_text() -> None:
+    block = pa.RecordBatch.from_pylist([], SCHEMA)
+    assert unit_of(block) == "text"
+    with pytest.raises(Malformed, match="not known"):
+        unit_of(block.replace_schema_metadata({"chunks": "lines"}))
 
 
 def test_another_scheme_is_no_dead_letter() -> None:
