@@ -8,7 +8,8 @@ So the global order is the one of this moment: document frequencies change with 
 order that pages were filed under would have to be renewed with them. Nothing is lost against
 comparing with every page, but what the bounds on a search cut, and that is counted.
 
-Takes about 19 bytes for a term of a page, 30 for a term of the window, 190 for a page and its URL.
+Takes about 19 bytes for a term of a page, 30 for a term of the window, 190 for a page and its URL,
+and room to grow: as much again in small windows, a quarter more in large ones.
 Knows no clock: `now` is a fact that is passed in.
 """
 

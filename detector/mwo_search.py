@@ -21,7 +21,7 @@ from detector.term_order import canonical
 from detector.term_store import BLOCK, TERM_STORE, TOTALS
 
 SUMS = types.Array(types.float64, 2, "C")
-_AHEAD = 8
+_AHEAD = 1
 """Entries of lists that one page's check against its own terms is worth."""
 
 
