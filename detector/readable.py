@@ -84,6 +84,12 @@ class Readable:
             )
         ]
 
+    def word(self, index: int) -> str:
+        """The string of one of the scan's tokens."""
+        spans = self._scan.starts[index], self._scan.ends[index]
+        image = bool((self._scan.images == index).any())
+        return self._word(int(spans[0]), int(spans[1]), int(self._scan.fields[index]), image)
+
     def links(self) -> list[Link]:
         """The page's links, resolved, with the text that they stand under."""
         return [
