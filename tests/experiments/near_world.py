@@ -4,7 +4,8 @@ Every page is a real page, its *item*, served by a site. Some items are served a
 site or by another, with nothing changed but what the definition allows: a session id, a timestamp,
 an execution time, a visitor count, a server name, all or part of the URL, or several of them. Two
 pages of one item are correct near-duplicates; two pages of different items are not, however
-much of a template they share. Nothing is undecided.
+much of a template they share. Nothing is undecided. Beside the pages of the packages stand such as
+the paper blames and praises, in their words (`near_templates`).
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ from crawler.demo.prose import paragraph, title
 from detector.fingerprint import Document, fingerprints
 from detector.hashing import HashScheme
 from detector.policy import sample_of
+from tests.experiments import near_templates
 from tests.experiments.near_packages import JAVA_17, POSTGRES_15, PYTHON_311, pages
+from tests.experiments.near_templates import words_of
 
 SCHEME = HashScheme()
 _SITES = 6
 _SHORTEST, _LONGEST = 40, 5000  # words
+_FRAME = 2000
 _BATCH = 32
 _REPEATED = 0.12
 _SEED = 2006
@@ -85,19 +89,27 @@ COMBINATION = "combination"
 CHANGES = (*WRITTEN, COMBINATION)
 
 
-def serve(item: bytes, site: str, kinds: Sequence[str], rng: random.Random) -> bytes:
-    """An item as a site serves it, with what its server writes at the page's end."""
-    written = "".join(f"<p>{WRITTEN[kind](rng, site)}</p>" for kind in kinds)
-    head, end, tail = item.rpartition(b"</body>")
-    if not end:
-        return item + written.encode()
-    return head + written.encode() + end + tail
+def serve(item: bytes, site: str, kinds: Sequence[str], seed: int, rng: random.Random) -> bytes:
+    """An item as a site serves it, with what its server writes, in the item's own places."""
+    places, parts = random.Random(seed), item.split(b"</p>")
+    for _ in range(places.choice((1, 1, 1, 2, 3))):
+        at = places.randrange(len(parts))
+        for kind in kinds:
+            parts[at] += f"<p>{WRITTEN[kind](rng, site)}</p>".encode()
+    return b"</p>".join(parts)
 
 
 @lru_cache(maxsize=2)
 def world(cache: Path, quick: bool) -> World:
     """The web of these experiments."""
-    return sketched(list(served(made_up() if quick else real(cache))))
+    families = made_up() if quick else real(cache)
+    texts = [words_of(page) for pages in families.values() for page in pages[:500]]
+    texts = [text for text in texts if len(text) >= _SHORTEST]
+    few = {"databases": 3, "directories": 2} if quick else {}
+    if max(map(len, texts)) < _FRAME:  # made-up pages are short
+        texts = [[word for text in texts for word in text][at : at + _FRAME] for at in (0, 99)]
+    found = [*served(families | near_templates.families(texts, **few))]
+    return sketched([*found, *_parked(texts, found[-1].item + 1)])
 
 
 def served(families: Mapping[str, Sequence[bytes]]) -> Iterator[Page]:
@@ -109,12 +121,19 @@ def served(families: Mapping[str, Sequence[bytes]]) -> Iterator[Page]:
             site = _site(family, 0 if rng.random() < 0.9 else rng.randrange(1, _SITES))
             change = rng.choice(CHANGES)
             kinds = tuple(WRITTEN) if change == COMBINATION else (change,)
-            yield Page(number, site, change, serve(item, site, kinds, rng))
+            yield Page(number, site, change, serve(item, site, kinds, number, rng))
             if rng.random() < _REPEATED:
                 for _ in range(rng.randint(1, 3)):
                     where = site if rng.random() < 0.6 else _site(family, rng.randrange(_SITES))
-                    yield Page(number, where, change, serve(item, where, kinds, rng))
+                    yield Page(number, where, change, serve(item, where, kinds, number, rng))
             number += 1
+
+
+def _parked(texts: Sequence[near_templates.Words], number: int) -> Iterator[Page]:
+    """Domains for sale: a site each, one item for each that offers them."""
+    for item, domains in enumerate(near_templates.parked(texts), number):
+        for domain, html in enumerate(domains):
+            yield Page(item, f"parked{item}-{domain}.example", "URL", html)
 
 
 def _site(family: str, number: int) -> str:
