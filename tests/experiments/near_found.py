@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.policy import Policy
+from detector.policy import B_SIMILAR, C_SIMILAR, COMBINED_C, Policy
 from detector.shingles import NO_SUPERSHINGLE
 from tests.experiments.near_world import World
 
@@ -21,12 +21,16 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """Columns: pages of a pair, B- and C-similarity, shared sampled min-values, relation, truth."""
+    """Columns: pages of a pair, B- and C-similarity, shared sampled min-values, relation, truth.
+
+    `once` is the C-similarity of the sets of words.
+    """
 
     one: NDArray[np.int64]
     other: NDArray[np.int64]
     b: NDArray[np.int64]
     c: NDArray[np.int64]
+    once: NDArray[np.int64]
     shared: NDArray[np.int64]
     same_site: Mask
     correct: Mask
@@ -49,9 +53,9 @@ def pairs(world: World, *, least_b: int = 2, least_c: int = 372) -> Pairs:
     found = [
         _from(world, begin, least_b, least_c) for begin in range(0, max(len(world) - 1, 1), _ROWS)
     ]
-    one, other, b, c, shared = (np.concatenate(column) for column in zip(*found, strict=True))
+    one, other, b, c, once, shared = (np.concatenate(column) for column in zip(*found, strict=True))
     return Pairs(
-        one, other, b, c, shared,
+        one, other, b, c, once, shared,
         world.sites[one] == world.sites[other], world.items[one] == world.items[other],
     )  # fmt: skip
 
@@ -64,7 +68,11 @@ def _from(world: World, begin: int, least_b: int, least_c: int) -> tuple[NDArray
     wanted = (b >= least_b) | (c >= least_c) | correct
     one, other = np.nonzero(np.triu(wanted, 1))
     shared = (world.sample[one + begin] == world.sample[other + begin]).sum(axis=1)
-    return one + begin, other + begin, b[one, other], c[one, other], shared.astype(np.int64)
+    differ = world.simhash_once[one + begin] ^ world.simhash_once[other + begin]
+    once = BITS - np.bitwise_count(differ).sum(axis=1, dtype=np.int64)
+    return (
+        one + begin, other + begin, b[one, other], c[one, other], once, shared.astype(np.int64),
+    )  # fmt: skip
 
 
 def _b(world: World, rows: slice) -> NDArray[np.int64]:
@@ -82,3 +90,25 @@ def _c(world: World, rows: slice) -> NDArray[np.int64]:
     for word in range(some.shape[1]):
         differ += np.bitwise_count(some[:, word, None] ^ all_after[None, :, word])
     return BITS - differ
+
+
+def halves(found: Pairs) -> tuple[Mask, Mask]:
+    """S₁, which chooses the combined algorithm's threshold, and S₂, which tests it."""
+    by_b = found.b >= B_SIMILAR
+    first = by_b & (np.random.default_rng(2006).random(len(found)) < 0.5)
+    return first, by_b & ~first
+
+
+def thresholds(found: Pairs, *, least_r: float = 0.8) -> tuple[int, int]:
+    """t and the combined algorithm's, chosen on these pages as the paper chose them on its own.
+
+    C then returns as many correct pairs as B (§3.1); the combined algorithm keeps four fifths of
+    B's, on S₁ (§3.5).
+    """
+    first, _ = halves(found)
+    of_c = np.sort(found.c[found.correct])[::-1]
+    by_b = int((found.correct & (found.b >= B_SIMILAR)).sum())
+    of_b = np.sort(found.c[first & found.correct])[::-1]
+    if not by_b or not len(of_b):
+        return C_SIMILAR, COMBINED_C
+    return int(of_c[by_b - 1]), int(of_b[int(np.ceil(least_r * len(of_b))) - 1])

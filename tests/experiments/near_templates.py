@@ -18,6 +18,8 @@ from collections.abc import Sequence
 
 _NOT_TEXT = re.compile(rb"(?is)<(script|style|head)\b.*?</\1>|<[^>]*>|&\w+;|[<>&]")
 _PER_TEMPLATE = 12
+_DATABASES = (("nucleotide", (200, 400), 40), ("historic", (1000, 2000), 12))
+"""Name, words and pages: of what B returned, 19% were pairs of the first and 9% of the second."""
 _DRAWN, _FEW = 40, 2
 Words = list[str]
 
@@ -92,8 +94,8 @@ def families(
     """A site each, by its name."""
     found, names = {}, rare(texts)
     for number in range(databases):
-        for name, size in (("nucleotide", (200, 400)), ("historic", (1000, 2000))):
-            found[f"{name}{number}-"] = records(texts, names, size, _PER_TEMPLATE, number)
+        for name, size, count in _DATABASES:
+            found[f"{name}{number}-"] = records(texts, names, size, count, number)
     for number in range(directories):
         found[f"directory{number}-"] = entries(texts, _PER_TEMPLATE, number)
     return found

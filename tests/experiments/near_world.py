@@ -14,16 +14,20 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crawler.demo.prose import paragraph, title
-from detector.fingerprint import Document, fingerprints
+from detector.batches import text_of
+from detector.fingerprint import Document, fingerprints, tokens_of
 from detector.hashing import HashScheme
 from detector.policy import sample_of
+from detector.ragged import Ragged
+from detector.scan import Source, scan_batch
+from detector.simhash import simhashes
 from tests.experiments import near_templates
 from tests.experiments.near_packages import JAVA_17, POSTGRES_15, PYTHON_311, pages
 from tests.experiments.near_templates import words_of
@@ -50,7 +54,10 @@ class Page:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class World:
-    """What is asked of pages, a row a page; of a token sequence that comes twice, the first."""
+    """What is asked of pages, a row a page; of a token sequence that comes twice, the first.
+
+    `simhash_once` is the projection of a page's distinct words, however often each stands there.
+    """
 
     pages: Sequence[Page]
     items: NDArray[np.int64]
@@ -58,6 +65,7 @@ class World:
     words: NDArray[np.int64]
     supershingles: NDArray[np.uint64]
     simhash: NDArray[np.uint64]
+    simhash_once: NDArray[np.uint64]
     sample: NDArray[np.uint8]
 
     def __len__(self) -> int:
@@ -169,6 +177,13 @@ def made_up() -> dict[str, list[bytes]]:
     }
 
 
+def distinct(batch: Sequence[Page]) -> Ragged:
+    """The set of each page's words."""
+    sources = [Source(page.html, page.site, page.site) for page in batch]
+    tokens = text_of(tokens_of(scan_batch(sources, key=SCHEME.key))).tokens
+    return Ragged.of([np.unique(tokens.values[a:b]) for a, b in pairwise(tokens.offsets)])
+
+
 def sketched(served: Sequence[Page]) -> World:
     """The sketches of all pages, of identity sets one page."""
     columns: dict[str, list[NDArray[np.generic]]] = {}
@@ -179,7 +194,9 @@ def sketched(served: Sequence[Page]) -> World:
             SCHEME,
             gram_sample=0.0,
         ).sketches
+        once = simhashes(distinct(batch), SCHEME)
         for name, column in (
+            ("simhash_once", once),
             ("identity", made.identity), ("words", made.words), ("simhash", made.simhash),
             ("supershingles", made.supershingles8), ("sample", sample_of(made.min_values5)),
         ):  # fmt: skip
@@ -194,5 +211,6 @@ def sketched(served: Sequence[Page]) -> World:
         np.array([served[at].item for at in kept], np.int64),
         np.array([names.index(served[at].site) for at in kept], np.int64),
         joined["words"][kept], joined["supershingles"][kept], joined["simhash"][kept],
+        joined["simhash_once"][kept],
         joined["sample"][kept],
     )  # fmt: skip
