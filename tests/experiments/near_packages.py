@@ -6,7 +6,6 @@ those of another release by a list of sources of our own, signed by Debian as an
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +24,6 @@ class Package:
     name: str
     html: str
     release: str = ""
-    version: str = ""
 
 
 POSTGRES_13 = Package("postgresql-doc-13", "postgresql-doc-13/html", "bullseye")
@@ -51,29 +49,31 @@ def root(package: Package, cache: Path) -> Path:
     return fetched / DOCS / package.html
 
 
+class NotFetched(Exception):
+    """A package that is neither installed nor to be had."""
+
+
 def fetch(package: Package, directory: Path) -> None:
     """Have apt fetch a package, and unpack it here; nothing is installed."""
     directory.mkdir(parents=True, exist_ok=True)
     options = _other_release(package.release, directory.resolve()) if package.release else []
-    for command in (
-        ["apt-get", "--quiet", *options, "update"] if options else ["true"],
-        ["apt-get", "--quiet", *options, "download", package.name],
-        ["dpkg-deb", "--extract", f"{package.name}_*.deb", "."],
-    ):
-        found = [
-            str(path) for part in command if "*" in part for path in directory.glob(part)
-        ]  # what a shell would do
-        named = [one for part in command for one in (found if "*" in part else [part])]
-        named = [os.path.basename(one) if one in found else one for one in named]
-        try:
-            subprocess.run(named, cwd=directory, check=True, capture_output=True, text=True)
-        except (OSError, subprocess.CalledProcessError) as error:
-            said = getattr(error, "stderr", "") or error
-            raise SystemExit(
-                f"the experiment needs the Debian package {package.name}"
-                f"{f' of {package.release}' if package.release else ''}, and it cannot be fetched: "
-                f"{said}"
-            ) from error
+    if options:
+        _run(package, directory, "apt-get", "--quiet", *options, "update")
+    _run(package, directory, "apt-get", "--quiet", *options, "download", package.name)
+    for file in directory.glob(f"{package.name}_*.deb"):
+        _run(package, directory, "dpkg-deb", "--extract", file.name, ".")
+
+
+def _run(package: Package, directory: Path, *command: str) -> None:
+    try:
+        subprocess.run(command, cwd=directory, check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        said = getattr(error, "stderr", "") or error
+        release = f" of {package.release}" if package.release else ""
+        raise NotFetched(
+            f"the experiment needs the Debian package {package.name}{release}; it is not "
+            f"installed, and apt cannot fetch it: {said}"
+        ) from error
 
 
 def _other_release(release: str, directory: Path) -> list[str]:

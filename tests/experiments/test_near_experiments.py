@@ -12,6 +12,7 @@ from detector.shingles import b_similarity
 from detector.simhash import c_similarity
 from tests.experiments import near_pairs, near_sweep, near_versions
 from tests.experiments.near_found import Pairs, halves, pairs, thresholds
+from tests.experiments.near_packages import NotFetched, Package, root
 from tests.experiments.near_templates import entries, parked, records
 from tests.experiments.near_world import World, world
 
@@ -34,6 +35,12 @@ def test_it_runs_without_packages(experiment: near_pairs.Experiment, tmp_path: P
     rows = experiment.run(tmp_path, True)
     assert rows
     assert all(row.keys() == rows[0].keys() for row in rows)
+
+
+def test_a_package_that_cannot_be_had_is_told(tmp_path: Path) -> None:
+    missing = Package("no-such-package-doc", "no-such-package-doc/html")
+    with pytest.raises(NotFetched, match="no-such-package-doc"):
+        root(missing, tmp_path)
 
 
 def test_pairs_are_those_of_brute_force(made: World, found: Pairs) -> None:
