@@ -5,10 +5,10 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types layers bench broker kafka lock schemas clean
+.PHONY: help setup demo test check lint types layers bench experiments broker kafka lock schemas clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
@@ -51,6 +51,20 @@ kafka: broker ## a Kafka broker on 127.0.0.1, PORT=9092, until Ctrl-C
 
 bench: $(READY) ## ratios side by side in one run, as a table and .bench/results.json
 	@$(BIN)/python -m tests.benchmarks $(if $(ONLY),--only $(ONLY))
+
+DOCS := postgresql-doc-15 python3.11-doc
+PLOTS := .venv/.plots
+$(PLOTS): $(READY) tests/experiments/requirements.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/experiments/requirements.txt \
+	  && touch $@ || echo "matplotlib cannot be installed: there will be tables, and no plots" >&2
+
+experiments: $(PLOTS) ## the papers' experiments: tables and plots in .bench/experiments, ONLY=name,…
+	@for package in $(DOCS); do [ -d /usr/share/doc/$$package/html ] && continue; \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
+	  then apt-get install --quiet --yes --no-install-recommends $$package >&2; \
+	  else echo "the experiments read $$package; on Debian 12: apt-get install $$package" >&2; exit 2; fi; \
+	done
+	@$(BIN)/python -m tests.experiments $(if $(ONLY),--only $(ONLY))
 
 schemas: $(READY) ## write deploy/schemas anew from the records
 	@$(BIN)/python -m streams.schemas

@@ -38,6 +38,7 @@ BUDGETS = {
     "index_match_add_per_second": Budget("at least", 50_000),
     "index_bytes_per_page": Budget("at most", 450),
     "index_cost_10m_over_100k": Budget("at most", 1.5),
+    "index_restore_seconds": Budget("at most", 60),
     "labels_open_seconds": Budget("at most", 0.1),
     "labels_lookup_ns": Budget("at most", 150),
     "labels_bytes_per_label": Budget("at most", 14),
@@ -73,6 +74,9 @@ class Scale:
     kafka_rounds: int = 3
     kafka_pages: int = 4000
     hostile_bytes: int = 1 << 20
+    index_pages: tuple[int, ...] = (100_000, 1_000_000, 10_000_000)
+    lsh_pages: int = 100_000
+    labels: int = 75_000_000
 
 
 @dataclass

@@ -8,19 +8,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from deploy.kafka.broker import BrokerFailed
-from tests.benchmarks import __main__, kafka, path, report, signatures
+from tests.benchmarks import __main__, index, kafka, lsh_speed, path, report, signatures
 from tests.benchmarks.__main__ import NAMES, names_of, path_of, run
 from tests.benchmarks.corpus import Response, build, responses
 from tests.benchmarks.documents import documents
+from tests.benchmarks.lsh_peers import batches, planted
 from tests.benchmarks.rows import BUDGETS, Bench, Family, Row, Scale
 from tests.benchmarks.steps import REST, STEPS, Stopwatch
 
 TINY = Scale(
-    documents=20, rounds=1, window_pages=640, kafka_rounds=1, kafka_pages=24, hostile_bytes=2048
-)
+    documents=20, rounds=1, window_pages=640, kafka_rounds=1, kafka_pages=24, hostile_bytes=2048,
+    index_pages=(1024, 30_720), lsh_pages=600, labels=50_000,
+)  # fmt: skip
 
 
 def bench(directory: Path, broker: str | None = None) -> Bench:
@@ -29,7 +32,7 @@ def bench(directory: Path, broker: str | None = None) -> Bench:
 
 
 def test_local_rows_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    elsewhere = (*kafka.FAMILY.names, *signatures.BESIDE_PEERS)
+    elsewhere = (*kafka.FAMILY.names, *signatures.BESIDE_PEERS, *index.BESIDE_PEERS)
     wanted = [name for name in NAMES if name not in elsewhere]
     made = bench(tmp_path)
     found = run(made, wanted)
@@ -79,6 +82,24 @@ def test_a_copy_stands_on_another_site_and_comes_later() -> None:
 def _is_of(copy: Response, original: Response) -> bool:
     site, path = (copy.url.split("/")[2], copy.url.split("/", 3)[3])
     return original.url.endswith(path) and site not in original.url and not original.is_copy
+
+
+def test_a_planted_page_is_its_source_but_for_words_in_one_place() -> None:
+    pages = list(planted(1200))
+    assert [page for _, some in batches(1200) for page in some][1100].source == pages[1100].source
+    for number, page in enumerate(pages):
+        if not page.changed:
+            assert page.source < 0
+            continue
+        assert page.source < number
+        differ = np.flatnonzero(page.words != pages[page.source].words)
+        assert len(differ) == page.changed == differ[-1] - differ[0] + 1
+
+
+def test_our_index_finds_planted_pages() -> None:
+    found = lsh_speed.ours(600)
+    assert found["recall"]["1"] == 1
+    assert found["others"] == 0
 
 
 def test_names_that_are_not_there_are_refused() -> None:
