@@ -65,6 +65,11 @@ class Counters:
         found = np.array([one.hash for one in over], np.uint64)
         return found[~stop_chunks().has_chunks(found)]
 
+    @property
+    def evicted(self) -> int:
+        """Counters that left the online table for others."""
+        return self._online.evicted
+
     def online(self) -> NDArray[np.uint64]:
         """What was told online so far."""
         return np.array(self._told, np.uint64)
@@ -169,8 +174,9 @@ def run_chunks(output: Path, quick: bool) -> list[Row]:
 def _discover(found: Corpus, unit: Unit, threshold: int, quick: bool) -> list[Row]:
     site = Site.of(chunks_of(found.site, unit))
     asked = sorted({max(round(part * threshold), 1) for part in _PARTS})
-    # One copy more than the threshold, and one more for the sighting that only passes the filter.
-    asked += [threshold + 1, threshold + 2]
+    # One copy more than the threshold; one for the sighting that only passes the filter; and some
+    # for what is told late, since of one batch no more than 1024 discoveries are told.
+    asked += [threshold + 1, threshold + 2, threshold + 5]
     rows = []
     with TemporaryDirectory() as folder:
         counters = Counters(Path(folder), threshold, counters=1 << (12 if quick else 17))
@@ -184,7 +190,7 @@ def _discover(found: Corpus, unit: Unit, threshold: int, quick: bool) -> list[Ro
 
 
 def _batches(pages: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """As a worker has them: of one batch, no more than 1024 discoveries are told."""
+    """As a worker has them."""
     return (pages[at : at + size] for at in range(0, len(pages), size))
 
 
@@ -197,6 +203,7 @@ def _row(unit: Unit, copies: int, threshold: int, site: Site, counters: Counters
         "distinct_online": site.shares(online)[0],
         "by_occurrences": float((site.occurrences * copies > threshold).mean()),
         "discovered": len(exact),
+        "evicted": counters.evicted,
         "others": int((~np.isin(exact, site.hashes)).sum()),
         "others_online": int((~np.isin(online, site.hashes)).sum()),
     }  # fmt: skip
