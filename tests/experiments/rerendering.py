@@ -89,22 +89,26 @@ class _Writer(HTMLParser):
         style = self._style
         if style.inline and tag in _INLINE - {"a"} and self._hit():
             return
-        if style.attributes and self._hit():
-            attrs = [(k, f"/mirror/{v}") for k, v in attrs if k in ("href", "src")]
-        if style.blocks and tag == "p":
-            tag = "div"
         if style.spaces and tag not in _INLINE and not self._verbatim and self._hit():
             self.out.append("\n  ")
-        shown = tag.upper() if style.tag_case and self._hit() else tag
-        written = "".join(f' {k}="{escape(v or "")}"' for k, v in attrs)
+        kept, shown = attrs, tag
+        if style.attributes and self._hit():
+            kept = [(k, f"/mirror/{v}") for k, v in attrs if k in ("href", "src")]
+        if style.blocks and tag == "p":
+            shown = "div"
+        if style.tag_case and self._hit():
+            shown = shown.upper()
+        if kept == attrs and shown == tag:
+            self.out.append(self.get_starttag_text() or "")
+            return
+        written = "".join(f' {k}="{escape(v or "")}"' for k, v in kept)
         self.out.append(f"<{shown}{written}>")
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in _VOID:
             self.handle_starttag(tag, attrs)
         else:
-            self.handle_starttag(tag, attrs)
-            self.handle_endtag(tag)
+            self._pass(self.get_starttag_text() or "")
 
     def handle_endtag(self, tag: str) -> None:
         if self._skipped:
@@ -141,6 +145,12 @@ class _Writer(HTMLParser):
 
     def handle_decl(self, decl: str) -> None:
         self._pass(f"<!{decl}>")
+
+    def handle_pi(self, data: str) -> None:
+        self._pass(f"<?{data}>")
+
+    def handle_comment(self, data: str) -> None:
+        self._pass(f"<!--{data}-->")
 
     def _pass(self, text: str) -> None:
         if not self._skipped:
