@@ -210,11 +210,11 @@ class Discovery:
         """Take back what `save` gave. ValueError where the tables were of another size."""
         if saved["sizes"].tolist() != self._sizes():
             raise ValueError("the tables of discovery have another size now: count anew")
-        for column, name in zip(self._filters, ("current", "previous"), strict=True):
-            marks, at = saved[name], saved[f"{name}_at"]
-            column[:] = 0
-            column[at if len(marks) < len(column) else slice(None)] = marks
-        self._table[3][:] = 0
+        self._filters = (
+            _unpacked(saved, "current", self._filters[0].size),
+            _unpacked(saved, "previous", self._filters[1].size),
+        )
+        self._table = tuple(np.zeros(column.shape, column.dtype) for column in self._table)
         for column, name in zip(self._table, _COLUMNS, strict=True):
             column[saved["rows"]] = saved[name]
         self._statistics[:] = saved["statistics"]
@@ -230,6 +230,14 @@ def _used(marks: NDArray[Any]) -> tuple[NDArray[np.uint32], NDArray[Any]]:
     """Where a filter has entries, and which; all of it, at no places, where that is shorter."""
     at = np.flatnonzero(marks).astype(np.uint32)
     return (at, marks[at]) if 2 * at.size < marks.size else (at[:0], marks)
+
+
+def _unpacked(saved: Mapping[str, NDArray[Any]], name: str, size: int) -> NDArray[Any]:
+    """A filter as it was, in new memory: what is empty in it is not even touched."""
+    marks, at = saved[name], saved[f"{name}_at"]
+    column = np.zeros(size, np.uint32)
+    column[at if len(marks) < size else slice(None)] = marks
+    return column
 
 
 def _mixed(value: int, salt: int) -> int:
