@@ -11,11 +11,14 @@ keeps no count, and a fingerprint shared by two pages makes one of them. It is b
 page, whose sighting only passes the filter; by pages that share a 32-bit fingerprint with another
 one of the same hash (of n, n²/2^33 on average); and by all that was counted before, where a
 counter was evicted, or a fingerprint forgotten, in a full table: `evicted` and `forgotten` say how
-often. So with tables large enough, what `threshold + 2` or more pages share is discovered. Which of
-many hashes are evicted hangs on the order of pages.
+often. So with tables large enough, and in any order: what `threshold + 2` or more pages, of more
+than `min_sites` sites, share is discovered; what `threshold` pages or fewer share is not. Between
+the two it hangs on whether the first page came twice. Which of many hashes are evicted hangs on the
+order of pages.
 
 **Memory.** 8 bytes for each of `singletons`, and for each of `counters` 44 + 4 (threshold + 1) + 8
-`most_sites` bytes; none of it grows. `memory` says how much that is.
+`most_sites` bytes; none of it grows. `memory` says how much that is. What is saved is as large as
+what is in use.
 """
 
 from __future__ import annotations
@@ -140,7 +143,7 @@ class Discovery:
     def count(self, value: int) -> tuple[int, int]:
         """Pages and sites counted of a hash: up to `threshold + 1`, and up to `most_sites`."""
         key = _mixed(value, int(self._salts[0]))
-        row = row_of(np.uint64(value), np.uint64(key), self._table, False)
+        row = row_of(np.uint64(value), np.uint64(key), self._table, 0)
         if row < 0:
             return 0, 0
         tallies = self._table[3][row]
@@ -188,10 +191,16 @@ class Discovery:
 
     def save(self) -> dict[str, NDArray[Any]]:
         """All state: what a restored one does next is what this one would have done."""
+        current, previous = map(_used, self._filters)
+        rows = np.flatnonzero(self._table[3][:, N_PAGES]).astype(np.uint32)
         return {
-            "current": self._filters[0],
-            "previous": self._filters[1],
-            **dict(zip(_COLUMNS, self._table, strict=True)),
+            "sizes": np.array(self._sizes(), np.int64),
+            "current_at": current[0],
+            "current": current[1],
+            "previous_at": previous[0],
+            "previous": previous[1],
+            "rows": rows,
+            **{name: column[rows] for name, column in zip(_COLUMNS, self._table, strict=True)},
             "statistics": self._statistics,
             "told": np.fromiter(self._told, np.uint64, len(self._told)),
             "turned": np.array([self._pages], np.int64),
@@ -199,17 +208,36 @@ class Discovery:
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
         """Take back what `save` gave. ValueError where the tables were of another size."""
-        pairs = [
-            *zip(self._filters, (saved["current"], saved["previous"]), strict=True),
-            *((column, saved[name]) for column, name in zip(self._table, _COLUMNS, strict=True)),
-            (self._statistics, saved["statistics"]),
-        ]
-        if any(column.shape != kept.shape for column, kept in pairs):
+        if saved["sizes"].tolist() != self._sizes():
             raise ValueError("the tables of discovery have another size now: count anew")
-        for column, kept in pairs:
-            column[...] = kept
+        self._filters = (
+            _unpacked(saved, "current", self._filters[0].size),
+            _unpacked(saved, "previous", self._filters[1].size),
+        )
+        self._table = tuple(np.zeros(column.shape, column.dtype) for column in self._table)
+        for column, name in zip(self._table, _COLUMNS, strict=True):
+            column[saved["rows"]] = saved[name]
+        self._statistics[:] = saved["statistics"]
         self._told = OrderedDict.fromkeys(saved["told"].tolist())
         self._pages = int(saved["turned"][0])
+
+    def _sizes(self) -> list[int]:
+        """What stored tables must agree in."""
+        return [self._filters[0].size, *self._table[1].shape, self._table[2].shape[1]]
+
+
+def _used(marks: NDArray[Any]) -> tuple[NDArray[np.uint32], NDArray[Any]]:
+    """Where a filter has entries, and which; all of it, at no places, where that is shorter."""
+    at = np.flatnonzero(marks).astype(np.uint32)
+    return (at, marks[at]) if 2 * at.size < marks.size else (at[:0], marks)
+
+
+def _unpacked(saved: Mapping[str, NDArray[Any]], name: str, size: int) -> NDArray[Any]:
+    """A filter as it was, in new memory: what is empty in it is not even touched."""
+    marks, at = saved[name], saved[f"{name}_at"]
+    column = np.zeros(size, np.uint32)
+    column[at if len(marks) < size else slice(None)] = marks
+    return column
 
 
 def _mixed(value: int, salt: int) -> int:

@@ -3,7 +3,8 @@
 About 40 % of the web's chunks occur once (Ardi, Heidemann 2014, §6.2). The first sighting of a hash
 only leaves a fingerprint of 4 bytes; from the second on, it has a counter that holds fingerprints
 of its pages, and its sites. Both are tables of small buckets: where one is full, the filter forgets
-any entry, the counters forget the one with fewest pages.
+any entry, the counters forget the one on fewest sites, of these the one on fewest pages: else the
+templates of a few large sites, each on thousands of their pages, would crowd out what goes around.
 
 Time goes by periods. A page or site that was not seen in this period nor in the one before does not
 count. Knows neither thresholds' meaning nor stop chunks.
@@ -68,21 +69,31 @@ def _seen_before(key: Any, filters: Any, statistics: Any) -> Any:
     return seen
 
 
-@kernel(types.int64(types.uint64, types.uint64, TABLE, types.boolean))
-def row_of(value: Any, key: Any, table: Any, claim: Any) -> Any:
-    """The row of a hash; without one, `claim` gives it an empty row or that with fewest pages.
+@kernel(types.int64(OUT_COUNT_ROWS, types.int64, types.int64))
+def _worth(tallies: Any, row: Any, spread: Any) -> Any:
+    """What would be lost with a row: sites, as far as `spread` of them count, before pages."""
+    sites = min(types.int64(tallies[row, N_SITES]), spread)
+    return (sites << 32) + types.int64(tallies[row, N_PAGES])
+
+
+@kernel(types.int64(types.uint64, types.uint64, TABLE, types.int64))
+def row_of(value: Any, key: Any, table: Any, spread: Any) -> Any:
+    """The row of a hash. Without one, `spread` above 0 claims the row of least worth.
 
     -1 without a claim. A row that is claimed has to be cleared; its key tells what it was.
     """
     keys, _, _, tallies, _ = table
     start = types.int64(key % types.uint64(keys.size // COUNTERS)) * COUNTERS
-    least = start
     for at in range(start, start + COUNTERS):
-        if tallies[at, N_PAGES] and keys[at] == value:
+        if keys[at] == value and tallies[at, N_PAGES]:
             return at
-        if tallies[at, N_PAGES] < tallies[least, N_PAGES]:
+    if not spread:
+        return types.int64(-1)
+    least = start
+    for at in range(start + 1, start + COUNTERS):
+        if _worth(tallies, at, spread) < _worth(tallies, least, spread):
             least = at
-    return least if claim else types.int64(-1)
+    return least
 
 
 @kernel(types.void(types.uint32, OUT_COUNT_ROWS, OUT_COUNT_ROWS, types.int64))
@@ -143,11 +154,11 @@ def count_all(
             key = mix(value ^ salts[0])
             if skipped[at]:
                 continue
-            row = row_of(value, key, table, False)
+            row = row_of(value, key, table, 0)
             if row < 0:
                 if not _seen_before(key, filters, statistics):
                     continue
-                row = row_of(value, key, table, True)
+                row = row_of(value, key, table, limits[1])
                 statistics[EVICTED] += tallies[row, N_PAGES] > 0
                 keys[row], samples[row], tallies[row, :] = value, page_ids[page], 0
                 tallies[row, START], tallies[row, END] = starts[at], ends[at]

@@ -165,6 +165,8 @@ class Alert(Record, frozen=True, kw_only=True):
     threshold: float
     labels: tuple[str, ...] = ()
     donors: tuple[Donor, ...] = ()
+    # Where content stands that was discovered; some of them.
+    sites: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     fetched_at: Time
     detected_at: Time

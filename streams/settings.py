@@ -27,6 +27,9 @@ SECRETS = frozenset({"hash_key", "kafka_password", "kafka_token", "kafka_tls_key
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
+# A counter of discovery remembers as many pages; `labels discover` counts any number, offline.
+Threshold = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
+Sites = Annotated[int, msgspec.Meta(ge=1, le=1000)]
 Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 
 
@@ -57,6 +60,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     grams: Literal["all", "sampled", "none"] = "none"
     # What a chunk is: a paragraph's words, or the bytes between paragraph tags.
     chunks: Literal["text", "raw"] = "text"
+
+    # Content that comes to be common: report it, or also put it into the labeled dataset.
+    discover: Literal["off", "alert", "label"] = "alert"
+    # On more pages than this within the window: a chunk, a whole file.
+    discover_pages: Threshold = 100
+    discover_file_pages: Threshold = 100
+    discover_sites: Sites = 5
+    # Shorter chunks are seldom anybody's own.
+    discover_length: Annotated[int, msgspec.Meta(ge=0)] = 100
 
     max_body_bytes: Positive = 32 * MIB
 

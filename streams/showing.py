@@ -19,6 +19,10 @@ MEANINGS: dict[Kind, tuple[str, str]] = {
         "The page has exactly the words of a page that was fetched before it.",
         "pages have these words",
     ),
+    "discovered-content": (
+        "A paragraph or a file that so many pages of several sites have; this is one of them.",
+        "pages or more have it",
+    ),
 }
 
 
@@ -82,6 +86,8 @@ def print_alert(alert: Alert) -> None:
     _print("page" if alert.url else "prefix", _subject(alert))
     for donor in alert.donors:
         _print("donor", _donor(donor))
+    if alert.sites:
+        _print("sites", [", ".join(alert.sites)])
     for span in alert.evidence:
         _print("evidence", _span(span))
     if alert.labels:

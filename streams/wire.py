@@ -137,6 +137,11 @@ def alert_message(alert: Alert) -> Outgoing:
     )
 
 
+def label_message(label: Label) -> Outgoing:
+    """What is known of a hash, keyed by it."""
+    return Outgoing(topics.LABELS, label.hash, _json.encode(label), _HEADERS[topics.LABELS])
+
+
 def withdrawal(alert_id: str) -> Outgoing:
     """The tombstone of an alert that no longer holds: its page was seen before its donor."""
     return Outgoing(topics.ALERTS, alert_id, None, _HEADERS[topics.ALERTS])

@@ -210,3 +210,33 @@ def test_exact_twin(pages: list[Page], threshold: int, min_sites: int) -> None:
         if of > threshold and on >= min_sites
     ]
     assert found == wanted
+
+
+def test_templates_of_large_sites_do_not_hide_a_copy() -> None:
+    """A table of 128 counters, and 50 sites that each repeat 40 paragraphs on all of 40 pages."""
+    counting = small(threshold=100, min_sites=5, singletons=1 << 16, counters=128)
+    found = []
+    for page in range(2000):
+        template = [1000 + 100 * (page % 50) + line for line in range(40)]
+        copied = [7] if page % 7 == 0 else []
+        found += counting.add(batch([(page, page % 50, [*template, *copied])]))
+    assert counting.evicted > 1000
+    assert [one.hash for one in found] == [7]
+
+
+def test_what_is_saved_is_as_large_as_what_is_used() -> None:
+    counting = Discovery(SCHEME)
+    assert counting.memory > 200_000_000
+    counting.add(batch([(page, page, [7, 8, 100 + page]) for page in range(50)]))
+    assert sum(column.nbytes for column in counting.save().values()) < 5_000
+
+
+def test_a_full_filter_is_saved_and_restored() -> None:
+    one, other = (small(singletons=64, counters=16) for _ in range(2))
+    crowd = [(page, page % 9, list(range(page, page + 20))) for page in range(0, 400, 3)]
+    one.add(batch(crowd[:100]))
+    saved = {name: column.copy() for name, column in one.save().items()}
+    assert len(saved["current"]) == 64
+    other.restore(saved)
+    assert one.add(batch(crowd[100:])) == other.add(batch(crowd[100:]))
+    assert all(np.array_equal(kept, other.save()[name]) for name, kept in one.save().items())

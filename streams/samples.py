@@ -1,0 +1,47 @@
+"""A span of a page as text for people, read again from where the page came from.
+
+A page of a live crawl cannot be read again, an archive may be gone or another by now: then there is
+no text, and the span is given without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from detector.errors import BadPage
+from detector.hashing import HashScheme
+from streams.records import Origin, Page
+
+ReadOrigin = Callable[[Origin], Page]
+
+
+def texts_of(
+    read_origin: ReadOrigin | None,
+    origin: Origin,
+    spans: Sequence[tuple[int, int]],
+    *,
+    file_hash: int,
+    scheme: HashScheme,
+) -> list[str | None]:
+    """The beginning of each span of the page; null where the page is not what it was."""
+    nothing: list[str | None] = [None] * len(spans)
+    if read_origin is None or origin.offset is None:
+        return nothing
+    try:
+        page = read_origin(origin)
+    except (BadPage, OSError, ValueError):
+        return nothing
+    if scheme.of_bytes(page.body) != file_hash:
+        return nothing
+    return [_text(page, start, end, scheme) for start, end in spans]
+
+
+def _text(page: Page, start: int, end: int, scheme: HashScheme) -> str:
+    from detector.fingerprint import Document, fingerprints
+
+    part = Document(
+        page.body[start:end],
+        charset=page.charset or "utf-8",
+        html=page.content_type != "text/plain",
+    )
+    return fingerprints([part], scheme).facts[0].excerpt

@@ -1,0 +1,57 @@
+"""The names of sites behind their hashes: of those that were seen lately, as many as fit.
+
+Counters keep hashes of sites; people want names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from detector.hashing import HashScheme
+
+MOST_SITES = 1 << 17
+_BYTES = 200  # measured: a name of 15 characters, its hash, and their place in the table
+
+
+class Sites:
+    """Names by hash. Of too many, those not seen for longest leave."""
+
+    def __init__(self, scheme: HashScheme, most: int = MOST_SITES) -> None:
+        self._scheme = scheme
+        self._most = most
+        self._name_of: dict[int, str] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        """Names, that not seen for longest first."""
+        return iter(self._name_of.values())
+
+    def extend(self, names: Iterable[str]) -> list[int]:
+        """Remember these names; their hashes."""
+        hashes = []
+        for name in names:
+            found = self._scheme.of_text(name)
+            self._name_of.pop(found, None)
+            self._name_of[found] = name
+            hashes.append(found)
+        while len(self._name_of) > self._most:
+            del self._name_of[next(iter(self._name_of))]
+        return hashes
+
+    def hashes(self, column: pa.StringArray) -> NDArray[np.uint64]:
+        """The hash of the site of each page."""
+        encoded = column.dictionary_encode()
+        hashes = np.array(self.extend(encoded.dictionary.to_pylist()), np.uint64)
+        found: NDArray[np.uint64] = hashes[encoded.indices.to_numpy()]
+        return found
+
+    def names(self, hashes: Iterable[int]) -> tuple[str, ...]:
+        """Those names that are known, in alphabetical order."""
+        return tuple(sorted(self._name_of[one] for one in hashes if one in self._name_of))
+
+    def nbytes(self) -> int:
+        """About what they take."""
+        return len(self._name_of) * _BYTES
