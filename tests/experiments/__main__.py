@@ -16,6 +16,9 @@ from tests.experiments import (
     label_detection_neighborhoods,
     label_detection_pages,
     label_discovery,
+    near_pairs,
+    near_sweep,
+    near_versions,
     rerendered,
 )
 from tests.experiments.report import Experiment, say, show, write_table
@@ -26,6 +29,9 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     label_detection_pages.EXPERIMENT,
     label_detection_neighborhoods.EXPERIMENT,
     rerendered.EXPERIMENT,
+    near_pairs.EXPERIMENT,
+    near_sweep.EXPERIMENT,
+    near_versions.EXPERIMENT,
 )
 
 

@@ -16,10 +16,11 @@ from typing import Literal
 import numpy as np
 
 from crawler.demo.prose import paragraph, title
-from detector.chunks import Chunks, raw_chunks
+from detector.chunks import Chunks
 from detector.fingerprint import Document, fingerprints
 from detector.hashing import HashScheme
 from detector.ragged import Ragged, page_offsets
+from detector.raw_chunks import raw_chunks
 from tests.benchmarks.documents import PACKAGES, documents
 
 SCHEME = HashScheme()
