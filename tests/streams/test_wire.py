@@ -176,13 +176,13 @@ def test_blocks_keep_under_the_limit_and_lose_no_page(
 def test_many_pages_make_several_blocks() -> None:
     rng = random.Random(1)
     rows = [row(excerpt=rng.randbytes(300).hex()) for _ in range(100)]
-    assert len(list(block_messages(block(rows), SCHEME, limit=12_000))) > 2
+    assert len(list(block_messages(block(rows), SCHEME, limit=16_000))) > 2
 
 
 def test_a_page_too_large_for_any_block_is_said_to_be() -> None:
     huge = row(title=random.Random(1).randbytes(20_000).hex())
     with pytest.raises(BadPage, match="too-large") as refused:
-        list(block_messages(block([row(), huge]), SCHEME, limit=12_000))
+        list(block_messages(block([row(), huge]), SCHEME, limit=16_000))
     assert "12000" in refused.value.detail
 
 
