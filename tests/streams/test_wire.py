@@ -183,7 +183,7 @@ def test_a_page_too_large_for_any_block_is_said_to_be() -> None:
     huge = row(title=random.Random(1).randbytes(20_000).hex())
     with pytest.raises(BadPage, match="too-large") as refused:
         list(block_messages(block([row(), huge]), SCHEME, limit=16_000))
-    assert "12000" in refused.value.detail
+    assert "16000" in refused.value.detail
 
 
 def test_a_block_of_another_scheme_is_refused_with_both_names() -> None:
