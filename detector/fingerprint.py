@@ -18,12 +18,12 @@ from detector.batches import TokenBatch
 from detector.decoding import Decoded, decode
 from detector.fields import Field
 from detector.hashing import HashScheme
-from detector.identity_sets import NONE
 from detector.ragged import Ragged
 from detector.scan import Batch, ScanLimits, Source, scan_batch
 from detector.scanning import state
 from detector.sketches import Sketches, sketch
 
+NONE = 0  # no hash: an empty file, a page without words
 EXCERPT = 300
 TITLE = 300
 # Words looked at for the excerpt: enough to fill it, whatever stands between them.
