@@ -1,54 +1,45 @@
-"""The words in which two pages differ, for people who are shown a near-duplicate.
+"""What two pages do not share, word for word: for a reader, beside figures that only count.
 
-Counts words and forgets their order, so that it takes linear time whatever the pages are. What is
-not named is counted.
+Each side's words that the other has fewer times, in the order in which they stand there.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-MOST = 10
 LONGEST = 80
 """Characters of a word that is shown; pages come from strangers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Words that one page has and the other has not, with how often, most frequent first.
+    """The first words that only one of two pages has, and how many words both have."""
 
-    `shared` counts the words that both have, `unnamed_here` and `unnamed_there` the different
-    ones for which there was no room.
-    """
-
-    only_here: tuple[tuple[str, int], ...]
-    only_there: tuple[tuple[str, int], ...]
+    only_here: tuple[str, ...]
+    only_there: tuple[str, ...]
     shared: int
-    unnamed_here: int = 0
-    unnamed_there: int = 0
 
 
-def differences(here: Iterable[str], there: Iterable[str], most: int = MOST) -> Difference:
-    """What differs, at most so many words of each page; of equally frequent ones the longest.
+def differences(here: Sequence[str], there: Sequence[str], most: int = 10) -> Difference:
+    """The words that differ, at most so many of a side, each told once.
 
-    >>> differences(["at", "10:31", "visits"], ["at", "visits", "11:02"]).only_here
-    (('10:31', 1),)
+    >>> differences("a b c b".split(), "a b d".split())
+    Difference(only_here=('b', 'c'), only_there=('d',), shared=2)
     """
-    one, other = Counter(here), Counter(there)
-    shared = sum(min(count, other[word]) for word, count in one.items() if word in other)
-    only_here, unnamed_here = _only(one, other, most)
-    only_there, unnamed_there = _only(other, one, most)
-    return Difference(only_here, only_there, shared, unnamed_here, unnamed_there)
+    counts, others = Counter(here), Counter(there)
+    return Difference(
+        only_here=_first(here, counts - others, most),
+        only_there=_first(there, others - counts, most),
+        shared=(counts & others).total(),
+    )
 
 
-def _only(
-    one: Counter[str], other: Counter[str], most: int
-) -> tuple[tuple[tuple[str, int], ...], int]:
-    own = [(word, count) for word, count in one.items() if word not in other]
-    own.sort(key=lambda found: (-found[1], -len(found[0]), found[0]))
-    return tuple((_shown(word), count) for word, count in own[:most]), max(len(own) - most, 0)
+def _first(words: Sequence[str], differ: Counter[str], most: int) -> tuple[str, ...]:
+    own = (word for word in dict.fromkeys(words) if word in differ)
+    return tuple(map(_shown, islice(own, most)))
 
 
 def _shown(word: str) -> str:

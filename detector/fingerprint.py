@@ -19,13 +19,13 @@ from detector.chunks import Unit
 from detector.decoding import Decoded, decode
 from detector.fields import Field
 from detector.hashing import HashScheme
-from detector.identity_sets import NONE
 from detector.ragged import Ragged
 from detector.raw_chunks import raw_chunks_of
 from detector.scan import Batch, ScanLimits, Source, scan_batch
 from detector.scanning import state
 from detector.sketches import Sketches, sketch
 
+NONE = 0  # no hash: an empty file, a page without words
 EXCERPT = 300
 TITLE = 300
 # Words looked at for the excerpt: enough to fill it, whatever stands between them.

@@ -13,7 +13,7 @@ from numba import types
 from detector.clusters import cluster_id
 from detector.kernels import OUT_OFFSETS, kernel, tuple_of
 from detector.members import donates, file_root, next_donor
-from detector.neighbors import CUT_ROW, NEAR_ROWS, best_donor, neighbors
+from detector.neighbors import ALERTS, CUT_ROW, NEAR_ROWS, best_donor, neighbors
 from detector.ordered import first_of
 from detector.store import (
     ENTRIES_TYPE,
@@ -28,18 +28,20 @@ from detector.store import (
 from detector.versions import text_of_row
 
 DONORS = 5
+_ANY = 3  # relations: on one site, on two
 _LOOK = 64  # rows looked at for donors: enough for evidence, whatever the size of the set
-FOUND_AT_MOST = DONORS + 4
+FOUND_AT_MOST = DONORS + 5
 """Pages that one judgement names."""
 
-ALERT, WITHDRAWN, NEAR_ALERT, NEAR_WITHDRAWN, SUPERSEDED, LATE, MISDATED, SAME = (
-    1 << bit for bit in range(8)
-)
+(
+    ALERT, WITHDRAWN, NEAR_ALERT, NEAR_WITHDRAWN, SUPERSEDED, LATE, MISDATED, SAME, ALERT_SAME,
+) = (1 << bit for bit in range(9))  # fmt: skip
 JUDGED = np.dtype(
     [
-        ("cluster", "u8"), ("seen", "i4"), ("by", "i4"), ("file", "i4"), ("text", "i4"),
-        ("donors", "i4"), ("donor_count", "i4"), ("copies", "i4"), ("near", "i4"), ("b", "i4"),
-        ("c", "i4"), ("flags", "i4"), ("evicted", "i4"), ("cut", "i4"), ("turned", "i4"),
+        ("cluster", "u8"), ("flags", "i8"), ("seen", "i4"), ("by", "i4"), ("file", "i4"),
+        ("text", "i4"), ("donors", "i4"), ("donor_count", "i4"), ("copies", "i4"), ("near", "i4"),
+        ("alert", "i4"), ("evicted", "i4"), ("cut", "i4"), ("turned", "i4"), ("b", "i2"),
+        ("c", "i2"), ("alert_b", "i2"), ("alert_c", "i2"),
     ]
 )  # fmt: skip
 JUDGED_TYPE = records(JUDGED)
@@ -52,7 +54,7 @@ def tell(store: Any, row: Any, found: Any, at: Any) -> None:
     """Write down a row as it is now."""
     found[at].page, found[at].site = store.rows[row].page, store.rows[row].site
     found[at].first, found[at].last = store.rows[row].first, store.rows[row].last
-    found[at].file = store.rows[row].file
+    found[at].file, found[at].origin = store.rows[row].file, store.rows[row].origin
     found[at].start, found[at].end = store.rows[row].start, store.rows[row].end
     found[at].url, found[at].length = store.rows[row].url, store.rows[row].length
     found[at].text = text_of_row(store, row)
@@ -88,7 +90,9 @@ def _copies(
 def _nothing(out: Any, k: Any) -> None:
     out[k].cluster = 0
     out[k].seen = out[k].by = out[k].file = out[k].text = out[k].donors = out[k].near = -1
-    out[k].donor_count = out[k].copies = out[k].b = out[k].c = 0
+    out[k].alert = -1
+    out[k].donor_count = out[k].copies = 0
+    out[k].b = out[k].c = out[k].alert_b = out[k].alert_c = 0
     out[k].flags = out[k].evicted = out[k].cut = out[k].turned = 0
 
 
@@ -124,12 +128,20 @@ def judge(
     if entry < 0 or entries[entry].text == 0:
         return size, 0
     count = neighbors(store, bits[1], policy, entries, entry, itself, candidates, marks, near)
-    row, b, c = best_donor(store, near, count, first, page, site)
-    out[k].cut = near[CUT_ROW, 0] + near[CUT_ROW, 1]
+    row, b, c = best_donor(store, near, count, first, page, site, _ANY)
     if row >= 0:
         tell(store, row, found, size)
         out[k].near, out[k].b, out[k].c = size, b, c
         out[k].cluster = cluster_id(store, types.int64(store.rows[row].entry))
-        out[k].flags |= SAME if store.rows[row].site == site else 0
+        same = store.rows[row].site == site
+        out[k].flags |= SAME if same else 0
         size += 1
+        if not (1 if same else 2) & policy[ALERTS]:
+            row, b, c = best_donor(store, near, count, first, page, site, policy[ALERTS])
+        if row >= 0:
+            tell(store, row, found, size)
+            out[k].alert, out[k].alert_b, out[k].alert_c = size, b, c
+            out[k].flags |= ALERT_SAME if store.rows[row].site == site else 0
+            size += 1
+    out[k].cut = near[CUT_ROW, 0] + near[CUT_ROW, 1]
     return size, count

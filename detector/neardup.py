@@ -25,6 +25,7 @@ from detector.sightings import Cluster, Judgements, Seen, Sightings
 from detector.sliding import add_pages, match_pages
 from detector.store import (
     CUT,
+    ENTRY,
     LIVE_ENTRIES,
     LIVE_ROWS,
     MAX_AGE,
@@ -41,14 +42,16 @@ from detector.versions import versions_of
 BATCH = 256
 """Pages of one call: the memory that they touch fits into a core's own cache."""
 LARGEST_CLASS = 100_000
-_POINTERS = ("file", "text", "donors", "near", "seen")
+_WORDLESS = np.zeros(1, ENTRY)[0]
+_POINTERS = ("file", "text", "donors", "near", "alert", "seen")
 
 
 class NearDuplicateIndex:
     """The window's pages by words, file, supershingles and pieces of their simhashes.
 
-    `same_site`: exact copies on one site count as copies too. `max_cluster`: sets that a class
-    of near-duplicates may grow to by chaining.
+    `same_site`: exact copies on one site count as copies too. `near_same_site`,
+    `near_other_site`: which near-copies alert, the others are judged only. `max_cluster`: sets
+    that a class of near-duplicates may grow to by chaining.
     """
 
     def __init__(
@@ -57,12 +60,16 @@ class NearDuplicateIndex:
         max_pages: int,
         max_age_us: int | None = None,
         same_site: bool = False,
+        near_same_site: bool = True,
+        near_other_site: bool = True,
         policy: Policy | None = None,
         max_cluster: int = LARGEST_CLASS,
     ) -> None:
         if max_pages < 1:
             raise ValueError(f"a window has room for at least one page, not {max_pages}")
         self.policy = policy or Policy()
+        # As `neighbors.ALERTS` says.
+        self._rules = np.append(self.policy.numbers(), near_same_site + 2 * near_other_site)
         self._max_pages = max_pages
         self._facts = {
             MAX_ROWS: max_pages,
@@ -107,13 +114,13 @@ class NearDuplicateIndex:
 
     def match(self, pages: Sightings, *, now: int) -> Judgements:
         """What the window knows of pages; each is judged alone, against the window."""
-        answer, numbers = np.empty(len(pages), JUDGED), self.policy.numbers()
-        found = match_pages(self._store, pages.rows(), pages.entries(), numbers, now, answer)
+        answer = np.empty(len(pages), JUDGED)
+        found = match_pages(self._store, pages.rows(), pages.entries(), self._rules, now, answer)
         return self._judgements(answer, np.empty(0, JUDGED), found)
 
     def add(self, pages: Sightings, *, now: int) -> Judgements:
         """Put pages into the window, one after the other, and judge each just before."""
-        rows, entries, numbers = pages.rows(), pages.entries(), self.policy.numbers()
+        rows, entries = pages.rows(), pages.entries()
         parts = []
         for begin in range(0, len(pages), BATCH):
             end = min(begin + BATCH, len(pages))
@@ -123,7 +130,7 @@ class NearDuplicateIndex:
             )
             answer = np.empty(end - begin, JUDGED)
             found, turned = add_pages(
-                self._store, rows[begin:end], entries[begin:end], numbers, now, pages.urls,
+                self._store, rows[begin:end], entries[begin:end], self._rules, now, pages.urls,
                 offsets, answer,
             )  # fmt: skip
             parts.append(self._judgements(answer, turned, found))
@@ -158,21 +165,42 @@ class NearDuplicateIndex:
     def version_at(self, page: int, at: int | None) -> Seen | None:
         """A page as it was at a time when it was seen; without a time, as it is now.
 
-        None where it was not seen with one content both before and after (see `Window`).
+        None where it was not seen with one content both before and after: what else is known of
+        the page says nothing about that time.
         """
+        row = self._row_at(page, at)
+        return None if row is None else self._seen(row)
+
+    def holds(self, page: int) -> bool:
+        """Whether the window has any version of a page."""
+        return bool(versions_of(self._store, np.uint64(page)).size)
+
+    def as_seen(
+        self, of: int, then: int | None, *, page: int, site: int, at: int, url: bytes
+    ) -> Sightings | None:
+        """A page with the content, and the sketches, that another one had at a time."""
+        row = self._row_at(of, then)
+        if row is None:
+            return None
+        return Sightings.of_row(row, self._entry(row), page=page, site=site, at=at, url=url)
+
+    def _row_at(self, page: int, at: int | None) -> Any:
         rows = self._store.rows[versions_of(self._store, np.uint64(page))]
         if at is not None:
             rows = rows[(rows["first"] <= at) & (at <= rows["last"])]
-            return self._seen(rows[rows["first"].argmax()]) if rows.size else None
-        versions = [self._seen(row) for row in rows]
-        return max(versions, key=lambda seen: (seen.last, seen.text), default=None)
+            return rows[rows["first"].argmax()] if rows.size else None
+        return max(rows, key=lambda row: (row["last"], self._entry(row)["text"]), default=None)
+
+    def _entry(self, row: Any) -> Any:
+        """The identity set of a row; a page without words has an empty one."""
+        return self._store.entries[row["entry"]] if row["entry"] >= 0 else _WORDLESS
 
     def _seen(self, row: Any) -> Seen:
-        text = int(self._store.entries[row["entry"]]["text"]) if row["entry"] >= 0 else 0
         return Seen(
             page=int(row["page"]), url=self._url(row),
-            site=int(row["site"]), first=int(row["first"]), last=int(row["last"]), text=text,
-            start=int(row["start"]), end=int(row["end"]), file=int(row["file"]),
+            site=int(row["site"]), first=int(row["first"]), last=int(row["last"]),
+            text=int(self._entry(row)["text"]), start=int(row["start"]), end=int(row["end"]),
+            file=int(row["file"]), origin=int(row["origin"]),
         )  # fmt: skip
 
     def _url(self, row: Any) -> str:

@@ -16,7 +16,16 @@ from detector.candidates import CANDIDATES, collect, projected
 from detector.kernels import OUT_OFFSETS, kernel, tuple_of
 from detector.members import listed
 from detector.ordered import after, before, earlier, first_of, following
-from detector.store import ENTRIES_TYPE, LINKS, NEAR, SAMPLE, STORE, TEXT_LINKS
+from detector.store import (
+    ALERTED,
+    ENTRIES_TYPE,
+    LINKS,
+    NEAR,
+    NEAR_ALERTED,
+    SAMPLE,
+    STORE,
+    TEXT_LINKS,
+)
 
 LOOK = 64
 _TABLES = 18
@@ -25,6 +34,8 @@ _BITS = 384
 NEAR_ROWS = types.Array(types.int32, 2, "C")
 THREE = tuple_of(types.int64, types.int64, types.int64)
 ENTRY, B, C, RULES = range(4)
+ALERTS = 6
+"""Where, beside the policy's numbers, stands which relations alert: 1 one site, 2 two sites."""
 CUT_ROW = CANDIDATES
 """The last row of the scratch counts what was cut: candidates, then rows."""
 
@@ -126,8 +137,11 @@ def _words_of(store: Any, row: Any) -> Any:
     return store.entries[store.rows[row].entry].text
 
 
-@kernel(types.int64(STORE, NEAR_ROWS, types.int64, types.int64, types.uint64, types.uint64))
-def _donor_of(store: Any, near: Any, i: Any, first: Any, page: Any, site: Any) -> Any:
+@kernel(types.int64(STORE, NEAR_ROWS, types.int64, types.int64, types.uint64, types.uint64,
+                    types.int64))  # fmt: skip
+def _donor_of(
+    store: Any, near: Any, i: Any, first: Any, page: Any, site: Any, relations: Any
+) -> Any:
     """The first row of a near set that was seen before a page and is near to it by its site."""
     links, rows = store.links[TEXT_LINKS], store.rows
     root = types.int64(store.entries[near[i, ENTRY]].root)
@@ -136,7 +150,7 @@ def _donor_of(store: Any, near: Any, i: Any, first: Any, page: Any, site: Any) -
         if row < 0 or not before(rows, row, first, page):
             return -1
         relation = 1 if rows[row].site == site else 2
-        if near[i, RULES] & relation and rows[row].page != page:
+        if near[i, RULES] & relation & relations and rows[row].page != page:
             return row
         row = following(links, rows, root, row)
     near[CUT_ROW, 1] += 1
@@ -151,15 +165,21 @@ def _ahead(store: Any, one: Any, other: Any) -> Any:
     return _words_of(store, one) < _words_of(store, other)
 
 
-@kernel(THREE(STORE, NEAR_ROWS, types.int64, types.int64, types.uint64, types.uint64))
-def best_donor(store: Any, near: Any, size: Any, first: Any, page: Any, site: Any) -> Any:
-    """The nearest row seen before a page: by C, then B, then the earliest; and its B and C."""
+@kernel(THREE(STORE, NEAR_ROWS, types.int64, types.int64, types.uint64, types.uint64,
+              types.int64))  # fmt: skip
+def best_donor(
+    store: Any, near: Any, size: Any, first: Any, page: Any, site: Any, relations: Any
+) -> Any:
+    """The nearest row seen before a page: by C, then B, then the earliest; and its B and C.
+
+    Of those that stand in one of the relations to it: 1 one site, 2 two.
+    """
     best, best_b, best_c = -1, 0, 0
     for i in range(size):
         b, c = types.int64(near[i, B]), types.int64(near[i, C])
         if best >= 0 and (c < best_c or (c == best_c and b < best_b)):
             continue
-        row = _donor_of(store, near, i, first, page, site)
+        row = _donor_of(store, near, i, first, page, site, relations)
         if row < 0:
             continue
         if best >= 0 and c == best_c and b == best_b and not _ahead(store, row, best):
@@ -168,9 +188,10 @@ def best_donor(store: Any, near: Any, size: Any, first: Any, page: Any, site: An
     return best, best_b, best_c
 
 
-@kernel(types.void(STORE, NEAR_ROWS, types.int64, types.int64))
-def list_near_copies(store: Any, near: Any, size: Any, row: Any) -> None:
-    """List the rows of near sets seen after this one that were not known to be near-copies."""
+@kernel(types.void(STORE, NEAR_ROWS, types.int64, types.int64, types.int64))
+def list_near_copies(store: Any, near: Any, size: Any, row: Any, alerts: Any) -> None:
+    """List the rows of near sets seen after this one that were not known to be near-copies, or
+    must be reported as such now: as near to this one, in a relation that alerts."""
     links, rows = store.links[TEXT_LINKS], store.rows
     for i in range(size):
         root = types.int64(store.entries[near[i, ENTRY]].root)
@@ -179,8 +200,11 @@ def list_near_copies(store: Any, near: Any, size: Any, row: Any) -> None:
             if other < 0:
                 break
             relation = 1 if rows[other].site == rows[row].site else 2
-            new = not rows[other].state & NEAR and rows[other].page != rows[row].page
-            if new and near[i, RULES] & relation:
+            state = rows[other].state
+            new = not state & NEAR
+            if relation & alerts and not state & (NEAR_ALERTED | ALERTED):
+                new = True
+            if new and near[i, RULES] & relation and rows[other].page != rows[row].page:
                 listed(store, other)
             other = following(links, rows, root, other)
         if other >= 0:

@@ -66,6 +66,15 @@ class Policy:
         combined = b_similar and c >= self.combined_t
         return (b_similar, c_similar, combined, b_similar or c_similar)[rule]
 
+    def decided_by(self, b: int, c: int, *, same_site: bool) -> tuple[int, int]:
+        """The figure that makes a near pair near, and its threshold: C where it says enough."""
+        rule = _RULES[self.name][0 if same_site else 1]
+        if rule == _COMBINED:
+            return c, self.combined_t
+        if rule == _C or (rule == _EITHER and c >= self.t):
+            return c, self.t
+        return b, self.b_similar
+
     def numbers(self) -> NDArray[np.int64]:
         """As kernels take it."""
         same, other = _RULES[self.name]

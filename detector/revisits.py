@@ -6,7 +6,7 @@ Archives are replayed in any order; a revisit that comes first waits here, a bou
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 # All that wait for one page are looked at whenever it is seen.
@@ -51,7 +51,11 @@ class Waiting:
             left += len(gone)
         return left
 
-    def take(self, page: int, find: Callable[[int | None], int | None]) -> list[Revisit]:
+    def among(self, pages: Iterable[int]) -> list[int]:
+        """Those of the pages that revisits wait for."""
+        return [page for page in pages if page in self._by_page] if self._by_page else []
+
+    def take(self, page: int, find: Callable[[int | None], object | None]) -> list[Revisit]:
         """The revisits of this page for whose time something is found now."""
         known: list[Revisit] = []
         rest: list[Revisit] = []

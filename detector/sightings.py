@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from detector.judging import (
     ALERT,
+    ALERT_SAME,
     LATE,
     MISDATED,
     NEAR_ALERT,
@@ -27,9 +28,10 @@ from detector.store import ENTRY, ROW, SAMPLE
 
 _COLUMNS = (
     ("page", np.uint64, ()), ("site", np.uint64, ()), ("at", np.int64, ()),
-    ("text", np.uint64, ()), ("file", np.uint64, ()), ("start", np.uint32, ()),
-    ("end", np.uint32, ()), ("super8", np.uint64, (6,)), ("super5", np.uint64, (6,)),
-    ("simhash", np.uint64, (6,)), ("sample", np.uint8, (SAMPLE,)),
+    ("text", np.uint64, ()), ("file", np.uint64, ()), ("origin", np.uint64, ()),
+    ("start", np.uint32, ()), ("end", np.uint32, ()),
+    ("super8", np.uint64, (6,)), ("super5", np.uint64, (6,)), ("simhash", np.uint64, (6,)),
+    ("sample", np.uint8, (SAMPLE,)),
 )  # fmt: skip
 
 
@@ -38,7 +40,8 @@ class Sightings:
     """A batch of pages, a row each: `text` is the identity hash, `file` that of the bytes.
 
     `site` is a hash of what the caller takes for a site; `sample` is `policy.sample_of` the
-    min-values with k = 5. Pages without words have `text` 0 and are like no other page.
+    min-values with k = 5. Pages without words have `text` 0 and are like no other page. `origin`
+    is the caller's, and handed back: where the page can be read again.
     """
 
     page: NDArray[np.uint64]
@@ -46,6 +49,7 @@ class Sightings:
     at: NDArray[np.int64]
     text: NDArray[np.uint64]
     file: NDArray[np.uint64]
+    origin: NDArray[np.uint64]
     start: NDArray[np.uint32]
     end: NDArray[np.uint32]
     super8: NDArray[np.uint64]
@@ -73,10 +77,25 @@ class Sightings:
     def __len__(self) -> int:
         return len(self.page)
 
+    @classmethod
+    def of_row(cls, row: Any, entry: Any, *, page: int, site: int, at: int, url: bytes) -> Self:
+        """One page with the content of a row of the window, whose identity set is given."""
+        taken = {name: row[name] for name in ("file", "origin", "start", "end")}
+        taken |= {name: entry[name] for name in ("text", "super8", "super5", "simhash", "sample")}
+        taken |= {"page": page, "site": site, "at": at}
+        columns: dict[str, Any] = {
+            name: np.array([taken[name]], kind) for name, kind, _ in _COLUMNS
+        }
+        return cls(
+            **columns,
+            urls=np.frombuffer(url, np.uint8),
+            url_offsets=np.array([0, len(url)], np.int64),
+        )
+
     def rows(self) -> NDArray[Any]:
         """As the window keeps versions."""
         rows = np.zeros(len(self), ROW)
-        for name in ("page", "site", "file", "start", "end"):
+        for name in ("page", "site", "file", "origin", "start", "end"):
             rows[name] = getattr(self, name)
         rows["first"] = rows["last"] = self.at
         rows["length"] = np.diff(self.url_offsets)
@@ -114,6 +133,7 @@ class Seen:
     start: int
     end: int
     file: int = 0
+    origin: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +149,17 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What the window knows of a page: `file` and `text` are the earliest pages before it."""
+    """What the window knows of a page: `file` and `text` are the earliest pages before it.
+
+    `alert` is the nearest page before it in a relation that alerts.
+    """
 
     file: Seen | None
     text: Seen | None
     donors: tuple[Seen, ...]
     copies: int
     near: Near | None
+    alert: Near | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +185,7 @@ class Turned:
     match: Match
     alert: bool
     near_alert: bool
+    near_withdrawn: bool
     superseded: bool
 
 
@@ -224,15 +249,16 @@ class Judgements:
                 match=self._match(record),
                 alert=bool(flags & ALERT),
                 near_alert=bool(flags & NEAR_ALERT),
+                near_withdrawn=bool(flags & NEAR_WITHDRAWN),
                 superseded=bool(flags & SUPERSEDED),
             )
 
     def seen(self, at: int) -> Seen:
         """A page that a judgement names."""
         found = self.found[at].item()
-        page, site, first, last, text, file, start, end, url, length = found
+        page, site, first, last, text, file, origin, start, end, url, length = found
         name = self.urls[url : url + length].decode("utf-8", "surrogatepass")
-        return Seen(page, name, site, first, last, text, start, end, file)
+        return Seen(page, name, site, first, last, text, start, end, file, origin)
 
     def _match(self, record: Any) -> Match:
         donors = range(record["donors"], record["donors"] + record["donor_count"])
@@ -241,19 +267,20 @@ class Judgements:
             text=self._optional(record["text"]),
             donors=tuple(map(self.seen, donors)),
             copies=int(record["copies"]),
-            near=self._near(record),
+            near=self._near(record, "near", "b", "c", SAME),
+            alert=self._near(record, "alert", "alert_b", "alert_c", ALERT_SAME),
         )
 
     def _optional(self, at: int) -> Seen | None:
         return None if at < 0 else self.seen(int(at))
 
-    def _near(self, record: Any) -> Near | None:
-        if record["near"] < 0:
+    def _near(self, record: Any, seen: str, b: str, c: str, same: int) -> Near | None:
+        if record[seen] < 0:
             return None
         return Near(
-            seen=self.seen(int(record["near"])),
-            b=int(record["b"]),
-            c=int(record["c"]),
-            same_site=bool(record["flags"] & SAME),
+            seen=self.seen(int(record[seen])),
+            b=int(record[b]),
+            c=int(record[c]),
+            same_site=bool(record["flags"] & same),
             cluster=int(record["cluster"]),
         )

@@ -40,7 +40,7 @@ from detector.members import (
     remove_file,
     remove_text,
 )
-from detector.neighbors import list_near_copies
+from detector.neighbors import ALERTS, list_near_copies
 from detector.store import (
     ALERTED,
     BY_PAGE,
@@ -51,6 +51,7 @@ from detector.store import (
     LISTED,
     LIVE,
     NEAR,
+    NEAR_ALERTED,
     NEWEST,
     ROWS_TYPE,
     SEEN,
@@ -73,24 +74,6 @@ def misdated(at: Any, now: Any) -> Any:
     return at < WEB_BEGINS_US or at > now + HOUR_US
 
 
-@kernel(types.boolean(STORE, types.int64))
-def _flag(store: Any, row: Any) -> Any:
-    """Whether a row is a copy that was not reported yet; it counts as reported from now."""
-    if store.rows[row].state & ALERTED or not is_copy(store, row):
-        return False
-    store.rows[row].state |= ALERTED
-    return True
-
-
-@kernel(types.boolean(STORE, types.int64, types.int64))
-def _flag_near(store: Any, row: Any, near: Any) -> Any:
-    """Whether a row is a near-copy that was not reported yet."""
-    if store.rows[row].state & NEAR or near < 0:
-        return False
-    store.rows[row].state |= NEAR
-    return True
-
-
 @kernel(types.int64(STORE, ENTRIES_TYPE, types.int64))
 def _own_set(store: Any, probes: Any, i: Any) -> Any:
     """A new identity set for a token sequence that the window does not hold."""
@@ -102,10 +85,10 @@ def _own_set(store: Any, probes: Any, i: Any) -> Any:
 
 
 @kernel(types.int64(STORE, BITS, ROWS_TYPE, ENTRIES_TYPE, types.int64, BYTES, types.int64, SCRATCH,
-                    types.int64))  # fmt: skip
+                    types.int64, types.int64))  # fmt: skip
 def _enter(
     store: Any, bits: Any, arrivals: Any, probes: Any, i: Any, url: Any, entry: Any, scratch: Any,
-    near: Any,
+    near: Any, alerts: Any,
 ) -> Any:  # fmt: skip
     """A version that the window does not hold yet; rows that it turns are listed."""
     candidates, marks, near_sets = scratch
@@ -122,13 +105,14 @@ def _enter(
     elif entry >= 0:
         lead(store, entry)
     place_file(store, bits[0], row)
-    list_near_copies(store, near_sets, near, row)
+    list_near_copies(store, near_sets, near, row, alerts)
     return row
 
 
-@kernel(types.boolean(STORE, BITS, ROWS_TYPE, types.int64, types.int64, SCRATCH, types.int64))
+@kernel(types.boolean(STORE, BITS, ROWS_TYPE, types.int64, types.int64, SCRATCH, types.int64,
+                      types.int64))  # fmt: skip
 def _see_again(
-    store: Any, bits: Any, arrivals: Any, i: Any, row: Any, scratch: Any, near: Any
+    store: Any, bits: Any, arrivals: Any, i: Any, row: Any, scratch: Any, near: Any, alerts: Any
 ) -> Any:
     """A version that the window holds; whether that changed anything but its last sighting."""
     rows, at, file = store.rows, arrivals[i].first, arrivals[i].file
@@ -142,14 +126,21 @@ def _see_again(
     sooner = at < rows[row].first
     rows[row].first = min(rows[row].first, at)
     if at >= rows[row].last:
-        rows[row].last, rows[row].file = at, file
+        rows[row].last, rows[row].file, rows[row].origin = at, file, arrivals[i].origin
     if entry >= 0:
         place_text(store, entry, row)
         lead(store, entry)
     place_file(store, bits[0], row)
     if sooner:
-        list_near_copies(store, scratch[2], near, row)
+        list_near_copies(store, scratch[2], near, row, alerts)
     return True
+
+
+@kernel(types.void(STORE, types.int64, JUDGED_TYPE, types.int64))
+def _withdraw_near(store: Any, row: Any, out: Any, k: Any) -> None:
+    if store.rows[row].state & NEAR_ALERTED:
+        store.rows[row].state &= ~NEAR_ALERTED
+        out[k].flags |= NEAR_WITHDRAWN
 
 
 @kernel(types.void(STORE, types.int64, JUDGED_TYPE, types.int64))
@@ -158,16 +149,24 @@ def _withdraw(store: Any, row: Any, out: Any, k: Any) -> None:
     if store.rows[row].state & ALERTED and not is_copy(store, row):
         store.rows[row].state &= ~ALERTED
         out[k].flags |= WITHDRAWN
-    if store.rows[row].state & NEAR and out[k].near < 0:
+    if out[k].near < 0:
         store.rows[row].state &= ~NEAR
-        out[k].flags |= NEAR_WITHDRAWN
+    if out[k].alert < 0:
+        _withdraw_near(store, row, out, k)
 
 
 @kernel(types.void(STORE, types.int64, types.int64, JUDGED_TYPE, types.int64))
 def _report(store: Any, bits: Any, row: Any, out: Any, k: Any) -> None:
-    """Alerts that a row must raise, each once."""
-    out[k].flags |= ALERT if _flag(store, row) else 0
-    out[k].flags |= NEAR_ALERT if _flag_near(store, row, types.int64(out[k].near)) else 0
+    """Alerts that a row must raise, each once; a copy is reported as that alone."""
+    rows = store.rows
+    rows[row].state |= NEAR if out[k].near >= 0 else 0
+    if is_copy(store, row):
+        _withdraw_near(store, row, out, k)
+        out[k].flags |= 0 if rows[row].state & ALERTED else ALERT
+        rows[row].state |= ALERTED
+    elif out[k].alert >= 0 and not rows[row].state & (ALERTED | NEAR_ALERTED):
+        out[k].flags |= NEAR_ALERT
+        rows[row].state |= NEAR_ALERTED
     out[k].flags |= SUPERSEDED if superseded(store, bits, row) else 0
 
 
@@ -284,17 +283,20 @@ def add_pages(
             out[i].flags |= MISDATED
             if row < 0:
                 out[i].flags |= ALERT if out[i].donor_count else 0
-                out[i].flags |= NEAR_ALERT if out[i].near >= 0 else 0
+                copy = out[i].donor_count > 0
+                out[i].flags |= NEAR_ALERT if out[i].alert >= 0 and not copy else 0
             continue
         store.numbers[NEWEST] = max(store.numbers[NEWEST], arrivals[i].first)
         store.numbers[LEFT] = -1
         known = row >= 0
         changed = True
         if known:
-            changed = _see_again(store, bits, arrivals, i, row, scratch, near)
+            changed = _see_again(store, bits, arrivals, i, row, scratch, near, policy[ALERTS])
         else:
             url = urls[ends[i] : ends[i + 1]]
-            row = _enter(store, bits, arrivals, probes, i, url, entry, scratch, near)
+            row = _enter(
+                store, bits, arrivals, probes, i, url, entry, scratch, near, policy[ALERTS]
+            )
         store.numbers[CUT] += out[i].cut
         begin = again
         found, size, turned, again = _judge_listed(

@@ -4,8 +4,8 @@ A *row* is a page version (a URL with one content); an *entry* is an identity se
 2006, §3): the token sequence that one or more rows share, with its sketches. Records, not
 columns: what is asked of a page is asked together, and memory answers by the line.
 
-A row takes 72 bytes, 32 in sets and queues, 11 in tables and its URL; an entry 144, 4 and 133 in
-tables when full: 390 bytes a page with URLs of 60 characters where a quarter are copies, 460 where
+A row takes 80 bytes, 32 in sets and queues, 11 in tables and its URL; an entry 144, 4 and 133 in
+tables when full: 400 bytes a page with URLs of 60 characters where a quarter are copies, 470 where
 none is.
 
 Supershingles are kept as 32 bits. Two of six agree by chance once in 2^60 pairs, a third beside
@@ -26,13 +26,14 @@ NO_ROW = -1
 SAMPLE = 16
 """Bytes of min-values kept of a page, to see whether it shares phrases with another."""
 
-LIVE, ALERTED, NEAR, LISTED = 1, 2, 4, 8
-"""Bits of a row's state: in the window; reported as a copy; as a near-copy; on a list now."""
+LIVE, ALERTED, NEAR, LISTED, NEAR_ALERTED = 1, 2, 4, 8, 16
+"""Bits of a row's state: in the window; reported as a copy; known to be a near-copy; on a list now;
+reported as a near-copy."""
 
 ROW = np.dtype(
     [
         ("page", "u8"), ("site", "u8"), ("first", "i8"), ("last", "i8"), ("file", "u8"),
-        ("start", "u4"), ("end", "u4"), ("url", "u4"), ("length", "u4"),
+        ("origin", "u8"), ("start", "u4"), ("end", "u4"), ("url", "u4"), ("length", "u4"),
         ("entry", "i4"), ("older", "i4"), ("next", "i4"), ("state", "i4"),
     ]
 )  # fmt: skip
@@ -47,7 +48,8 @@ CLUSTER = np.dtype([("size", "i4"), ("head", "i4"), ("tail", "i4"), ("chosen", "
 SEEN = np.dtype(
     [
         ("page", "u8"), ("site", "u8"), ("first", "i8"), ("last", "i8"), ("text", "u8"),
-        ("file", "u8"), ("start", "u4"), ("end", "u4"), ("url", "u4"), ("length", "u4"),
+        ("file", "u8"), ("origin", "u8"), ("start", "u4"), ("end", "u4"), ("url", "u4"),
+        ("length", "u4"),
     ]
 )  # fmt: skip
 

@@ -138,7 +138,8 @@ class LocalSink:
         self._log = self._outlet.log(topics.FINGERPRINTS)
         self.meters = Meters("local", settings.scheme.name)
         self._judges: list[Worker] = [
-            stateful_worker(name, settings, bus, self.meters, say) for name in STATEFUL
+            stateful_worker(name, settings, bus, self.meters, say, read_origin=read_origin)
+            for name in STATEFUL
         ]
         self._health = self._serve(settings, say)
         self._judge_all()

@@ -1,42 +1,58 @@
-"""The stage `index`: fingerprint blocks in, verdicts and alerts out, over the sliding window."""
+"""The stage `index`: fingerprint blocks in, verdicts and alerts out, over the sliding window.
+
+A block is judged as columns; what is done page by page is what makes a message.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
+import pyarrow as pa
 
-from detector.duplicates import Change, DuplicateIndex, Match, Turned
-from detector.hashing import HashScheme
+from detector.hashing import HashScheme, hex_of
 from detector.revisits import Revisit, Waiting
-from detector.window import Sighting
 from streams import topics
-from streams.blocks import read_block, read_pages
-from streams.bus import Message
-from streams.questions import Parameters, Rows, no_questions
+from streams.blocks import read_block
+from streams.bus import Message, Outgoing
+from streams.columns import is_judged, sightings_of, subjects_of, times_of
+from streams.differing import Differing
+from streams.fingerprinting import ReadOrigin
+from streams.origins import Origins
+from streams.questions import BadQuestion, Parameters, Rows, no_questions, number
 from streams.records import DeadLetter
-from streams.reports import Subject, alert_id, at_us, duplicate_alert, verdict
+from streams.reports import Subject, at_us
 from streams.snapshot import State
 from streams.stages import Output
-from streams.urls import place
-from streams.wire import (
-    WireError,
-    alert_message,
-    dead_letter_message,
-    verdict_message,
-    withdrawal,
-)
+from streams.urls import place, simple_site
+from streams.wire import WireError, dead_letter_message
+
+if TYPE_CHECKING:
+    from detector.sightings import Cluster, Sightings
 
 WAITING_REVISITS = 100_000
-_COLUMNS = ("page", "text", "file", "site", "first", "last", "start", "end", "alerted")
-_ROW_BYTES = 600  # measured: columns, dictionaries and a URL of 60 characters
-_OK = range(200, 300)
+_REVISIT_BYTES = 400
+_SITES = 65_536
+_WINDOW = "window/"
+_TOP = 10
 
-Row = Mapping[str, Any]
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What is near, and what of it alerts: names and thresholds as `detector.policy` has them."""
+
+    policy: str = "henzinger"
+    thresholds: Mapping[str, int] = field(default_factory=dict)
+    near_same_site: bool = False
+    near_other_site: bool = True
+    site: Literal["registered-domain", "simple"] = "registered-domain"
+    max_cluster: int = 100_000
+    # Near-duplicate alerts of a batch that tell the words that differ: two pages are read for one.
+    differences: int = 8
 
 
 class IndexStage:
@@ -54,28 +70,35 @@ class IndexStage:
         max_pages: int,
         max_age_us: int | None = None,
         same_site: bool = False,
+        rules: Rules | None = None,
+        read_origin: ReadOrigin | None = None,
     ) -> None:
         self._scheme = scheme
         self._clock = clock
-        self._new_index = partial(
-            DuplicateIndex, max_pages=max_pages, max_age_us=max_age_us, same_site=same_site
-        )
+        self._rules = rules or Rules()
+        self._bounds: dict[str, Any] = {
+            "max_pages": max_pages, "max_age_us": max_age_us, "same_site": same_site,
+        }  # fmt: skip
+        self._differing = Differing(scheme, read_origin, self._rules.differences)
+        self._site_hash = lru_cache(_SITES)(scheme.of_text)
         self.restore(None)
 
     def process(self, messages: Sequence[Message]) -> Output:
-        """Judge the pages of the blocks, in order."""
+        """Judge the pages of the blocks, in order; of a block, revisits last."""
         out = Output(events=Counter())
-        pages = 0
+        cut, refused, pages = self._index.cut, self._index.refused, 0
+        self._differing.begin()
         for message in messages:
             try:
-                rows = read_pages(read_block(message, self._scheme))
+                block = read_block(message, self._scheme)
+                out.messages.extend(self._judge(block, out.events))
             except WireError as error:
                 out.dead[error.reason] += 1
                 out.messages.append(dead_letter_message(self._dead_letter(message, error)))
                 continue
-            for row in rows:
-                self._judge(row, out)
-            pages += len(rows)
+            pages += len(block)
+        out.events["cut"] += self._index.cut - cut
+        out.events["refused"] += self._index.refused - refused
         return Output(out.messages, pages, out.dead, out.events)
 
     def _dead_letter(self, message: Message, error: WireError) -> DeadLetter:
@@ -88,162 +111,150 @@ class IndexStage:
             at=self._clock(),
         )
 
-    def _judge(self, row: Row, out: Output) -> None:
-        subject = _subject(row)
-        if row["revisit_of"] is not None:
-            self._judge_revisit(row, subject, out)
-            return
-        if row["status"] is not None and row["status"] not in _OK:
-            # The same error page stands on a million sites: it neither is a copy nor makes one.
-            out.messages.append(self._verdict(subject, Match(None, None, (), 0)))
-            return
-        self._judge_page(subject, row["file_hash"], out)
-        self._judge_waiting(subject.page, out)
+    def _judge(self, block: pa.RecordBatch, events: Counter[str]) -> list[Outgoing]:
+        # All that may be wrong with a block is found before anything changes.
+        subjects, revisited = subjects_of(block, self._origins), times_of(block, "revisit_at")
+        of = block.column("revisit_of").to_pylist()
+        judged = is_judged(block)
+        batch, mine = block, subjects
+        if not judged.all():
+            batch = block.filter(pa.array(judged))
+            mine = [subject for subject, one in zip(subjects, judged, strict=True) if one]
+        sightings = sightings_of(batch, mine, self._site_of)
+        out = [
+            self._reporter.verdict(subject, None)
+            for subject, one, page in zip(subjects, judged, of, strict=True)
+            if not one and page is None
+        ]
+        out += self._add(mine, sightings, events)
+        for subject, page, then in zip(subjects, of, revisited, strict=True):
+            if page is not None:
+                out += self._judge_revisit(subject, page, then, events)
+        waited_for = self._waiting.among(dict.fromkeys(subject.page for subject in mine))
+        return out + self._judge_waiting(waited_for, events)
 
-    def _judge_revisit(self, row: Row, subject: Subject, out: Output) -> None:
-        when = row["revisit_at"]
-        revisit = Revisit(
-            subject.page, subject.url, subject.fetched_us, at_us(when) if when else None
-        )
-        if self._judge_as(revisit, row["revisit_of"], subject.ip, out):
-            self._judge_waiting(subject.page, out)
-            return
-        out.events["revisit-forgotten"] += self._waiting.add(row["revisit_of"], revisit)
-        out.events["revisit-waiting"] += 1
+    def _add(
+        self, subjects: list[Subject], sightings: Sightings, events: Counter[str]
+    ) -> list[Outgoing]:
+        if not subjects:
+            return []
+        now = self._clock()
+        found = self._index.add(sightings, now=at_us(now))
+        return self._reporter.report(subjects, found, now, events)
 
-    def _judge_waiting(self, page: int, out: Output) -> None:
-        """The revisits of a page that was seen, and those that refer to a revisit in turn."""
-        seen = deque([page])
+    def _judge_revisit(
+        self, subject: Subject, of: int, then: int | None, events: Counter[str]
+    ) -> list[Outgoing]:
+        revisit = Revisit(subject.page, subject.url, subject.fetched_us, then)
+        out = self._judge_as(revisit, of, subject.ip, events)
+        if out is None:
+            events["revisit-forgotten"] += self._waiting.add(of, revisit)
+            events["revisit-waiting"] += 1
+            return []
+        return out + self._judge_waiting([subject.page], events)
+
+    def _judge_waiting(self, pages: Iterable[int], events: Counter[str]) -> list[Outgoing]:
+        """The revisits of pages that were seen, and those that refer to a revisit in turn."""
+        out: list[Outgoing] = []
+        seen = deque(pages)
         while seen:
             of = seen.popleft()
-            for revisit in self._waiting.take(of, partial(self._index.window.version_at, of)):
-                if self._judge_as(revisit, of, None, out):
+            for revisit in self._waiting.take(of, partial(self._index.version_at, of)):
+                judged = self._judge_as(revisit, of, None, events)
+                if judged is not None:
+                    out += judged
                     seen.append(revisit.page)
+        return out
 
-    def _judge_as(self, revisit: Revisit, of: int, ip: str | None, out: Output) -> bool:
+    def _judge_as(
+        self, revisit: Revisit, of: int, ip: str | None, events: Counter[str]
+    ) -> list[Outgoing] | None:
         """Judge a revisit by the content of the page that it refers to, if that is known."""
-        window = self._index.window
-        found = window.version_at(of, revisit.of)
-        if found is None:
-            return False
+        seen = self._index.version_at(of, revisit.of)
+        if seen is None:
+            return None
+        where = place(revisit.url, self._scheme)
         subject = Subject(
-            page=revisit.page, url=revisit.url, site=place(revisit.url, self._scheme).site, ip=ip,
-            fetched_us=revisit.at, text=window.text[found], start=window.start[found],
-            end=window.end[found],
+            page=revisit.page, url=revisit.url, site=where.site, host=where.host, text=seen.text,
+            file=seen.file, start=seen.start, end=seen.end, truncated=False, ip=ip, excerpt=None,
+            fetched_us=revisit.at, origin=seen.origin,
         )  # fmt: skip
-        self._judge_page(subject, window.file[found], out)
-        return True
-
-    def _judge_page(self, subject: Subject, file: int, out: Output) -> None:
-        now = self._clock()
-        seen = Sighting(
-            page=subject.page, url=subject.url, site=self._scheme.of_text(subject.site),
-            at=subject.fetched_us, text=subject.text, file=file, start=subject.start,
-            end=subject.end,
+        sightings = self._index.as_seen(
+            of, revisit.of, page=revisit.page, site=self._site_of(subject), at=revisit.at,
+            url=revisit.url.encode("utf-8", "surrogatepass"),
         )  # fmt: skip
-        match = self._index.match(seen, now=at_us(now))
-        change = self._index.add(seen, now=at_us(now))
-        # What is known of a page by its dates is better than what a record without one says.
-        known = change.misdated and any(True for _ in self._index.window.versions(subject.page))
-        if not change.superseded and not known:
-            out.messages.append(self._verdict(subject, match))
-        if change.alert:
-            out.messages.append(self._alert(subject, match, now))
-        if change.withdrawn:
-            found = alert_id("duplicate", subject.page, subject.text, self._scheme)
-            out.messages.append(withdrawal(found))
-        for turned in change.turned:
-            self._report_turned(turned, subject, out, now)
-        _count(change, out.events)
+        return None if sightings is None else self._add([subject], sightings, events)
 
-    def _report_turned(self, turned: Turned, by: Subject, out: Output, now: datetime) -> None:
-        """A page judged before is a copy now. The words are the same, hence so is the excerpt."""
-        seen = turned.seen
-        subject = Subject(
-            page=seen.page, url=seen.url, site=place(seen.url, self._scheme).site,
-            fetched_us=seen.first, text=seen.text, start=seen.start, end=seen.end,
-            excerpt=by.excerpt if seen.text == by.text else None, truncated=by.truncated,
-        )  # fmt: skip
-        if not turned.superseded:
-            out.messages.append(self._verdict(subject, turned.match))
-        if turned.alert:
-            out.messages.append(self._alert(subject, turned.match, now))
-        out.events["turned"] += 1
-
-    def _verdict(self, subject: Subject, match: Match) -> Any:
-        return verdict_message(verdict(subject, match, self._scheme))
-
-    def _alert(self, subject: Subject, match: Match, now: datetime) -> Any:
-        donor_site = place(match.donors[0].url, self._scheme).site
-        same_site = donor_site == subject.site
-        return alert_message(
-            duplicate_alert(subject, match, self._scheme, same_site=same_site, now=now)
-        )
+    def _site_of(self, subject: Subject) -> int:
+        """The site by which pages are related: that of messages, or by the simple rule."""
+        if self._rules.site == "simple":
+            return self._site_hash(simple_site(subject.host))
+        return self._site_hash(subject.site)
 
     def rows(self) -> int:
         """Page versions in the window, and revisits that wait."""
-        return len(self._index.window) + len(self._waiting)
+        return len(self._index) + len(self._waiting)
 
     def nbytes(self) -> int:
-        """About what the rows take."""
-        return self.rows() * _ROW_BYTES
+        """What the window takes, and about what the rest does."""
+        return self._index.nbytes + self._origins.nbytes + len(self._waiting) * _REVISIT_BYTES
 
     def save(self) -> State:
-        """The window's columns without gaps, and the waiting revisits."""
-        window = self._index.window
-        live = np.array(window.live(), np.int64)
-        arrays: dict[str, np.ndarray[Any, Any]] = {
-            name: np.array(getattr(window, name))[live] if len(live) else np.array([], np.int64)
-            for name in _COLUMNS
-        }
-        urls = [window.url[row].encode("utf-8", "surrogatepass") for row in live]
-        arrays["url"] = np.frombuffer(b"".join(urls), np.uint8)
-        arrays["url_end"] = np.cumsum([len(url) for url in urls], dtype=np.int64)
+        """The window's arrays, the waiting revisits, the names of archives."""
+        arrays = {_WINDOW + name: array for name, array in self._index.save().items()}
         waiting = [[page, *revisit] for page, revisit in self._waiting]
-        facts = {"newest": window.newest, "waiting": waiting}
+        rules = {"policy": self._rules.policy, "thresholds": dict(self._rules.thresholds)}
+        facts = {"waiting": waiting, "sources": self._origins.names, "judged_by": rules}
         return State(arrays, facts)
 
     def restore(self, state: State | None) -> None:
-        """Take up a saved window; what no longer fits leaves with the next page."""
-        self._index = self._new_index()
+        """Take up a saved window; what no longer fits leaves with the next page.
+
+        Pairs are judged as they are met: another policy than it was saved under needs no other
+        window, and what was reported stays so.
+        """
+        from detector.neardup import NearDuplicateIndex  # numba, loaded by who really works
+        from detector.policy import Policy
+        from streams.judged import Reporter
+
+        rules = self._rules
+        self._index = NearDuplicateIndex(
+            **self._bounds,
+            policy=Policy(rules.policy, **rules.thresholds),
+            near_same_site=rules.near_same_site,
+            near_other_site=rules.near_other_site,
+            max_cluster=rules.max_cluster,
+        )
         self._waiting = Waiting(limit=WAITING_REVISITS)
+        self._origins = Origins() if state is None else Origins(state.facts["sources"])
         if state is not None:
-            self._take_up(state)
+            window = (name for name in state.arrays if name.startswith(_WINDOW))
+            self._index.restore({name[len(_WINDOW) :]: state.arrays[name] for name in window})
+            for page, *revisit in state.facts["waiting"]:
+                self._waiting.add(page, Revisit(*revisit))
+        self._reporter = Reporter(
+            self._scheme, self._index, self._origins, self._differing, self._site_of
+        )
 
     def answer(self, name: str, parameters: Parameters) -> Rows:
-        """No question yet."""
-        return no_questions(name, parameters)
-
-    def _take_up(self, state: State) -> None:
-        window = self._index.window
-        for name in _COLUMNS:
-            column = getattr(window, name)
-            column.extend(state.arrays[name].tolist())
-        count = len(window.page)
-        window.older.extend([0] * count)
-        text = state.arrays["url"].tobytes()
-        ends = state.arrays["url_end"].tolist()
-        starts = [0, *ends][:count]
-        window.url = [
-            text[start:end].decode("utf-8", "surrogatepass")
-            for start, end in zip(starts, ends, strict=True)
-        ]
-        window.newest = state.facts["newest"]
-        self._index.restore()
-        for page, *revisit in state.facts["waiting"]:
-            self._waiting.add(page, Revisit(*revisit))
+        """`clusters`: the largest classes of near-duplicates (`top`), or the one of a `url`."""
+        if name != "clusters":
+            return no_questions(name, parameters)
+        url = parameters.get("url")
+        if url is None:
+            return list(map(_told, self._index.clusters(top=number(parameters, "top", _TOP))))
+        page = int(place(url, self._scheme).page_id, 16)
+        if not self._index.holds(page):
+            raise BadQuestion(f"{url}: no such page is in the window; it left, or never came")
+        return list(map(_told, self._index.clusters(page=page)))
 
 
-def _subject(row: Row) -> Subject:
-    return Subject(
-        page=row["page"], url=row["url"], site=row["site"], fetched_us=at_us(row["fetched_at"]),
-        text=row["identity_hash"], start=row["text_start"], end=row["text_end"],
-        excerpt=row["excerpt"], truncated=row["truncated"], ip=row["ip"],
-    )  # fmt: skip
-
-
-def _count(change: Change, events: Counter[str]) -> None:
-    events["late"] += change.late
-    events["misdated"] += change.misdated
-    events["withdrawn"] += change.withdrawn
-    events["evicted"] += change.evicted
+def _told(cluster: Cluster) -> dict[str, Any]:
+    return {
+        "cluster": hex_of(cluster.cluster),
+        "representative": cluster.representative.url,
+        "size": cluster.size,
+        "sites": cluster.sites,
+        "diameter": cluster.diameter,
+        "urls": list(cluster.urls),
+    }

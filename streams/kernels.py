@@ -88,5 +88,6 @@ def _compile_together() -> None:
     command = [sys.executable, "-c", "from detector.scan import scan; scan(b'', key=0)"]
     beside = subprocess.Popen(command, cwd=root)  # noqa: S603 - a command of ours
     import_module("detector.sketches")
+    import_module("detector.neardup")
     # If it failed, this process compiles what is missing, and says what is wrong.
     beside.wait()

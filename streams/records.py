@@ -92,14 +92,18 @@ class Exact(Record, frozen=True, kw_only=True):
     text: str | None = None
 
 
+Relation = Literal["same-site", "other-site"]
+
+
 class NearDuplicate(Record, frozen=True, kw_only=True):
     """The best near-duplicate of a page."""
 
     url: str
     b: int
     c: int
-    relation: Literal["same-site", "other-site"]
-    cluster: str | None = None
+    relation: Relation
+    cluster: Hash64 | None = None
+    mwo: float | None = None
 
 
 class Quilt(Record, frozen=True, kw_only=True):
@@ -151,6 +155,13 @@ class Evidence(Record, frozen=True, kw_only=True):
     label: str | None = None
 
 
+class Differs(Record, frozen=True, kw_only=True):
+    """Words that only one of two near-duplicates has."""
+
+    only_here: tuple[str, ...]
+    only_there: tuple[str, ...]
+
+
 class Alert(Record, frozen=True, kw_only=True):
     """One finding. The id is made of kind, subject and content: found twice, it is the same."""
 
@@ -175,6 +186,11 @@ class Alert(Record, frozen=True, kw_only=True):
     scheme: str
     page_id: Hash64 | None = None
     ip: str | None = None
+    # Of a near-duplicate: agreeing supershingles and bits, and what the pages do not share.
+    b: int | None = None
+    c: int | None = None
+    relation: Relation | None = None
+    differs: Differs | None = None
 
 
 class Label(Record, frozen=True, kw_only=True):

@@ -6,36 +6,53 @@ times: found again, by whomever and in whatever order, it is the same alert.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
+from typing import TYPE_CHECKING, NamedTuple
 
 import xxhash
 
-from detector.duplicates import Match, Seen
 from detector.hashing import HashScheme, hex_of
-from streams.records import Alert, Donor, Evidence, Exact, Kind, Verdict
+from streams.records import (
+    Alert,
+    Differs,
+    Donor,
+    Evidence,
+    Exact,
+    Kind,
+    NearDuplicate,
+    Relation,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    from detector.policy import Policy
+    from detector.sightings import Match, Near, Seen
 
 DETECTOR = f"reusewatch/{version('reusewatch')}"
 _EPOCH = datetime.fromtimestamp(0, UTC)
 # Two pages make a duplicate.
 DUPLICATE_THRESHOLD = 2
+_BITS = 384
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(NamedTuple):
     """The page that is reported on."""
 
     page: int
     url: str
     site: str
-    fetched_us: int
+    host: str
     text: int
+    file: int
     start: int
     end: int
-    excerpt: str | None = None
-    truncated: bool = False
-    ip: str | None = None
+    truncated: bool
+    ip: str | None
+    excerpt: str | None
+    fetched_us: int
+    origin: int = 0
 
 
 def alert_id(kind: Kind, page: int, content: int, scheme: HashScheme) -> str:
@@ -54,17 +71,35 @@ def moment(us: int) -> datetime:
     return _EPOCH + timedelta(microseconds=us)
 
 
-def verdict(subject: Subject, match: Match, scheme: HashScheme) -> Verdict:
-    """What is known of a page."""
+_UNKNOWN = Exact()
+
+
+def verdict(subject: Subject, match: Match | None, scheme: HashScheme) -> Verdict:
+    """What is known of a page; without a match, that nothing is."""
+    exact, near = _UNKNOWN, None
+    if match is not None:
+        exact = Exact(file=_url(match.file), text=_url(match.text))
+        near = None if match.near is None else _nearest(match.near)
     return Verdict(
         id=hex_of(subject.page),
         url=subject.url,
         site=subject.site,
         fetched_at=moment(subject.fetched_us),
-        exact=Exact(file=_url(match.file), text=_url(match.text)),
+        exact=exact,
+        near_duplicate=near,
         truncated=subject.truncated,
         detector=DETECTOR,
         scheme=scheme.name,
+    )
+
+
+def _nearest(near: Near) -> NearDuplicate:
+    return NearDuplicate(
+        url=near.seen.url,
+        b=near.b,
+        c=near.c,
+        relation=_relation(near.same_site),
+        cluster=hex_of(near.cluster),
     )
 
 
@@ -72,24 +107,70 @@ def duplicate_alert(
     subject: Subject, match: Match, scheme: HashScheme, *, same_site: bool, now: datetime
 ) -> Alert:
     """The alert of a copy: the whole page is the span, the earliest donors the evidence."""
-    donor = match.donors[0]
+    return _alert(
+        "duplicate", subject, match.donors, scheme, now=now, same_site=same_site,
+        figure=max(match.copies, DUPLICATE_THRESHOLD), threshold=DUPLICATE_THRESHOLD, share=1.0,
+    )  # fmt: skip
+
+
+def near_duplicate_alert(
+    subject: Subject,
+    near: Near,
+    policy: Policy,
+    scheme: HashScheme,
+    *,
+    differs: Differs | None,
+    now: datetime,
+) -> Alert:
+    """The alert of a near-copy: the figure that the policy went by, and both."""
+    figure, threshold = policy.decided_by(near.b, near.c, same_site=near.same_site)
+    return _alert(
+        "near-duplicate", subject, (near.seen,), scheme, now=now, same_site=near.same_site,
+        figure=figure, threshold=threshold, share=share_of(near.c), near=near, differs=differs,
+    )  # fmt: skip
+
+
+def share_of(c: int) -> float:
+    """About how much of two pages' words is the same: the cosine that C-similarity estimates.
+
+    >>> share_of(384), share_of(372), share_of(192)
+    (1.0, 0.995, 0.0)
+    """
+    return round(max(0.0, math.cos(math.pi * (_BITS - c) / _BITS)), 3)
+
+
+def _alert(
+    kind: Kind,
+    subject: Subject,
+    donors: tuple[Seen, ...],
+    scheme: HashScheme,
+    *,
+    same_site: bool,
+    figure: int,
+    threshold: int,
+    share: float,
+    now: datetime,
+    near: Near | None = None,
+    differs: Differs | None = None,
+) -> Alert:
+    first = donors[0]
     return Alert(
-        id=alert_id("duplicate", subject.page, subject.text, scheme),
-        kind="duplicate",
+        id=alert_id(kind, subject.page, subject.text, scheme),
+        kind=kind,
         severity="info" if same_site else "warning",
         url=subject.url,
         site=subject.site,
-        figure=float(max(match.copies, DUPLICATE_THRESHOLD)),
-        threshold=float(DUPLICATE_THRESHOLD),
-        donors=tuple(Donor(url=d.url, share=1.0, fetched_at=moment(d.first)) for d in match.donors),
+        figure=float(figure),
+        threshold=float(threshold),
+        donors=tuple(Donor(url=d.url, share=share, fetched_at=moment(d.first)) for d in donors),
         evidence=(
             Evidence(
                 start=subject.start,
                 end=subject.end,
                 text=subject.excerpt,
-                donor=donor.url,
-                donor_start=donor.start,
-                donor_end=donor.end,
+                donor=first.url,
+                donor_start=first.start,
+                donor_end=first.end,
             ),
         ),
         fetched_at=moment(subject.fetched_us),
@@ -98,7 +179,15 @@ def duplicate_alert(
         scheme=scheme.name,
         page_id=hex_of(subject.page),
         ip=subject.ip,
+        b=None if near is None else near.b,
+        c=None if near is None else near.c,
+        relation=None if near is None else _relation(same_site),
+        differs=differs,
     )
+
+
+def _relation(same_site: bool) -> Relation:
+    return "same-site" if same_site else "other-site"
 
 
 def _url(seen: Seen | None) -> str | None:

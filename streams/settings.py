@@ -25,6 +25,9 @@ ENV_PREFIX = "REUSEWATCH_"
 SECRETS = frozenset({"hash_key", "kafka_password", "kafka_token", "kafka_tls_key_password"})
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
+Natural = Annotated[int, msgspec.Meta(ge=0)]
+Supershingles = Annotated[int, msgspec.Meta(ge=1, le=6)]
+Bits = Annotated[int, msgspec.Meta(ge=1, le=384)]
 Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 # A counter of discovery remembers as many pages; `labels discover` counts any number, offline.
@@ -55,6 +58,18 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     window_pages: Positive = 1_000_000
     window_seconds: Seconds | None = None
     alert_same_site: bool = False
+
+    # Which pairs are near-duplicates (Henzinger 2006), which of them alert, and what a site is.
+    policy: Literal["henzinger", "b", "c", "combined", "either"] = "henzinger"
+    b_similar: Supershingles = 2
+    c_similar: Bits = 372
+    combined_c: Bits = 355
+    alert_near_same_site: bool = False
+    alert_near_other_site: bool = True
+    site: Literal["registered-domain", "simple"] = "registered-domain"
+    max_cluster: Positive = 100_000
+    # Near-duplicate alerts of a batch for which both pages are read again, to tell what differs.
+    differences: Natural = 8
 
     # Which word 5-grams a fingerprint carries: quilts need them, and they are most of its bytes.
     grams: Literal["all", "sampled", "none"] = "none"

@@ -11,7 +11,7 @@ from streams.records import Alert, Donor, Evidence, Kind, Verdict
 
 # As many digits tell the alerts of a screen apart; `alerts show` takes any unique beginning.
 ID_SHOWN = 8
-_LABEL = 10
+_LABEL = 11
 
 # What an alert of a kind says, and what its figure counts.
 MEANINGS: dict[Kind, tuple[str, str]] = {
@@ -22,6 +22,10 @@ MEANINGS: dict[Kind, tuple[str, str]] = {
     "discovered-content": (
         "A paragraph or a file that so many pages of several sites have; this is one of them.",
         "pages or more have it",
+    ),
+    "near-duplicate": (
+        "The page has nearly the words of a page that was fetched before it.",
+        "supershingles or bits agree",
     ),
 }
 
@@ -62,18 +66,28 @@ def print_verdicts(verdicts: Iterable[Verdict]) -> None:
 
 
 def _verdict_row(verdict: Verdict) -> tuple[object, ...]:
-    of = verdict.exact.file or verdict.exact.text
+    of = _of(verdict)
     return verdict.url, _time(verdict.fetched_at), _finding(verdict), of
 
 
 def _short_verdict(verdict: Verdict) -> tuple[object, ...]:
-    of = verdict.exact.file or verdict.exact.text
+    of = _of(verdict)
     pages = (short_url(verdict.url), f"← {short_url(of)}") if of else (short_url(verdict.url),)
     return _time(verdict.fetched_at), _finding(verdict), pages
 
 
 def _finding(verdict: Verdict) -> str:
-    return "same file" if verdict.exact.file else "same words" if verdict.exact.text else "-"
+    if verdict.exact.file:
+        return "same file"
+    if verdict.exact.text:
+        return "same words"
+    return "near" if verdict.near_duplicate else "-"
+
+
+def _of(verdict: Verdict) -> str | None:
+    """The page that it is a copy of, or near to."""
+    near = verdict.near_duplicate
+    return verdict.exact.file or verdict.exact.text or (near.url if near else None)
 
 
 def print_alert(alert: Alert) -> None:
@@ -90,6 +104,11 @@ def print_alert(alert: Alert) -> None:
         _print("sites", [", ".join(alert.sites)])
     for span in alert.evidence:
         _print("evidence", _span(span))
+    if alert.b is not None:
+        _print("agree", [f"{alert.b} of 6 supershingles (B), {alert.c} of 384 bits (C)"])
+    if alert.differs is not None:
+        _print("only here", [", ".join(alert.differs.only_here) or "-"])
+        _print("only there", [", ".join(alert.differs.only_there) or "-"])
     if alert.labels:
         _print("labels", [", ".join(alert.labels)])
     _print("figure", [f"{alert.figure:g} {counts}".rstrip() + f"; alert from {alert.threshold:g}"])

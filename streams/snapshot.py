@@ -29,7 +29,7 @@ from detector.hashing import HashScheme
 from streams.bus import Offsets, Partition, Unreachable
 from streams.segments import sync_directory
 
-VERSION = 1
+VERSION = 2
 KEEP = 2
 _MAGIC = b"reusewatch snapshot\n"
 _LENGTH = struct.Struct("<Q")
@@ -186,6 +186,8 @@ class Snapshots:
                 f"{path} was written by a newer reusewatch (snapshot version {version}, "
                 f"this one reads {VERSION}): upgrade this process, or give --state another place"
             )
+        if version < VERSION:
+            raise Damaged(f"{path} was written by an older reusewatch, and is not read any more")
         header = msgspec.json.decode(described, type=_Header)
         try:
             self._scheme.require(header.scheme, str(path))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from streams import kernels, topics
 from streams.bus import Bus
 from streams.fingerprinting import FingerprintStage, ReadOrigin
-from streams.indexing import IndexStage
+from streams.indexing import IndexStage, Rules
 from streams.local import LocalBus
 from streams.metrics import Meters
 from streams.settings import Settings
@@ -83,7 +83,7 @@ def worker(
     """The worker of a stage on Kafka."""
     kernels.prepare(say)
     if stage in STATEFUL:
-        return stateful_worker(stage, settings, bus, meters, say)
+        return stateful_worker(stage, settings, bus, meters, say, read_origin=read_origin)
     outlet = bus.outlet()
     partition_for = partial(outlet.partition_for, topics.FINGERPRINTS)
     made = FingerprintStage(
@@ -93,18 +93,24 @@ def worker(
 
 
 def stateful_worker(
-    name: str, settings: Settings, bus: Bus, meters: Meters, say: Callable[[str], None]
+    name: str,
+    settings: Settings,
+    bus: Bus,
+    meters: Meters,
+    say: Callable[[str], None],
+    *,
+    read_origin: ReadOrigin | None = None,
 ) -> Worker:
     """The worker of a stage that keeps a state."""
-    stage = stateful(name, settings)
+    stage = stateful(name, settings, read_origin)
     snapshots = Snapshots(state_directory(settings) / "snapshots", name, settings.scheme)
     outlet = bus.outlet()
     return Worker(stage, bus, outlet, meters, pace=_pace(settings), snapshots=snapshots, say=say)
 
 
-def stateful(name: str, settings: Settings) -> Stage:
+def stateful(name: str, settings: Settings, read_origin: ReadOrigin | None = None) -> Stage:
     """A stage that keeps a state, as at first."""
-    return STATEFUL[name](settings)
+    return STATEFUL[name](settings, read_origin)
 
 
 def state_directory(settings: Settings) -> Path:
@@ -113,14 +119,29 @@ def state_directory(settings: Settings) -> Path:
     return Path(settings.bus.removeprefix("local:") if local else settings.state)
 
 
-def _index(settings: Settings) -> IndexStage:
+def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
     seconds = settings.window_seconds
+    rules = Rules(
+        policy=settings.policy,
+        thresholds={
+            "b_similar": settings.b_similar,
+            "t": settings.c_similar,
+            "combined_t": settings.combined_c,
+        },
+        near_same_site=settings.alert_near_same_site,
+        near_other_site=settings.alert_near_other_site,
+        site=settings.site,
+        max_cluster=settings.max_cluster,
+        differences=settings.differences,
+    )
     return IndexStage(
         settings.scheme,
         clock=lambda: datetime.now(UTC),
         max_pages=settings.window_pages,
         max_age_us=None if seconds is None else round(seconds * 1_000_000),
         same_site=settings.alert_same_site,
+        rules=rules,
+        read_origin=read_origin,
     )
 
 
@@ -129,7 +150,7 @@ def _pace(settings: Settings) -> Pace:
 
 
 # Those that read fingerprints and remember; on a local bus all of them run in one process.
-STATEFUL: Mapping[str, Callable[[Settings], Stage]] = {"index": _index}
+STATEFUL: Mapping[str, Callable[[Settings, ReadOrigin | None], Stage]] = {"index": _index}
 
 _PROTOCOLS: Mapping[str, Protocol] = {
     "plaintext": "PLAINTEXT",

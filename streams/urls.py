@@ -93,6 +93,17 @@ def ascii_host(host: str) -> str:
     return host.encode("idna").decode("ascii")
 
 
+def simple_site(host: str) -> str:
+    """Henzinger's rule (2006, §2): of a name with two dots or more, what follows the first.
+
+    >>> simple_site("www.cs.berkeley.edu"), simple_site("berkeley.edu"), simple_site("127.0.0.1")
+    ('cs.berkeley.edu', 'berkeley.edu', '127.0.0.1')
+    """
+    rest = host.partition(".")[2]
+    address = ":" in host or host.replace(".", "").isdigit()
+    return rest if "." in rest and not address else host
+
+
 @lru_cache(maxsize=65_536)
 def site_of(host: str) -> str:
     """The registered domain of a host; an address, or a name of one label, is its own site.

@@ -116,6 +116,7 @@ class World:
             at=(WEB_BEGINS_US + number.astype(np.int64) * 1_000),
             text=text,
             file=_mixed(text),
+            origin=number,
             start=np.zeros(count, np.uint32),
             end=np.full(count, 20_000, np.uint32),
             super8=super8,

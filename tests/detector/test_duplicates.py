@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from detector.duplicates import HOUR_US, WEB_BEGINS_US, DuplicateIndex, Match
-from detector.window import MAX_VERSIONS, Sighting
+from tests.detector.plain_duplicates import HOUR_US, WEB_BEGINS_US, DuplicateIndex, Match
+from tests.detector.plain_window import MAX_VERSIONS, Sighting
 
 T0 = WEB_BEGINS_US + 1_000 * HOUR_US
 NOW = T0 + 1_000 * HOUR_US

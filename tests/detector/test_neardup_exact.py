@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from detector import duplicates
-from detector.duplicates import DuplicateIndex
 from detector.neardup import NearDuplicateIndex
-from detector.window import Sighting
+from tests.detector import plain_duplicates
+from tests.detector.plain_duplicates import DuplicateIndex
+from tests.detector.plain_window import Sighting
 from tests.detector.window_pages import NOW, T0, Page, Text, columns, judged, pages
 
 
@@ -76,5 +76,8 @@ def test_exact_duplicates_are_those_of_the_plain_index(
 
 
 def test_the_hour_and_the_web_begin_where_they_did() -> None:
-    assert (duplicates.HOUR_US, duplicates.WEB_BEGINS_US) == (3_600_000_000, 631_152_000_000_000)
+    assert (plain_duplicates.HOUR_US, plain_duplicates.WEB_BEGINS_US) == (
+        3_600_000_000,
+        631_152_000_000_000,
+    )
     assert np.int64(NOW) > T0

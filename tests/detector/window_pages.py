@@ -58,6 +58,7 @@ def columns(pages: list[Page]) -> Sightings:
         at=np.array([T0 + p.at for p in pages], np.int64),
         text=np.array([p.text.text for p in pages], np.uint64),
         file=np.array([p.file for p in pages], np.uint64),
+        origin=np.array([p.page * 10 for p in pages], np.uint64),
         start=np.zeros(count, np.uint32),
         end=np.full(count, 9, np.uint32),
         super8=column("super8", np.uint64, 6),

@@ -65,7 +65,7 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Counting:
     from tests.streams.stages import NOW
 
     made = Counting(SCHEME, clock=lambda: NOW, max_pages=10)
-    monkeypatch.setattr(topology, "STATEFUL", {"index": lambda settings: made})
+    monkeypatch.setattr(topology, "STATEFUL", {"index": lambda settings, read_origin: made})
     return made
 
 

@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as hnp
 from detector.hashing import HashScheme
 from streams import topics
 from streams.bus import Partition, Unreachable
-from streams.snapshot import KEEP, Incompatible, Snapshots, State
+from streams.snapshot import KEEP, VERSION, Incompatible, Snapshots, State
 from tests.pages import SCHEME, Fetch, crawls
 from tests.streams.stages import as_message, blocks_of, index_stage
 
@@ -110,10 +110,12 @@ def test_another_scheme_is_refused_with_both_names(tmp_path: Path) -> None:
 
 def test_a_newer_version_is_refused_whatever_else_it_says(tmp_path: Path) -> None:
     _, newer = two(tmp_path)
-    header = msgspec.json.encode({"version": 2, "offsets": "elsewhere"}).ljust(64)
+    header = msgspec.json.encode({"version": VERSION + 1, "offsets": "elsewhere"}).ljust(64)
     body = b"reusewatch snapshot\n" + len(header).to_bytes(8, "little") + header
     newer.write_bytes(body + xxhash.xxh3_128_digest(body))
-    with pytest.raises(Incompatible, match=r"newer reusewatch \(snapshot version 2.*reads 1"):
+    with pytest.raises(
+        Incompatible, match=rf"newer reusewatch \(snapshot version {VERSION + 1}.*reads {VERSION}"
+    ):
         at(tmp_path).load()
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from detector.identity_sets import IdentitySets
-from detector.window import Sighting, Window
+from tests.detector.plain_sets import IdentitySets
+from tests.detector.plain_window import Sighting, Window
 
 HOUR_US = 3_600_000_000
 # Before the web: a date that an archive invented, or did not have.

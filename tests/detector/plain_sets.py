@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from detector.window import Window
+from tests.detector.plain_window import Window
 
 NONE = 0  # no hash: an empty file, a page without words
 _DONORS = 5

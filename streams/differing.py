@@ -1,0 +1,71 @@
+"""The words in which two near-duplicates differ, from both pages read again where they came from.
+
+Evidence beside figures, where it can be had: a page of a live crawl cannot be read again, an
+archive may be gone or another by now. Only so many are read for a batch: judging goes on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from detector.differences import differences
+from detector.errors import BadPage
+from detector.hashing import HashScheme
+from streams.origins import Origins
+from streams.records import Differs, Page
+
+if TYPE_CHECKING:
+    from detector.sightings import Seen
+    from streams.fingerprinting import ReadOrigin
+    from streams.reports import Subject
+
+
+class Differing:
+    """Reads pages again, up to `most` pairs a batch."""
+
+    def __init__(self, scheme: HashScheme, read_origin: ReadOrigin | None, most: int) -> None:
+        self._scheme = scheme
+        self._read_origin = read_origin
+        self._most = most
+        self._left = 0
+
+    def begin(self) -> None:
+        """A batch begins."""
+        self._left = self._most
+
+    def differs(self, here: Subject, there: Seen, origins: Origins) -> Differs | None:
+        """The words that only one of two pages has; null where not both can be read."""
+        if self._read_origin is None or not self._left or not (here.origin and there.origin):
+            return None
+        self._left -= 1
+        ours = self._words(origins, here.origin, here.file)
+        theirs = ours and self._words(origins, there.origin, there.file)
+        if not ours or not theirs:
+            return None
+        found = differences(ours, theirs)
+        return Differs(only_here=tuple(found.only_here), only_there=tuple(found.only_there))
+
+    def _words(self, origins: Origins, number: int, file: int) -> list[str] | None:
+        origin = origins.origin(number)
+        if origin is None or self._read_origin is None:
+            return None
+        try:
+            page = self._read_origin(origin)
+        except (BadPage, OSError, ValueError):
+            return None
+        # Archives change; and a revisit has the words of the page that it refers to.
+        if self._scheme.of_bytes(page.body) != file:
+            return None
+        return _words_of(page, self._scheme)
+
+
+def _words_of(page: Page, scheme: HashScheme) -> list[str]:
+    from detector.decoding import decode
+    from detector.readable import Readable
+    from detector.scan import scan
+
+    scanned = scan(
+        decode(page.body, page.charset or "utf-8").utf8, key=scheme.key, host=page.host,
+        site=page.site, url=page.url, html=page.content_type != "text/plain",
+    )  # fmt: skip
+    return Readable(scanned).words()[: scanned.text_tokens]

@@ -1,0 +1,47 @@
+"""Where pages of the window can be read again: one number a page.
+
+The number of its archive in a list of names, and the offset there. Names are few; of too many
+the list begins anew, and who reads a page again checks that it is the one that was meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from streams.records import Origin
+
+NOWHERE = 0
+_OFFSET_BITS = 44
+_NAMES = (1 << (64 - _OFFSET_BITS)) - 1
+
+
+class Origins:
+    """Origins as numbers and back."""
+
+    def __init__(self, names: Sequence[str] = ()) -> None:
+        self.names = list(names)
+        self._numbers = {name: number for number, name in enumerate(self.names, 1)}
+
+    def number(self, source: str, offset: int | None) -> int:
+        """The number of an origin; `NOWHERE` where nothing can be read again."""
+        if offset is None or not 0 <= offset < 1 << _OFFSET_BITS:
+            return NOWHERE
+        known = self._numbers.get(source)
+        if known is None:
+            if len(self.names) == _NAMES:
+                self.names, self._numbers = [], {}
+            self.names.append(source)
+            known = self._numbers[source] = len(self.names)
+        return known << _OFFSET_BITS | offset
+
+    def origin(self, number: int) -> Origin | None:
+        """The origin of a number, if it has one."""
+        name = number >> _OFFSET_BITS
+        if not 0 < name <= len(self.names):
+            return None
+        return Origin(source=self.names[name - 1], offset=number & ((1 << _OFFSET_BITS) - 1))
+
+    @property
+    def nbytes(self) -> int:
+        """About what the names take."""
+        return sum(map(len, self.names)) + 200 * len(self.names)
