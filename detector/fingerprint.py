@@ -69,9 +69,28 @@ class Fingerprints:
     sketches: Sketches
     chunk_starts: NDArray[np.int64]
     chunk_ends: NDArray[np.int64]
+    texts: ChunkTexts
 
     def __len__(self) -> int:
         return len(self.facts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChunkTexts:
+    """What the chunks of a batch say, for people; made of the scan's offsets when it is asked for.
+
+    `first` and `last` are the words of each chunk among the batch's.
+    """
+
+    utf8: Sequence[bytes]
+    batch: Batch
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+
+    def of(self, page: int, chunk: int) -> str:
+        """The beginning of a chunk's text; `chunk` counts through all pages of the batch."""
+        stop = int(self.last[chunk]) + 1
+        return _excerpt(self.utf8[page], self.batch, int(self.first[chunk]), stop)
 
 
 def fingerprints(
@@ -89,7 +108,8 @@ def fingerprints(
     ]
     batch = scan_batch(sources, key=scheme.key, limits=limits)
     made = sketch(tokens_of(batch), scheme, gram_sample=gram_sample)
-    starts, ends = _chunk_spans(batch, made)
+    first, last = _chunk_words(batch, made)
+    starts, ends = batch.starts[first].astype(np.int64), batch.ends[last].astype(np.int64)
     chunk_at, token_at = made.chunks.hashes.offsets.tolist(), batch.token_at.tolist()
     told = batch.facts.tolist()
     facts = []
@@ -98,7 +118,8 @@ def fingerprints(
         words = slice(token_at[page], token_at[page] + told[page][state.TEXT_TOKENS])
         spans = _to_body(text, starts[chunks], ends[chunks])
         facts.append(_facts(document, text.utf8, batch, words, told[page], spans, scheme))
-    return Fingerprints(facts, made, starts, ends)
+    texts = ChunkTexts([source.utf8 for source in sources], batch, first, last)
+    return Fingerprints(facts, made, starts, ends, texts)
 
 
 def tokens_of(batch: Batch) -> TokenBatch:
@@ -152,15 +173,15 @@ def _title_words(fields: NDArray[np.uint8]) -> int:
     return int(below[0]) if len(below) else len(fields)
 
 
-def _chunk_spans(batch: Batch, made: Sketches) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """From positions in the visible text to bytes of the UTF-8 text."""
+def _chunk_words(batch: Batch, made: Sketches) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first and the last word of each chunk: from positions in the visible text to words."""
     chunks = made.chunks
     of_page = np.repeat(np.arange(len(made)), chunks.hashes.counts)
     seen_at = np.concatenate(([0], np.cumsum(made.words)))[of_page]
     token_at = batch.token_at[of_page]
     first = token_at + made.places[seen_at + chunks.starts]
     last = token_at + made.places[seen_at + chunks.ends - 1]
-    return batch.starts[first].astype(np.int64), batch.ends[last].astype(np.int64)
+    return first, last
 
 
 def _title(utf8: bytes, start: int, end: int) -> str:
