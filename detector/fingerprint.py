@@ -71,9 +71,43 @@ class Fingerprints:
     sketches: Sketches
     chunk_starts: NDArray[np.int64]
     chunk_ends: NDArray[np.int64]
+    texts: ChunkTexts | RawTexts
 
     def __len__(self) -> int:
         return len(self.facts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChunkTexts:
+    """What the chunks of a batch say, for people; made of the scan's offsets when it is asked for.
+
+    `first` and `last` are the words of each chunk among the batch's.
+    """
+
+    utf8: Sequence[bytes]
+    batch: Batch
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+
+    def of(self, page: int, chunk: int) -> str:
+        """The beginning of a chunk's text; `chunk` counts through all pages of the batch."""
+        stop = int(self.last[chunk]) + 1
+        return _excerpt(self.utf8[page], self.batch, int(self.first[chunk]), stop)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawTexts:
+    """What chunks that are bytes of their bodies say, without the markup between the words."""
+
+    documents: Sequence[Document]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    def of(self, page: int, chunk: int) -> str:
+        """The beginning of a chunk's text, as `ChunkTexts.of`."""
+        document = self.documents[page]
+        source = document.body[int(self.starts[chunk]) : int(self.ends[chunk])]
+        return _plain(_TAG.sub(b" ", decode(source, document.charset).utf8))[:EXCERPT]
 
 
 def fingerprints(
@@ -92,7 +126,8 @@ def fingerprints(
     ]
     batch = scan_batch(sources, key=scheme.key, limits=limits)
     made = sketch(tokens_of(batch), scheme, gram_sample=gram_sample)
-    starts, ends = _chunk_spans(batch, made)
+    first, last = _chunk_words(batch, made)
+    starts, ends = batch.starts[first].astype(np.int64), batch.ends[last].astype(np.int64)
     chunk_at, token_at = made.chunks.hashes.offsets.tolist(), batch.token_at.tolist()
     told = batch.facts.tolist()
     facts = []
@@ -101,20 +136,28 @@ def fingerprints(
         words = slice(token_at[page], token_at[page] + told[page][state.TEXT_TOKENS])
         spans = _to_body(text, starts[own], ends[own])
         facts.append(_facts(document, text.utf8, batch, words, told[page], spans, scheme))
-    found = Fingerprints(facts, made, starts, ends)
-    return found if chunks == "text" else _with_raw_chunks(found, decoded, scheme, limits)
+    if chunks == "raw":
+        return _with_raw_chunks(facts, made, documents, decoded, scheme, limits)
+    texts = ChunkTexts([source.utf8 for source in sources], batch, first, last)
+    return Fingerprints(facts, made, starts, ends, texts)
 
 
 def _with_raw_chunks(
-    made: Fingerprints, decoded: Sequence[Decoded], scheme: HashScheme, limits: ScanLimits
+    facts: Sequence[Facts],
+    made: Sketches,
+    documents: Sequence[Document],
+    decoded: Sequence[Decoded],
+    scheme: HashScheme,
+    limits: ScanLimits,
 ) -> Fingerprints:
     raw, cut = raw_chunks_of(decoded, scheme, most=limits.blocks)
     facts = [
         replace(told, truncated=True) if more else told
-        for told, more in zip(made.facts, cut, strict=True)
+        for told, more in zip(facts, cut, strict=True)
     ]
     starts, ends = raw.starts.astype(np.int64), raw.ends.astype(np.int64)
-    return Fingerprints(facts, replace(made.sketches, chunks=raw), starts, ends)
+    texts = RawTexts(documents, starts, ends)
+    return Fingerprints(facts, replace(made, chunks=raw), starts, ends, texts)
 
 
 def tokens_of(batch: Batch) -> TokenBatch:
@@ -168,15 +211,15 @@ def _title_words(fields: NDArray[np.uint8]) -> int:
     return int(below[0]) if len(below) else len(fields)
 
 
-def _chunk_spans(batch: Batch, made: Sketches) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """From positions in the visible text to bytes of the UTF-8 text."""
+def _chunk_words(batch: Batch, made: Sketches) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first and the last word of each chunk: from positions in the visible text to words."""
     chunks = made.chunks
     of_page = np.repeat(np.arange(len(made)), chunks.hashes.counts)
     seen_at = np.concatenate(([0], np.cumsum(made.words)))[of_page]
     token_at = batch.token_at[of_page]
     first = token_at + made.places[seen_at + chunks.starts]
     last = token_at + made.places[seen_at + chunks.ends - 1]
-    return batch.starts[first].astype(np.int64), batch.ends[last].astype(np.int64)
+    return first, last
 
 
 def _title(utf8: bytes, start: int, end: int) -> str:

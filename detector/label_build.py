@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 from detector.chunks import Chunks
 from detector.hashing import HashScheme
 from detector.label_format import Label
-from detector.label_pack import KINDS, Kind
+from detector.label_pack import KINDS, Kind, LabelPack
 from detector.label_pairs import Pairs, Run, Source, merged, sorted_pairs, spill
 from detector.label_write import Written, check_labels, write_pack
 
 MIN_LENGTH = 100
 RUN_PAIRS = 1 << 23
+_PACK_BLOCK = 1 << 20
 NO_FILE = 0
 """Hash of a file without bytes, which is nobody's."""
 
@@ -136,16 +137,30 @@ class LabelBuilder:
         hashes = chunks.hashes.values
         long = chunks.lengths > self._min_length
         kept = hashes[long]
-        stopped = self._stops.has_chunks(kept) if self._stops else np.zeros(len(kept), np.bool_)
+        stopped = self._stopped_of("chunks", kept)
         self._short += len(hashes) - len(kept)
         self._add("chunks", label, kept, stopped, len(hashes))
 
     def add_files(self, label: int, hashes: NDArray[np.uint64]) -> None:
         """Put files into L_f, but for stop files."""
-        stopped = hashes == NO_FILE
-        if self._stops:
-            stopped = stopped | self._stops.has_files(hashes)
+        stopped = (hashes == NO_FILE) | self._stopped_of("files", hashes)
         self._add("files", label, hashes, stopped, len(hashes))
+
+    def add_pack(self, label: int, pack: LabelPack) -> None:
+        """Put all that a pack holds under this label, but for stop chunks and stop files."""
+        self._scheme.require(pack.scheme, f"label pack {pack.path}")
+        for kind in KINDS:
+            hashes = pack.of(kind).table.hashes
+            for start in range(0, len(hashes), _PACK_BLOCK):
+                piece = np.array(hashes[start : start + _PACK_BLOCK])
+                stopped = self._stopped_of(kind, piece)
+                self._add(kind, label, piece, stopped, len(piece))
+
+    def _stopped_of(self, kind: Kind, hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        if self._stops is None:
+            return np.zeros(len(hashes), np.bool_)
+        has = self._stops.has_files if kind == "files" else self._stops.has_chunks
+        return has(hashes)
 
     def _add(
         self, kind: Kind, label: int, hashes: NDArray[np.uint64], stopped: NDArray[np.bool_], n: int

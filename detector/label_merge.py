@@ -21,6 +21,8 @@ from detector.label_pack import KINDS, Kind, LabelPack
 from detector.label_pairs import Pairs, Source, merged
 from detector.label_write import Written, write_pack
 
+# A hash, and the names that it stands under from now on.
+Changed = tuple[Kind, int, frozenset[str]]
 _DROPPED = (1 << 32) - 1
 
 
@@ -127,9 +129,7 @@ def diff(old: LabelPack, new: LabelPack) -> tuple[Change, ...]:
     """What came and went, label by label; labels without a change are left out."""
     _one_scheme([old, new])
     names = list(dict.fromkeys(label.name for pack in (old, new) for label in pack.labels))
-    # Each label twice: as the old pack has it, and behind those as the new one has it.
-    both = _numbers([old, new], names)
-    both[1] = np.where(both[1] == _DROPPED, both[1], both[1] + np.uint32(len(names)))
+    both = _both(old, new, names)
     counted = {kind: _differences(_sources([old, new], both, kind), len(names)) for kind in KINDS}
     changes = (
         Change(
@@ -148,15 +148,61 @@ def _differences(sources: list[Source], names: int) -> NDArray[np.int64]:
     """How many pairs only the old pack has, and how many only the new one, by label."""
     counts = np.zeros((2, names), np.int64)
     for piece in merged(sources):
-        labels = piece.labels % np.uint32(names)
-        order = np.lexsort((labels, piece.hashes))
-        hashes, labels, is_new = piece.hashes[order], labels[order], piece.labels[order] >= names
-        again = (hashes[1:] == hashes[:-1]) & (labels[1:] == labels[:-1])
-        alone = ~(np.append(again, False) | np.append(False, again))
+        labels, alone, is_new = _compared(piece, names)
         for side in (0, 1):
             found = labels[alone & (is_new == side)]
             counts[side] += np.bincount(found, minlength=names)
     return counts
+
+
+def changed(old: LabelPack, new: LabelPack, limit: int) -> list[Changed] | None:
+    """What makes the old pack say what the new one does; None if it is more than `limit` hashes.
+
+    A hash under another set of names is given with all of its names, as the new pack has them.
+    """
+    _one_scheme([old, new])
+    names = list(dict.fromkeys(label.name for pack in (old, new) for label in pack.labels))
+    found: list[Changed] = []
+    for kind in KINDS:
+        for piece in merged(_sources([old, new], _both(old, new, names), kind)):
+            now = _new_names(piece, len(names))
+            found += (
+                (kind, value, frozenset(names[label] for label in labels))
+                for value, labels in now.items()
+            )
+            if len(found) > limit:
+                return None
+    return found
+
+
+def _new_names(piece: Pairs, names: int) -> dict[int, list[int]]:
+    """The hashes that stand under other names than before, and the labels that they have now."""
+    labels, alone, is_new = _compared(piece, names)
+    hashes = np.sort(piece.hashes, kind="stable")
+    touched = np.isin(hashes, hashes[alone])
+    found: dict[int, list[int]] = {value: [] for value in hashes[touched].tolist()}
+    rows = np.flatnonzero(touched & is_new)
+    for value, label in zip(hashes[rows].tolist(), labels[rows].tolist(), strict=True):
+        found[value].append(label)
+    return found
+
+
+def _both(old: LabelPack, new: LabelPack, names: list[str]) -> list[NDArray[np.uint32]]:
+    """Each label twice: as the old pack has it, and behind those as the new one has it."""
+    both = _numbers([old, new], names)
+    both[1] = np.where(both[1] == _DROPPED, both[1], both[1] + np.uint32(len(names)))
+    return both
+
+
+def _compared(
+    piece: Pairs, names: int
+) -> tuple[NDArray[np.uint32], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Of pairs in order of hash and label: the label, whether only one side has it, which side."""
+    labels = piece.labels % np.uint32(names)
+    order = np.lexsort((labels, piece.hashes))
+    hashes, labels, is_new = piece.hashes[order], labels[order], piece.labels[order] >= names
+    again = (hashes[1:] == hashes[:-1]) & (labels[1:] == labels[:-1])
+    return labels, ~(np.append(again, False) | np.append(False, again)), is_new
 
 
 def _sources(

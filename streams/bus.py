@@ -145,10 +145,17 @@ class Bus(Protocol):
         """A new reader for the group. `sole`: one member reads everything, others stand by."""
 
     def read(
-        self, topic: str, *, follow: bool = False, stop: Callable[[], bool] | None = None
+        self,
+        topic: str,
+        *,
+        follow: bool = False,
+        every: bool = False,
+        stop: Callable[[], bool] | None = None,
     ) -> Iterator[Message]:
         """All messages of a topic as it is now, the last one of each key where it is compacted;
-        with `follow` then those that come, until `stop` says so."""
+        with `follow` then those that come, until `stop` says so. `stop` is asked whenever all that
+        there is was handed out. `every`: also of a compacted topic all that it still has, for a
+        topic that is too large to be a table in memory."""
 
     def check(self) -> None:
         """Raise Unreachable or BusBroken with what to do about it."""

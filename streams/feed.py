@@ -21,6 +21,8 @@ from streams import kernels, topics
 from streams.blocks import PAGES_HEADER
 from streams.bus import Bus, BusError, Message, Outlet, Partition, TooLarge
 from streams.fingerprinting import FingerprintStage, ReadOrigin
+from streams.labels.follower import publish_local
+from streams.labels.marking import InForce
 from streams.local import LocalBus
 from streams.local.database import told
 from streams.metrics import Health, Meters
@@ -29,7 +31,7 @@ from streams.questions import Parameters, Rows, no_questions
 from streams.records import DeadLetter, Page
 from streams.settings import Settings
 from streams.stages import Output
-from streams.topology import STATEFUL, open_bus, stateful_worker
+from streams.topology import STATEFUL, label_store, labeler_of, open_bus, stateful_worker
 from streams.wire import dead_letter_message, page_message
 from streams.worker import DeadLetterLimit, Worker
 
@@ -126,8 +128,15 @@ class LocalSink:
         self._bus = bus
         self._batch_pages = settings.batch_pages
         self._window = settings.window_pages
+        self._scheme, self._say = settings.scheme, say
+        self._labels = label_store(settings)
         stage = FingerprintStage(
-            settings.scheme, only_partition, read_origin, settings.grams, settings.chunks
+            settings.scheme,
+            only_partition,
+            read_origin,
+            settings.grams,
+            settings.chunks,
+            labeler_of(settings),
         )
         self._runner: Runner = (
             InProcess(stage) if settings.workers == 1 else ProcessPool(stage, settings.workers)
@@ -141,8 +150,11 @@ class LocalSink:
             stateful_worker(name, settings, bus, self.meters, say, read_origin=read_origin)
             for name in STATEFUL
         ]
+        self._labels_end = 0
+        self._labels_trouble: str | None = None
         self._health = self._serve(settings, say)
         self._judge_all()
+        self._keep_labels()
         self._batch: list[Message] = []
         self._bytes = 0
         self._taken = 0
@@ -195,6 +207,8 @@ class LocalSink:
         self.meters.pages.labels("fingerprint").inc(output.pages)
         for reason, count in output.dead.items():
             self.meters.dead.labels("fingerprint", reason).inc(count)
+        if output.labels is not None:
+            self._show_labels(output.labels)
         dead = output.dead.total()
         self._limit.saw(output.pages + dead, dead, next(iter(output.dead), ""))
         for judge in self._judges:
@@ -224,6 +238,20 @@ class LocalSink:
             judge.commit_if_dirty()
         if self._log.base != self._trimmed_at:
             self._trim()
+        self._keep_labels()
+
+    def _keep_labels(self) -> None:
+        """What the stages here have labeled counts from the next batch on."""
+        end = self._bus.end(topics.LABELS)
+        if end > self._labels_end:
+            self._labels_end = end
+            publish_local(self._bus, self._labels, self._scheme, self._say)
+
+    def _show_labels(self, found: InForce) -> None:
+        self.meters.show_labels("fingerprint", found)
+        if found.trouble is not None and found.trouble != self._labels_trouble:
+            self._say(found.trouble)
+        self._labels_trouble = found.trouble
 
     def _trim(self) -> None:
         """Retention at least the window, as on Kafka: the index can be rebuilt from it."""

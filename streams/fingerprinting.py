@@ -19,6 +19,7 @@ from detector.hashing import HashScheme
 from streams import topics
 from streams.blocks import block_messages, block_of
 from streams.bus import Message, Outgoing
+from streams.labels.marking import Labeler
 from streams.questions import Parameters, Rows, no_questions
 from streams.records import DeadLetter, Origin, Page
 from streams.snapshot import State
@@ -48,12 +49,15 @@ class FingerprintStage:
     # The grams of quilts make a block several times larger.
     grams: Literal["all", "sampled", "none"] = "none"
     chunks: Literal["text", "raw"] = "text"
+    labeler: Labeler | None = None
     name: str = "fingerprint"
     reads: tuple[str, ...] = (topics.PAGES,)
     sole: bool = False
 
     def process(self, messages: Sequence[Message]) -> Output:
         """One block per partition of the batch, and a dead letter for every page that is bad."""
+        # Between two batches, never within one: a batch has one version.
+        labels = self.labeler.look() if self.labeler else None
         letters: list[DeadLetter] = []
         rows: list[dict[str, Any]] = []
         documents: list[Document] = []
@@ -77,7 +81,8 @@ class FingerprintStage:
         blocks += self._blocks(rows, documents, headers, letters)
         dead = Counter(letter.reason for letter in letters)
         pages = len(messages) - len(letters)
-        return Output([*blocks, *map(dead_letter_message, letters)], pages, dead)
+        sent = [*blocks, *map(dead_letter_message, letters)]
+        return Output(sent, pages, dead, labels=labels)
 
     def _blocks(
         self,
@@ -113,7 +118,8 @@ class FingerprintStage:
             row["text_start"], row["text_end"] = facts.start, facts.end
             row["truncated"] = row["truncated"] or facts.truncated
             row["file_hash"] = facts.file_hash
-        block = block_of(rows, made, grams=self.grams != "none")
+        marks = self.labeler.marks(made) if self.labeler else None
+        block = block_of(rows, made, grams=self.grams != "none", marks=marks)
         places = [self.partition_for(row["site"]) for row in rows]
         for partition in dict.fromkeys(places):
             mine = [index for index, place in enumerate(places) if place == partition]

@@ -28,6 +28,7 @@ from prometheus_client import (
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from streams.bus import Partition, Unreachable
+from streams.labels.marking import InForce
 from streams.questions import BadQuestion, Parameters, Rows, Unanswered
 
 _QUESTIONS = "/questions/"
@@ -45,6 +46,7 @@ class Meters:
         PlatformCollector(registry=self.registry)
         GCCollector(registry=self.registry)
         self._stage = stage
+        self._in_force: InForce | None = None
 
         def counter(name: str, text: str, *labels: str) -> Counter:
             return Counter(f"reusewatch_{name}", text, ("stage", *labels), registry=self.registry)
@@ -90,6 +92,13 @@ class Meters:
         self.troubles = counter(
             "bus_troubles_total", "Times that the bus was waited for or connected anew."
         )
+        self.labels = gauge(
+            "labels", "Hashes in the labeled dataset that pages are matched with.", "unit"
+        )
+        self._labels_version = gauge(
+            "labels_version_info", "The labeled dataset that pages are matched with: always 1.",
+            "version",
+        )  # fmt: skip
         self.ready = gauge("ready", "1 when the process reads and is through with recovery.")
         info = Gauge(
             "reusewatch_build_info", "What is running: always 1.",
@@ -101,6 +110,19 @@ class Meters:
     def stage(self) -> str:
         """The label of everything here."""
         return self._stage
+
+    def show_labels(self, stage: str, found: InForce) -> None:
+        """The labeled dataset that a stage matches with, and a refusal of a newer one, once."""
+        if found == self._in_force:
+            return
+        self._in_force = found
+        self.labels.labels(stage, "file").set(found.files)
+        self.labels.labels(stage, "chunk").set(found.chunks)
+        self._labels_version.clear()
+        if found.version is not None:
+            self._labels_version.labels(stage, found.version).set(1)
+        if found.trouble is not None:
+            self.events.labels(stage, "labels-refused").inc()
 
     def forget(self, parts: Sequence[Partition]) -> None:
         """These partitions are somebody else's: what they wait for is shown there."""

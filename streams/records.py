@@ -18,6 +18,8 @@ VERSIONS = {
     "verdict": 1,
     "alert": 1,
     "label": 1,
+    "label-manifest": 1,
+    "label-pack": 1,
     "dead-letter": 1,
 }
 
@@ -194,13 +196,65 @@ class Alert(Record, frozen=True, kw_only=True):
 
 
 class Label(Record, frozen=True, kw_only=True):
-    """A change of the labeled dataset: one hash, and what it stands for."""
+    """A change of the labeled dataset: all that is known of one hash from now on.
+
+    It stands under `name` and the `also` names, whatever the pack in force says of it; removed, it
+    stands under none.
+    """
 
     hash: Hash64
     unit: Literal["file", "chunk"]
     name: str
     removed: bool = False
     version: str
+    also: tuple[str, ...] = ()
+    severity: Severity = "warning"
+    # From a pack that was pushed as its difference: the next pack that is pushed withdraws it.
+    pushed: bool = False
+
+
+class PackLabel(Record, frozen=True, kw_only=True):
+    """A label of a pack, and how many hashes stand under it."""
+
+    name: str
+    severity: Severity
+    source: str
+    files: int
+    chunks: int
+
+
+class PackNamed(Record, frozen=True, kw_only=True):
+    """A label pack as it travels: a file of so many bytes, in so many parts."""
+
+    version: str
+    size: int
+    parts: int
+    checksum: Hash128
+    files: int
+    chunks: int
+    labels: tuple[PackLabel, ...] = ()
+
+
+class LabelsBefore(Record, frozen=True, kw_only=True):
+    """What a rollback goes back to: pack, removed names, and each changed hash as it was."""
+
+    pack: PackNamed | None
+    pushed: str | None
+    removed: tuple[str, ...]
+    labels: tuple[Label, ...]
+    withdrawn: tuple[Hash64, ...]
+
+
+class LabelManifest(Record, frozen=True, kw_only=True):
+    """The labeled dataset in force: a pack, without the names that were removed, and the changes
+    on the topic beside it. `pushed` is the version of the pack that was pushed last."""
+
+    scheme: str
+    pack: PackNamed | None
+    pushed: str | None
+    removed: tuple[str, ...] = ()
+    at: Time
+    previous: LabelsBefore | None = None
 
 
 class DeadLetter(Record, frozen=True, kw_only=True):

@@ -14,13 +14,14 @@ from typing import Any
 import msgspec
 
 from streams import blocks
-from streams.records import VERSIONS, Alert, DeadLetter, Label, Page, Record, Verdict
+from streams.records import VERSIONS, Alert, DeadLetter, Label, LabelManifest, Page, Record, Verdict
 
 RECORDS: dict[str, type[Record]] = {
     "page": Page,
     "verdict": Verdict,
     "alert": Alert,
     "label": Label,
+    "label-manifest": LabelManifest,
     "dead-letter": DeadLetter,
 }
 DIRECTORY = Path(__file__).resolve().parents[1] / "deploy" / "schemas"

@@ -85,6 +85,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     # Shorter chunks are seldom anybody's own.
     discover_length: Annotated[int, msgspec.Meta(ge=0)] = 100
 
+    # A TOML file with stop chunks beside the shipped ones.
+    stop_chunks: str | None = None
+    # Share of labeled chunks from which a page is reported; without, mean plus one deviation.
+    contains_threshold: Share | None = None
+
     max_body_bytes: Positive = 32 * MIB
 
     metrics_host: str = "127.0.0.1"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from streams.bus import Message, Outgoing
+from streams.labels.marking import InForce
 from streams.questions import Parameters, Rows
 from streams.snapshot import State
 
@@ -25,6 +26,8 @@ class Output:
     pages: int = 0
     dead: Counter[str] = field(default_factory=Counter)
     events: Counter[str] = field(default_factory=Counter)
+    # The labeled dataset that the batch was matched with.
+    labels: InForce | None = None
 
 
 class Stage(Protocol):

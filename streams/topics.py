@@ -13,10 +13,12 @@ FINGERPRINTS = "fingerprints"
 VERDICTS = "verdicts"
 ALERTS = "alerts"
 LABELS = "labels"
+LABEL_PACKS = "label-packs"
 DEAD_LETTERS = "dead-letters"
 
 JSON = "application/json"
 MSGPACK = "application/msgpack"
+BINARY = "application/octet-stream"
 ARROW = "application/vnd.apache.arrow.stream"
 
 MIB = 1 << 20
@@ -61,6 +63,8 @@ TOPICS = {
         Topic(VERDICTS, "verdict", JSON, "page id", 6, "compact"),
         Topic(ALERTS, "alert", JSON, "alert id", 1, "compact"),
         Topic(LABELS, "label", JSON, "label hash", 1, "compact", None, 8 * MIB),
+        # A pack in parts: the one in force, and the one before it for a rollback.
+        Topic(LABEL_PACKS, "label-pack", BINARY, "version/part", 1, "compact", None, 8 * MIB),
         Topic(DEAD_LETTERS, "dead-letter", JSON, "source", 1, "delete", 30 * DAY_MS),
     )
 }  # fmt: skip

@@ -16,14 +16,18 @@ from streams import kernels, topics
 from streams.bus import Bus
 from streams.fingerprinting import FingerprintStage, ReadOrigin
 from streams.indexing import IndexStage, Rules
+from streams.labels.follower import Followed
+from streams.labels.marking import Labeler
+from streams.labels.store import LabelStore
 from streams.local import LocalBus
 from streams.metrics import Meters
-from streams.settings import Settings
+from streams.settings import Settings, SettingsError
 from streams.snapshot import Snapshots
 from streams.stages import Stage
 from streams.worker import Pace, Worker
 
 if TYPE_CHECKING:
+    from detector.stop_chunks import StopList
     from streams.kafka.config import KafkaConfig, Protocol
 
 STAGES = ("fingerprint", "index")
@@ -86,10 +90,14 @@ def worker(
         return stateful_worker(stage, settings, bus, meters, say, read_origin=read_origin)
     outlet = bus.outlet()
     partition_for = partial(outlet.partition_for, topics.FINGERPRINTS)
+    labeler = labeler_of(settings)
     made = FingerprintStage(
-        settings.scheme, partition_for, read_origin, settings.grams, settings.chunks
+        settings.scheme, partition_for, read_origin, settings.grams, settings.chunks, labeler
     )
-    return Worker(made, bus, outlet, meters, pace=_pace(settings), say=say)
+    followed = Followed(bus, labeler, label_store(settings), settings.scheme, meters, say)
+    return Worker(
+        made, bus, outlet, meters, pace=_pace(settings), companion=followed, say=say
+    )  # fmt: skip
 
 
 def stateful_worker(
@@ -117,6 +125,32 @@ def state_directory(settings: Settings) -> Path:
     """Where this process keeps what it must find again."""
     local = settings.bus.startswith("local:")
     return Path(settings.bus.removeprefix("local:") if local else settings.state)
+
+
+def label_store(settings: Settings) -> LabelStore:
+    """Where this machine keeps the labeled dataset."""
+    return LabelStore(state_directory(settings) / "labels")
+
+
+def labeler_of(settings: Settings) -> Labeler:
+    """What matches pages with the labeled dataset; travels to worker processes."""
+    return Labeler(label_store(settings).directory, settings.scheme, stop_list(settings))
+
+
+def stop_list(settings: Settings) -> StopList | None:
+    """The user's own stop chunks, beside the shipped ones."""
+    if settings.stop_chunks is None:
+        return None
+    from detector.stop_chunks import StopList
+
+    try:
+        return StopList.parse(Path(settings.stop_chunks).read_text("utf-8"))
+    except OSError as error:
+        raise SettingsError(
+            f"stop_chunks: {settings.stop_chunks} cannot be read: {error.strerror}"
+        ) from error
+    except ValueError as error:
+        raise SettingsError(f"stop_chunks: {settings.stop_chunks}: {error}") from error
 
 
 def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:

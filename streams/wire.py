@@ -15,7 +15,16 @@ import msgspec
 
 from streams import topics
 from streams.bus import Message, Outgoing
-from streams.records import VERSIONS, Alert, DeadLetter, Label, Page, Record, Verdict
+from streams.records import (
+    VERSIONS,
+    Alert,
+    DeadLetter,
+    Label,
+    LabelManifest,
+    Page,
+    Record,
+    Verdict,
+)
 
 R = TypeVar("R", bound=Record)
 # Of a text in a dead letter: enough for people, and never over the limit of a message.
@@ -29,7 +38,7 @@ _json = msgspec.json.Encoder()
 _msgpack = msgspec.msgpack.Encoder()
 _page_decoder = msgspec.msgpack.Decoder(Page)
 _json_decoders: dict[type[Record], msgspec.json.Decoder[Any]] = {
-    kind: msgspec.json.Decoder(kind) for kind in (Verdict, Alert, Label, DeadLetter)
+    kind: msgspec.json.Decoder(kind) for kind in (Verdict, Alert, Label, LabelManifest, DeadLetter)
 }
 
 
@@ -60,12 +69,17 @@ def headers_for(topic: str) -> Headers:
     return (("schema", schema.encode()), ("content-type", declared.content_type.encode()))
 
 
+MANIFEST_KEY = "manifest"
+_MANIFEST_HEADERS: Headers = (
+    ("schema", f"label-manifest/{VERSIONS['label-manifest']}".encode()),
+    ("content-type", topics.JSON.encode()),
+)
 _HEADERS = {name: headers_for(name) for name in topics.TOPICS}
 
 
-def check_schema(message: Message) -> None:
-    """Refuse what another schema, or a newer version of ours, has written."""
-    wanted = topics.TOPICS[message.partition.topic].schema
+def check_schema(message: Message, wanted: str | None = None) -> None:
+    """Refuse what another schema than its topic's, or a newer version of ours, has written."""
+    wanted = wanted or topics.TOPICS[message.partition.topic].schema
     found = dict(message.headers).get("schema")
     if found is None:
         raise Malformed(f"no `schema` header; {wanted}/{VERSIONS[wanted]} is expected")
@@ -142,14 +156,29 @@ def label_message(label: Label) -> Outgoing:
     return Outgoing(topics.LABELS, label.hash, _json.encode(label), _HEADERS[topics.LABELS])
 
 
+def label_withdrawal(label_hash: str) -> Outgoing:
+    """The tombstone of what was known of a hash: what the pack says of it counts again."""
+    return Outgoing(topics.LABELS, label_hash, None, _HEADERS[topics.LABELS])
+
+
+def manifest_message(manifest: LabelManifest) -> Outgoing:
+    """What is in force, under the one key that is no hash."""
+    return Outgoing(topics.LABELS, MANIFEST_KEY, _json.encode(manifest), _MANIFEST_HEADERS)
+
+
 def withdrawal(alert_id: str) -> Outgoing:
     """The tombstone of an alert that no longer holds: its page was seen before its donor."""
     return Outgoing(topics.ALERTS, alert_id, None, _HEADERS[topics.ALERTS])
 
 
-def read_json(message: Message, kind: type[R]) -> R:
-    """The record of this kind in a JSON message."""
-    check_schema(message)
+def read_manifest(message: Message) -> LabelManifest:
+    """The manifest in a message of the topic of labels."""
+    return read_json(message, LabelManifest, "label-manifest")
+
+
+def read_json(message: Message, kind: type[R], schema: str | None = None) -> R:
+    """The record of this kind in a JSON message; `schema` where it is not the topic's own."""
+    check_schema(message, schema)
     try:
         record: R = _json_decoders[kind].decode(message.value or b"")
     except _UNREADABLE as error:

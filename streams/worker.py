@@ -15,6 +15,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Protocol
 
 from streams import topics
 from streams.bus import (
@@ -91,6 +92,16 @@ def _by_partition(messages: Sequence[Message]) -> dict[Partition, list[Message]]
     return found
 
 
+class Companion(Protocol):
+    """What goes on beside a stage and must be up to date before a batch is begun."""
+
+    def ready(self, seconds: float) -> bool:
+        """Whether a batch may be begun; waits so long for it. Raises what ended the companion."""
+
+    def close(self) -> None:
+        """End it."""
+
+
 class Worker:
     """A stage at work on a bus."""
 
@@ -103,8 +114,10 @@ class Worker:
         *,
         pace: Pace,
         snapshots: Snapshots | None = None,
+        companion: Companion | None = None,
         say: Callable[[str], None],
     ) -> None:
+        self._companion = companion
         self._stage = stage
         self._meters = meters
         self._pace = pace
@@ -165,6 +178,8 @@ class Worker:
     def take(self, timeout: float) -> int:
         """One batch, without a commit. Returns how many messages it had."""
         self._desk.serve(self._stage.answer)
+        if self._companion is not None and not self._companion.ready(timeout):
+            return 0
         messages = self._inlet.poll(timeout)
         while self._newly_held:
             if self._snapshots is not None:
@@ -239,6 +254,8 @@ class Worker:
             received = dict(message.headers).get(RECEIVED)
             since = int(received) if received else message.timestamp_ms
             latency.observe(max(now - since / 1000, 0))
+        if output.labels is not None:
+            self._meters.show_labels(name, output.labels)
         dead = output.dead.total()
         self._limit.saw(output.pages + dead, dead, next(iter(output.dead), ""))
 
@@ -356,3 +373,5 @@ class Worker:
     def _leave(self) -> None:
         self._held.clear()
         self._tell_ready()
+        if self._companion is not None:
+            self._companion.close()

@@ -69,10 +69,15 @@ class KafkaBus:
         )  # fmt: skip
 
     def read(
-        self, topic: str, *, follow: bool = False, stop: Callable[[], bool] | None = None
+        self,
+        topic: str,
+        *,
+        follow: bool = False,
+        every: bool = False,
+        stop: Callable[[], bool] | None = None,
     ) -> Iterator[Message]:
         """All messages of a topic as it is now; with `follow` then those that come."""
-        return read(self.config, topic, self._patience(), follow=follow, stop=stop)
+        return read(self.config, topic, self._patience(), follow=follow, every=every, stop=stop)
 
     def check(self) -> None:
         """Raise Unreachable or BusBroken with what to do about it."""

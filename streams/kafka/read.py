@@ -1,7 +1,7 @@
 """Reading a topic as it is: no group, no offsets kept, from the first message to the last.
 
 A compacted topic is a table: the last message of each key, those that were withdrawn left out.
-Holds that table in memory; never commits.
+Holds that table in memory, unless every message is asked for; never commits.
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ def read(
     patience: Patience,
     *,
     follow: bool = False,
+    every: bool = False,
     stop: Callable[[], bool] | None = None,
 ) -> Iterator[Message]:
     """All messages as of now; with `follow` then those that come, tombstones included."""
     reader = _Reader(config, topic, patience, stop or _never)
     try:
         messages = reader.until_now()
-        yield from latest(messages) if topics.TOPICS[topic].cleanup == "compact" else messages
+        table = topics.TOPICS[topic].cleanup == "compact" and not every
+        yield from latest(messages) if table else messages
         if follow:
             yield from reader.from_now()
     finally:

@@ -67,9 +67,17 @@ class LocalBus:
         return LocalInlet(self.directory, group, topics, on_assigned)
 
     def read(
-        self, topic: str, *, follow: bool = False, stop: Callable[[], bool] | None = None
+        self,
+        topic: str,
+        *,
+        follow: bool = False,
+        every: bool = False,
+        stop: Callable[[], bool] | None = None,
     ) -> Iterator[Message]:
-        """All messages of a topic, then with `follow` those that come."""
+        """All messages of a topic, then with `follow` those that come.
+
+        `every` changes nothing: a table keeps one message of each key, and is read in pieces.
+        """
         if not follow and not self.directory.is_dir():
             return
         reader = reader_of(self.directory, topic, None)
@@ -92,6 +100,15 @@ class LocalBus:
                 if not follow or (stop is not None and stop()):
                     return
                 time.sleep(WAIT)
+        finally:
+            reader.close()
+
+    def end(self, topic: str) -> int:
+        """The offset after the last message of a topic."""
+        reader = reader_of(self.directory, topic, None)
+        try:
+            with told(self.directory):
+                return reader.end()
         finally:
             reader.close()
 

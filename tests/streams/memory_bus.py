@@ -58,7 +58,12 @@ class MemoryBus:
         return MemoryInlet(self, group, topics, on_assigned, on_revoked)
 
     def read(
-        self, topic: str, *, follow: bool = False, stop: Callable[[], bool] | None = None
+        self,
+        topic: str,
+        *,
+        follow: bool = False,
+        every: bool = False,
+        stop: Callable[[], bool] | None = None,
     ) -> Iterator[Message]:
         for part in self.parts(topic):
             yield from self.logs.get(part, [])

@@ -185,4 +185,6 @@ def test_no_label_comes_from_a_page() -> None:
     declared = {
         label for metric in vars(meters).values() for label in getattr(metric, "_labelnames", ())
     }
-    assert declared <= {"stage", "topic", "partition", "reason", "event", "kind"}
+    assert declared <= {
+            "stage", "topic", "partition", "reason", "event", "kind", "unit", "version",
+        }  # fmt: skip

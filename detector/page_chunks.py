@@ -1,0 +1,44 @@
+"""The chunks of pages and of plain texts, without the other sketches: what labels are built of
+(Ardi, Heidemann 2014, §3.1 steps 2 and 3). The same chunks that fingerprints carry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from detector.batches import TokenBatch, text_of
+from detector.chunks import Chunks, text_chunks
+from detector.decoding import decode
+from detector.fingerprint import Document, tokens_of
+from detector.hashing import HashScheme
+from detector.readable import Readable
+from detector.scan import Source, scan, scan_batch
+from detector.stop_chunks import StopChunks, StopList
+
+
+def chunks_of(documents: Sequence[Document], scheme: HashScheme) -> Chunks:
+    """The chunk hash vectors of these pages."""
+    sources = [
+        Source(decode(page.body, page.charset).utf8, page.host, page.site, page.url, page.html)
+        for page in documents
+    ]
+    text = text_of(tokens_of(scan_batch(sources, key=scheme.key)))
+    return text_chunks(text.tokens, text.blocks, text.lengths, scheme)
+
+
+def stop_chunks_of(listed: StopList, scheme: HashScheme) -> StopChunks:
+    """The hashes of a list of stop chunks, by the tokenizer that reads pages."""
+
+    def tokenize(texts: Sequence[str]) -> TokenBatch:
+        # In plain text a paragraph ends at an empty line; in a list, every line is one.
+        lines = (text.replace("\n", "\n\n").encode("utf-8", "replace") for text in texts)
+        sources = [Source(line, html=False) for line in lines]
+        return tokens_of(scan_batch(sources, key=scheme.key))
+
+    return StopChunks.of(listed, scheme, tokenize)
+
+
+def plain_text(body: bytes, charset: str) -> str:
+    """What a piece of a page says, as a reader sees it."""
+    scanned = scan(decode(body, charset).utf8, key=HashScheme().key)
+    return " ".join(Readable(scanned).text.split())

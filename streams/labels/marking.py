@@ -1,0 +1,91 @@
+"""Pages matched with the labeled dataset in force (Ardi, Heidemann 2014, §3.1 step 4).
+
+Looks between two batches whether another version is in force, and takes it up; while one cannot
+be, the one before it stays, and the reason is told. Travels to worker processes: where to look, and
+which chunks are stop chunks. Never waits for labels, and costs nothing where there are none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from detector.errors import DetectorError
+from detector.hashing import HashScheme
+from streams.labels.store import LabelStore, Stamp
+from streams.marks import Marks
+
+if TYPE_CHECKING:
+    from detector.fingerprint import Fingerprints
+    from detector.stop_chunks import StopList
+    from streams.labels.matching import Matching
+
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """What a process matches with, and why it is not something newer."""
+
+    version: str | None = None
+    files: int = 0
+    chunks: int = 0
+    trouble: str | None = None
+
+
+class Labeler:
+    """The labeled dataset of one process."""
+
+    def __init__(self, directory: Path, scheme: HashScheme, stops: StopList | None = None) -> None:
+        self._made_of = (directory, scheme, stops)
+        self._store = LabelStore(directory)
+        self._scheme = scheme
+        self._listed = stops
+        self._stamp: Stamp | None = None
+        self._matching: Matching | None = None
+        self._trouble: str | None = None
+
+    def __reduce__(self) -> Any:
+        return Labeler, self._made_of
+
+    def look(self) -> InForce:
+        """Take up what is in force now."""
+        stamp = self._store.stamp()
+        if stamp != self._stamp:
+            self._take_up()
+            self._stamp = stamp
+        matching = self._matching
+        if matching is None:
+            return InForce(trouble=self._trouble)
+        return InForce(matching.version, *matching.size, self._trouble)
+
+    def marks(self, made: Fingerprints) -> Sequence[Marks] | None:
+        """What of each page is labeled; None where no dataset is in force."""
+        return None if self._matching is None else self._matching.marks(made)
+
+    def _take_up(self) -> None:
+        try:
+            self._matching = self._opened()
+            self._trouble = None
+        except (DetectorError, OSError, ValueError, msgspec.MsgspecError) as error:
+            self._trouble = f"labels: {error}"
+
+    def _opened(self) -> Matching | None:
+        for attempt in range(_TRIES):
+            current = self._store.current()
+            if current is None or current.version is None:
+                return None
+            try:
+                from streams.labels.matching import matching_of  # numba, by who really works
+
+                stops = self._matching.stops if self._matching else None
+                return matching_of(self._store, current, self._scheme, self._listed, stops)
+            except FileNotFoundError:
+                # Replaced, and its files taken away, between reading `current` and opening them.
+                if attempt == _TRIES - 1:
+                    raise
+        raise AssertionError

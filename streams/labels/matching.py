@@ -1,0 +1,129 @@
+"""A labeled dataset and the stop chunks: pages in, marks out (Ardi, Heidemann 2014, §3.1 step 4).
+
+Simple object matching of files and of chunks. A stop chunk is never labeled (§3.4.2), whatever a
+pack says. Never changes; another version is another of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from detector.hashing import HashScheme
+from detector.label_pack import open_pack
+from detector.label_table import ABSENT
+from detector.labels import LabeledDataset
+from detector.page_chunks import stop_chunks_of
+from detector.stop_chunks import StopChunks, StopList, shipped
+from streams.labels.store import Current, LabelStore
+from streams.marks import Marks
+from streams.records import Severity
+
+if TYPE_CHECKING:
+    from detector.fingerprint import Fingerprints
+
+# Of a page, as evidence.
+TEXTS = 16
+_RANK: Mapping[Severity, int] = {"info": 0, "warning": 1, "critical": 2}
+
+
+def matching_of(
+    store: LabelStore,
+    current: Current,
+    scheme: HashScheme,
+    listed: StopList | None = None,
+    stops: StopChunks | None = None,
+) -> Matching:
+    """What a store has in force. `stops` are the list's, where they were made before."""
+    scheme.require(current.scheme, f"what {store.directory} holds")
+    pack = open_pack(store.directory / current.pack, scheme) if current.pack else None
+    overlay = store.overlay(current)
+    dataset = LabeledDataset(scheme, pack)
+    overlay.laid_on(dataset)
+    severities = {label.name: label.severity for label in pack.labels} if pack else {}
+    counts = {"files": len(pack.files) if pack else 0, "chunks": len(pack.chunks) if pack else 0}
+    for kind, _, names in overlay.changes:
+        counts[kind] += bool(names)
+    return Matching(
+        dataset,
+        stops or all_stop_chunks(scheme, listed),
+        severities | overlay.severities,
+        (counts["files"], counts["chunks"]),
+    )
+
+
+def all_stop_chunks(scheme: HashScheme, listed: StopList | None) -> StopChunks:
+    """The shipped list and the user's."""
+    return stop_chunks_of(shipped() + (listed or StopList()), scheme)
+
+
+class Matching:
+    """A dataset and the stop chunks: pages in, marks out."""
+
+    def __init__(
+        self,
+        dataset: LabeledDataset,
+        stops: StopChunks,
+        severities: Mapping[str, Severity],
+        size: tuple[int, int] = (0, 0),
+    ) -> None:
+        self.stops = stops
+        self.size = size
+        self.version = dataset.version
+        self._dataset = dataset
+        self._severities = severities
+
+    def marks(self, made: Fingerprints) -> list[Marks]:
+        """What of each page is labeled, and which of its chunks are stop chunks."""
+        hashes = made.sketches.chunks.hashes
+        stopped = self.stops.has_chunks(hashes.values)
+        labeled = self._dataset.match("chunks", hashes.values)
+        labeled[stopped] = ABSENT
+        files = self._files(np.array([facts.file_hash for facts in made.facts], np.uint64))
+        found = [Marks(self.version)] * len(made)
+        hit = (labeled != ABSENT) | stopped
+        pages = np.searchsorted(hashes.offsets, np.flatnonzero(hit), "right") - 1
+        touched = set(pages.tolist()) | set(np.flatnonzero(files != ABSENT).tolist())
+        for page in touched:
+            chunks = slice(int(hashes.offsets[page]), int(hashes.offsets[page + 1]))
+            found[page] = self._marks(made, page, labeled, stopped, chunks, int(files[page]))
+        return found
+
+    def _files(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        found = self._dataset.match("files", hashes)
+        found[self.stops.has_files(hashes)] = ABSENT
+        return found
+
+    def _marks(
+        self,
+        made: Fingerprints,
+        page: int,
+        labeled: NDArray[np.int64],
+        stopped: NDArray[np.bool_],
+        chunks: slice,
+        file: int,
+    ) -> Marks:
+        places = np.flatnonzero(labeled[chunks] != ABSENT).tolist()
+        sets = labeled[chunks][places].tolist()
+        pairs = [
+            (place, name)
+            for place, number in zip(places, sets, strict=True)
+            for name in self._dataset.labels_of(number)
+        ]
+        file_labels = () if file == ABSENT else self._dataset.labels_of(file)
+        names = {name for _, name in pairs} | set(file_labels)
+        return Marks(
+            self.version,
+            max((self._severity(name) for name in names), key=_RANK.__getitem__, default=None),
+            file_labels,
+            tuple(place for place, _ in pairs),
+            tuple(name for _, name in pairs),
+            tuple(made.texts.of(page, chunks.start + place) for place, _ in pairs[:TEXTS]),
+            tuple(np.flatnonzero(stopped[chunks]).tolist()),
+        )
+
+    def _severity(self, name: str) -> Severity:
+        return self._severities.get(name, "warning")

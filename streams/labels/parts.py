@@ -1,0 +1,153 @@
+"""A label pack as messages: parts of a file, each with its place and its checksum.
+
+Assembled under another name, checked as a whole, then renamed: a pack that is there is sound.
+
+PackLost   the topic does not hold the pack that the manifest names
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import xxhash
+
+from streams import topics
+from streams.bus import Bus, BusBroken, Message, Outgoing
+from streams.labels.store import checksum_of
+from streams.records import PackLabel, PackNamed
+from streams.segments import sync_directory
+from streams.wire import WireError, check_schema, headers_for
+
+if TYPE_CHECKING:
+    from detector.label_pack import LabelPack
+
+# Below the limit of a message, with room for key and headers.
+PART_BYTES = 4 << 20
+_SOURCE = 100
+
+
+class PackLost(BusBroken):
+    """Parts of a pack are missing or damaged."""
+
+
+def named(path: Path, pack: LabelPack) -> PackNamed:
+    """What is said of a pack that travels."""
+    size = path.stat().st_size
+    return PackNamed(
+        version=pack.version,
+        size=size,
+        parts=-(-size // PART_BYTES),
+        checksum=checksum_of(path),
+        files=len(pack.files),
+        chunks=len(pack.chunks),
+        labels=tuple(
+            PackLabel(name=x.name, severity=x.severity, source=x.source[:_SOURCE],
+                      files=x.files, chunks=x.chunks)
+            for x in pack.labels
+        ),
+    )  # fmt: skip
+
+
+def key_of(pack: PackNamed, part: int) -> str:
+    """The key of a part."""
+    return f"{pack.version}/{part:06d}"
+
+
+def parts_of(path: Path, pack: PackNamed) -> Iterator[Outgoing]:
+    """The messages of a pack."""
+    with path.open("rb") as file:
+        for part in range(pack.parts):
+            data = file.read(PART_BYTES)
+            yield Outgoing(
+                topics.LABEL_PACKS,
+                key_of(pack, part),
+                data,
+                (
+                    *headers_for(topics.LABEL_PACKS),
+                    ("at", b"%d" % (part * PART_BYTES)),
+                    ("checksum", xxhash.xxh3_128_hexdigest(data).encode()),
+                ),
+            )
+
+
+def withdrawn_parts(pack: PackNamed) -> Iterator[Outgoing]:
+    """Tombstones of a pack that is needed no more."""
+    headers = headers_for(topics.LABEL_PACKS)
+    for part in range(pack.parts):
+        yield Outgoing(topics.LABEL_PACKS, key_of(pack, part), None, headers)
+
+
+def copy(source: Path, target: Path) -> None:
+    """A pack at another place of this machine, on disk when this returns."""
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        with source.open("rb") as read, partial.open("wb") as written:
+            shutil.copyfileobj(read, written, 1 << 20)
+            written.flush()
+            os.fsync(written.fileno())
+        partial.rename(target)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    sync_directory(target.parent)
+
+
+def assemble(
+    bus: Bus, pack: PackNamed, target: Path, stop: Callable[[], bool] | None = None
+) -> None:
+    """The pack from its parts. Raises PackLost, and leaves nothing behind then."""
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        with partial.open("wb") as file:
+            missing = {key_of(pack, part) for part in range(pack.parts)}
+            damage = ""
+            for message in bus.read(topics.LABEL_PACKS, every=True, stop=stop):
+                if message.key not in missing or message.value is None:
+                    continue
+                # A damaged part may have been sent again: the sound one comes later.
+                if reason := _damage(pack, message):
+                    damage = f"; part {message.key[-6:]}: {reason}"
+                    continue
+                file.seek(int(dict(message.headers)["at"]))
+                file.write(message.value)
+                missing.remove(message.key)
+                if not missing:
+                    break
+            if missing:
+                what = f"{len(missing)} of {pack.parts} parts are missing{damage}"
+                raise _lost(pack, what)
+            file.flush()
+            os.fsync(file.fileno())
+        if checksum_of(partial) != pack.checksum:
+            raise _lost(pack, "its parts do not add up to it")
+        partial.rename(target)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    sync_directory(target.parent)
+
+
+def _damage(pack: PackNamed, message: Message) -> str | None:
+    """What is wrong with a part."""
+    headers = dict(message.headers)
+    value = message.value or b""
+    try:
+        check_schema(message)
+    except WireError as error:
+        return str(error)
+    at = headers.get("at", b"")
+    if headers.get("checksum") != xxhash.xxh3_128_hexdigest(value).encode() or not at.isdigit():
+        return "it does not match its checksum"
+    return "it stands past the end" if int(at) + len(value) > pack.size else None
+
+
+def _lost(pack: PackNamed, what: str) -> PackLost:
+    return PackLost(
+        f"label pack {pack.version[:80]} cannot be put together from {topics.LABEL_PACKS}: "
+        f"{what}; what was in force before stays so; push it again with `reusewatch labels push "
+        "PACK --whole`"
+    )

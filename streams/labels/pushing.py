@@ -1,0 +1,135 @@
+"""Changes put on the bus: packs first, then what holds beside them, then the manifest.
+
+Whoever reads sees the old version until the manifest comes, and all that it names is there then. A
+small difference to the pack in force travels as hashes; anything else as a whole pack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from detector.hashing import HashScheme
+from streams.bus import Bus
+from streams.labels.changes import MOST_CHANGES, Change, push_difference, push_whole
+from streams.labels.follower import publish_local
+from streams.labels.parts import copy, named, parts_of, withdrawn_parts
+from streams.labels.store import LabelStore, checksum_of
+from streams.labels.table import LabelTable
+from streams.local import LocalBus
+from streams.records import PackNamed
+
+if TYPE_CHECKING:
+    from detector.label_merge import Changed
+    from detector.label_pack import LabelPack
+
+# About what one changed hash takes on the topic.
+_CHANGE_BYTES = 250
+
+Make = Callable[[LabelTable, HashScheme, datetime], Change]
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where changes are made: a bus, and the directory of this machine."""
+
+    bus: Bus
+    store: LabelStore
+    scheme: HashScheme
+    say: Callable[[str], None]
+
+    def table(self) -> LabelTable:
+        """What the bus says now."""
+        return LabelTable.read(self.bus)
+
+    def change(self, make: Make) -> dict[str, Any]:
+        """Make a change and send it; what it came to."""
+        with self.store.locked():
+            table = self.table()
+            change = make(table, self.scheme, datetime.now(UTC))
+            self._send(change)
+        return self._done(table, change)
+
+    def push(
+        self, path: Path, pack: LabelPack, *, whole: bool = False, since: Path | None = None
+    ) -> dict[str, Any]:
+        """Put a sound pack in force: as its difference where that is small, or whole."""
+        with self.store.locked():
+            table, now = self.table(), datetime.now(UTC)
+            changed = None if whole else self._changed(table, pack, since, path.stat().st_size)
+            if changed is not None:
+                change = push_difference(table, pack, changed, self.scheme, now)
+            else:
+                told = named(path, pack)
+                change = push_whole(table, told, self.scheme, now)
+                self._send_pack(path, told)
+            self._send(change)
+        travelled = {"travelled": "whole" if changed is None else "difference",
+                     "changed": None if changed is None else len(changed)}  # fmt: skip
+        return self._done(table, change) | travelled
+
+    def _changed(
+        self, table: LabelTable, pack: LabelPack, since: Path | None, size: int
+    ) -> list[Changed] | None:
+        """The difference to the pack in force, where that is here and little changed."""
+        from detector.label_merge import changed
+        from detector.label_pack import open_pack
+
+        before = table.manifest.pack if table.manifest else None
+        if before is None:
+            return None
+        path = self.store.pack_path(before) if since is None else since
+        if not path.exists() or (since is not None and checksum_of(since) != before.checksum):
+            return None
+        old = open_pack(path, self.scheme)
+        described = {label.name: (label.severity, label.source) for label in old.labels}
+        for label in pack.labels:
+            # How a label that was there is described travels with a pack only.
+            found = (label.severity, label.source)
+            if described.get(label.name, found) != found:
+                return None
+        return changed(old, pack, min(MOST_CHANGES, size // _CHANGE_BYTES))
+
+    def _send_pack(self, path: Path, pack: PackNamed) -> None:
+        if isinstance(self.bus, LocalBus):
+            copy(path, self.store.pack_path(pack))
+            return
+        outlet = self.bus.outlet()
+        try:
+            for number, part in enumerate(parts_of(path, pack), 1):
+                outlet.send(part)
+                if number % 25 == 0:
+                    self.say(f"push: {number} of {pack.parts} parts")
+            outlet.flush()
+        finally:
+            outlet.close()
+
+    def _send(self, change: Change) -> None:
+        outlet = self.bus.outlet()
+        try:
+            for message in change.messages():
+                outlet.send(message)
+            outlet.flush()
+            if not isinstance(self.bus, LocalBus):
+                for pack in change.dropped:
+                    for tombstone in withdrawn_parts(pack):
+                        outlet.send(tombstone)
+        finally:
+            outlet.close()
+
+    def _done(self, before: LabelTable, change: Change) -> dict[str, Any]:
+        if isinstance(self.bus, LocalBus):
+            publish_local(self.bus, self.store, self.scheme, self.say)
+        manifest = change.manifest
+        return {
+            "version": self.table().version(self.scheme),
+            "previous": before.version(self.scheme),
+            "pack": manifest.pack.version if manifest.pack else None,
+            "pushed": manifest.pushed,
+            "files": manifest.pack.files if manifest.pack else 0,
+            "chunks": manifest.pack.chunks if manifest.pack else 0,
+            "removed": list(manifest.removed),
+        }

@@ -1,0 +1,137 @@
+"""The labeled dataset as the topic `labels` says it: the manifest, and what is known of hashes.
+
+What cannot be understood is kept apart with its reason, and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from detector.hashing import HashScheme
+from streams import topics
+from streams.bus import Bus, Message
+from streams.records import Label, LabelManifest, Severity
+from streams.wire import MANIFEST_KEY, Malformed, WireError, read_json, read_manifest
+
+if TYPE_CHECKING:
+    # numba behind them is loaded by who really works.
+    from detector.labels import Delta, LabeledDataset
+
+Kind = Literal["files", "chunks"]
+KIND_OF: Mapping[str, Kind] = {"file": "files", "chunk": "chunks"}
+UNIT_OF: Mapping[Kind, Any] = {"files": "file", "chunks": "chunk"}
+
+
+class Overlay(msgspec.Struct, frozen=True):
+    """What holds beside a pack: names removed, hashes with their names, and names' severities."""
+
+    removed: tuple[str, ...] = ()
+    changes: tuple[tuple[Kind, int, tuple[str, ...]], ...] = ()
+    severities: dict[str, Severity] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.removed or self.changes)
+
+    def laid_on(self, dataset: LabeledDataset) -> None:
+        """Change a dataset to what holds. A removed name counts nowhere until it is pushed."""
+        from detector.labels import Delta
+
+        dataset.apply(Delta(kind, value, frozenset(names)) for kind, value, names in self.changes)
+        for name in self.removed:
+            dataset.remove(name)
+
+    def encoded(self) -> bytes:
+        """As bytes, the same for the same content."""
+        return msgspec.msgpack.encode(self)
+
+    @classmethod
+    def decoded(cls, data: bytes) -> Overlay:
+        """What was encoded. ValueError where it is none."""
+        return msgspec.msgpack.decode(data, type=cls)
+
+
+@dataclass(slots=True)
+class LabelTable:
+    """The last message of each key. `end` is the offset after the last one that was taken."""
+
+    manifest: LabelManifest | None = None
+    labels: dict[str, Label] = field(default_factory=dict)
+    end: int = 0
+    refused: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, bus: Bus, stop: Callable[[], bool] | None = None) -> LabelTable:
+        """The topic as it is now."""
+        table = cls()
+        for message in bus.read(topics.LABELS, stop=stop):
+            table.take(message)
+        return table
+
+    def take(self, message: Message) -> None:
+        """One more message, a tombstone or a record."""
+        self.end = max(self.end, message.offset + 1)
+        self.refused.pop(message.key, None)
+        try:
+            self._take(message)
+        except (WireError, ValueError) as error:
+            self.refused[message.key] = f"{message.key[:80]} on {topics.LABELS}: {error}"
+
+    def _take(self, message: Message) -> None:
+        if message.key == MANIFEST_KEY:
+            self.manifest = None if message.value is None else read_manifest(message)
+        elif message.value is None:
+            self.labels.pop(message.key, None)
+        else:
+            label = read_json(message, Label)
+            if label.hash != message.key:
+                raise Malformed(f"what is said of {label.hash[:80]} stands under another key")
+            _delta(label)  # refused here, where it can be named
+            self.labels[message.key] = label
+
+    def overlay(self) -> Overlay:
+        """What holds beside the pack, in an order of its own."""
+        changes = sorted(
+            (delta.kind, delta.hash, tuple(sorted(delta.labels)))
+            for delta in map(_delta, self.labels.values())
+        )
+        severities = {
+            name: label.severity
+            for _, label in sorted(self.labels.items())
+            if not label.removed
+            for name in (label.name, *label.also)
+        }
+        removed = tuple(sorted(self.manifest.removed)) if self.manifest else ()
+        return Overlay(removed, tuple(changes), dict(sorted(severities.items())))
+
+    def version(self, scheme: HashScheme) -> str | None:
+        """The name of what is in force; None where nothing is."""
+        overlay = self.overlay()
+        pack = self.manifest.pack if self.manifest else None
+        if pack is None and not overlay.changes:
+            return None
+        from detector.labels import LabeledDataset
+
+        empty = LabeledDataset(scheme)
+        overlay.laid_on(empty)
+        own, plus, digest = empty.version.partition("+")
+        return (pack.version if pack else own) + plus + digest
+
+    def names(self) -> Iterator[tuple[str, str, int]]:
+        """Names that the changes give, each with its unit and its number of hashes."""
+        counts: dict[tuple[str, str], int] = {}
+        for label in self.labels.values():
+            if not label.removed:
+                for name in (label.name, *label.also):
+                    counts[name, label.unit] = counts.get((name, label.unit), 0) + 1
+        yield from ((name, unit, count) for (name, unit), count in sorted(counts.items()))
+
+
+def _delta(label: Label) -> Delta:
+    from detector.labels import Delta
+
+    names = frozenset() if label.removed else frozenset((label.name, *label.also))
+    return Delta(KIND_OF[label.unit], int(label.hash, 16), names)
