@@ -151,6 +151,11 @@ class Neighborhoods:
         return self._page_threshold.of(self.pages)
 
     @property
+    def remembered(self) -> int:
+        """Pages that the figures are of."""
+        return len(self._seen)
+
+    @property
     def forgotten(self) -> int:
         """Pages that left for others: the figures are without them."""
         return self._seen.forgotten

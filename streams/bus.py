@@ -145,10 +145,15 @@ class Bus(Protocol):
         """A new reader for the group. `sole`: one member reads everything, others stand by."""
 
     def read(
-        self, topic: str, *, follow: bool = False, stop: Callable[[], bool] | None = None
+        self,
+        topic: str,
+        *,
+        partition: int | None = None,
+        follow: bool = False,
+        stop: Callable[[], bool] | None = None,
     ) -> Iterator[Message]:
-        """All messages of a topic as it is now, the last one of each key where it is compacted;
-        with `follow` then those that come, until `stop` says so."""
+        """All messages of a topic, or of one partition, as it is now, the last one of each key
+        where it is compacted; with `follow` then those that come, until `stop` says so."""
 
     def check(self) -> None:
         """Raise Unreachable or BusBroken with what to do about it."""

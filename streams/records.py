@@ -1,4 +1,4 @@
-"""The records that travel: Page, Verdict, Alert, Label, DeadLetter.
+"""The records that travel: Page, Verdict, Alert, Label, DeadLetter, and state kept on the bus.
 
 Frozen, and valid once built. Field names are the interface that users' scripts read: add freely,
 never rename. `VERSIONS` is what `schema` headers say; a newer version than ours is refused.
@@ -19,6 +19,8 @@ VERSIONS = {
     "alert": 1,
     "label": 1,
     "dead-letter": 1,
+    "neighborhood-part": 1,
+    "moments": 1,
 }
 
 Kind = Literal[
@@ -149,6 +151,9 @@ class Evidence(Record, frozen=True, kw_only=True):
     donor_start: int | None = None
     donor_end: int | None = None
     label: str | None = None
+    # Where the subject is a prefix: a page under it, and the share of its chunks that is labeled.
+    url: str | None = None
+    contains: float | None = None
 
 
 class Alert(Record, frozen=True, kw_only=True):
@@ -173,6 +178,9 @@ class Alert(Record, frozen=True, kw_only=True):
     scheme: str
     page_id: Hash64 | None = None
     ip: str | None = None
+    # Of a prefix: files that count, and the share of all their chunks that is labeled.
+    files: int | None = None
+    chunk_ratio: float | None = None
 
 
 class Label(Record, frozen=True, kw_only=True):
@@ -183,6 +191,30 @@ class Label(Record, frozen=True, kw_only=True):
     name: str
     removed: bool = False
     version: str
+
+
+class NeighborhoodPart(Record, frozen=True, kw_only=True):
+    """What must be known again of neighborhoods after a restart: what one page adds to them, that
+    one is open, or that a trap was reported."""
+
+    what: Literal["page", "open", "trap"]
+    url: str
+    at: Time
+    page_id: Hash64 | None = None
+    labeled: int = 0
+    total: int = 0
+    labels: tuple[str, ...] = ()
+    severity: Severity | None = None
+
+
+class PartitionMoments(Record, frozen=True, kw_only=True):
+    """Badness over the neighborhoods of one partition: how many, their sum in 2^-32, and the sum
+    of squares, hexadecimal since it outgrows what JSON readers take for a number."""
+
+    partition: int
+    count: int
+    total: int
+    squares: Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9a-f]+$"})]
 
 
 class DeadLetter(Record, frozen=True, kw_only=True):

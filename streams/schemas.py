@@ -14,7 +14,17 @@ from typing import Any
 import msgspec
 
 from streams import blocks
-from streams.records import VERSIONS, Alert, DeadLetter, Label, Page, Record, Verdict
+from streams.records import (
+    VERSIONS,
+    Alert,
+    DeadLetter,
+    Label,
+    NeighborhoodPart,
+    Page,
+    PartitionMoments,
+    Record,
+    Verdict,
+)
 
 RECORDS: dict[str, type[Record]] = {
     "page": Page,
@@ -22,6 +32,8 @@ RECORDS: dict[str, type[Record]] = {
     "alert": Alert,
     "label": Label,
     "dead-letter": DeadLetter,
+    "neighborhood-part": NeighborhoodPart,
+    "moments": PartitionMoments,
 }
 DIRECTORY = Path(__file__).resolve().parents[1] / "deploy" / "schemas"
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"

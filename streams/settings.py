@@ -53,6 +53,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     window_seconds: Seconds | None = None
     alert_same_site: bool = False
 
+    # Files from which on a neighborhood can be bad, and the badness from which on it is: empty is
+    # one standard deviation over the mean of what was seen.
+    neighborhood_files: Positive = 10
+    badness_threshold: Share | None = None
+    neighborhood_prefixes: Positive = 200_000
+
     # Which word 5-grams a fingerprint carries: quilts need them, and they are most of its bytes.
     grams: Literal["all", "sampled", "none"] = "none"
 

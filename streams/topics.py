@@ -14,6 +14,8 @@ VERDICTS = "verdicts"
 ALERTS = "alerts"
 LABELS = "labels"
 DEAD_LETTERS = "dead-letters"
+NEIGHBORHOODS = "neighborhoods"
+MOMENTS = "moments"
 
 JSON = "application/json"
 MSGPACK = "application/msgpack"
@@ -62,5 +64,8 @@ TOPICS = {
         Topic(ALERTS, "alert", JSON, "alert id", 1, "compact"),
         Topic(LABELS, "label", JSON, "label hash", 1, "compact", None, 8 * MIB),
         Topic(DEAD_LETTERS, "dead-letter", JSON, "source", 1, "delete", 30 * DAY_MS),
+        # State, not news: what is in partition n comes of the fingerprints in partition n.
+        Topic(NEIGHBORHOODS, "neighborhood-part", JSON, "page id or prefix", 6, "compact"),
+        Topic(MOMENTS, "moments", JSON, "partition", 1, "compact"),
     )
 }  # fmt: skip

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 
 from streams import kernels, topics
 from streams.bus import Bus
+from streams.changelog import Changelog, Following, require_room
 from streams.fingerprinting import FingerprintStage, ReadOrigin
 from streams.indexing import IndexStage
 from streams.local import LocalBus
 from streams.metrics import Meters
+from streams.neighboring import NeighborhoodStage
 from streams.settings import Settings
 from streams.snapshot import Snapshots
 from streams.stages import Stage
@@ -26,9 +28,11 @@ from streams.worker import Pace, Worker
 if TYPE_CHECKING:
     from streams.kafka.config import KafkaConfig, Protocol
 
-STAGES = ("fingerprint", "index")
+STAGES = ("fingerprint", "index", "neighborhoods")
 # Where each stage serves its metrics unless told otherwise.
-PORTS = {"fingerprint": 9461, "index": 9462}
+PORTS = {"fingerprint": 9461, "index": 9462, "neighborhoods": 9465}
+# Where the state of stages that share their partitions is, on Kafka.
+CHANGELOGS = {"neighborhoods": topics.NEIGHBORHOODS}
 
 
 def open_bus(
@@ -81,6 +85,8 @@ def worker(
     read_origin: ReadOrigin | None = None,
 ) -> Worker:
     """The worker of a stage on Kafka."""
+    if stage in CHANGELOGS:
+        return _neighborhoods_worker(settings, bus, meters, say)
     kernels.prepare(say)
     if stage in STATEFUL:
         return stateful_worker(stage, settings, bus, meters, say)
@@ -98,6 +104,17 @@ def stateful_worker(
     snapshots = Snapshots(state_directory(settings) / "snapshots", name, settings.scheme)
     outlet = bus.outlet()
     return Worker(stage, bus, outlet, meters, pace=_pace(settings), snapshots=snapshots, say=say)
+
+
+def _neighborhoods_worker(
+    settings: Settings, bus: Bus, meters: Meters, say: Callable[[str], None]
+) -> Worker:
+    outlet = bus.outlet()
+    count = require_room(outlet, topics.NEIGHBORHOODS, topics.FINGERPRINTS)
+    stage = _neighborhoods(settings, partitions=count, logged=True)
+    moments = Following(bus, topics.MOMENTS)
+    changelog = Changelog(stage, bus, topics.NEIGHBORHOODS, news=moments, close=moments.close)
+    return Worker(stage, bus, outlet, meters, pace=_pace(settings), changelog=changelog, say=say)
 
 
 def stateful(name: str, settings: Settings) -> Stage:
@@ -122,12 +139,30 @@ def _index(settings: Settings) -> IndexStage:
     )
 
 
+def _neighborhoods(
+    settings: Settings, *, partitions: int = 1, logged: bool = False
+) -> NeighborhoodStage:
+    return NeighborhoodStage(
+        settings.scheme,
+        clock=lambda: datetime.now(UTC),
+        max_prefixes=settings.neighborhood_prefixes,
+        max_pages=settings.window_pages,
+        min_files=settings.neighborhood_files,
+        threshold=settings.badness_threshold,
+        partitions=partitions,
+        logged=logged,
+    )
+
+
 def _pace(settings: Settings) -> Pace:
     return Pace(settings.commit_seconds, settings.snapshot_seconds, settings.dead_letter_limit)
 
 
 # Those that read fingerprints and remember; on a local bus all of them run in one process.
-STATEFUL: Mapping[str, Callable[[Settings], Stage]] = {"index": _index}
+STATEFUL: Mapping[str, Callable[[Settings], Stage]] = {
+    "index": _index,
+    "neighborhoods": _neighborhoods,
+}
 
 _PROTOCOLS: Mapping[str, Protocol] = {
     "plaintext": "PLAINTEXT",

@@ -69,10 +69,16 @@ class KafkaBus:
         )  # fmt: skip
 
     def read(
-        self, topic: str, *, follow: bool = False, stop: Callable[[], bool] | None = None
+        self,
+        topic: str,
+        *,
+        partition: int | None = None,
+        follow: bool = False,
+        stop: Callable[[], bool] | None = None,
     ) -> Iterator[Message]:
         """All messages of a topic as it is now; with `follow` then those that come."""
-        return read(self.config, topic, self._patience(), follow=follow, stop=stop)
+        patience = self._patience()
+        return read(self.config, topic, patience, partition=partition, follow=follow, stop=stop)
 
     def check(self) -> None:
         """Raise Unreachable or BusBroken with what to do about it."""

@@ -67,9 +67,14 @@ class LocalBus:
         return LocalInlet(self.directory, group, topics, on_assigned)
 
     def read(
-        self, topic: str, *, follow: bool = False, stop: Callable[[], bool] | None = None
+        self,
+        topic: str,
+        *,
+        partition: int | None = None,
+        follow: bool = False,
+        stop: Callable[[], bool] | None = None,
     ) -> Iterator[Message]:
-        """All messages of a topic, then with `follow` those that come."""
+        """All messages of a topic, which has one partition; with `follow` then those that come."""
         if not follow and not self.directory.is_dir():
             return
         reader = reader_of(self.directory, topic, None)

@@ -58,10 +58,16 @@ class MemoryBus:
         return MemoryInlet(self, group, topics, on_assigned, on_revoked)
 
     def read(
-        self, topic: str, *, follow: bool = False, stop: Callable[[], bool] | None = None
+        self,
+        topic: str,
+        *,
+        partition: int | None = None,
+        follow: bool = False,
+        stop: Callable[[], bool] | None = None,
     ) -> Iterator[Message]:
         for part in self.parts(topic):
-            yield from self.logs.get(part, [])
+            if partition in (None, part.number):
+                yield from self.logs.get(part, [])
 
     def check(self) -> None: ...
 
