@@ -11,7 +11,7 @@ from typing import Annotated, TypeVar, get_args
 
 import typer
 
-from streams import cli_checks, reading, showing
+from streams import cli_checks, cli_neighborhoods, reading, showing
 from streams.console import fail, print_json, print_row, print_table, say
 from streams.options import BusOption, ConfigOption, JsonOption, PrefixOption, settings, settled
 from streams.records import Kind
@@ -30,6 +30,7 @@ app = typer.Typer(
 alerts_app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
 app.add_typer(alerts_app, name="alerts")
 cli_checks.register(app)
+cli_neighborhoods.register(app)
 
 KindOption = Annotated[
     str | None, typer.Option("--kind", metavar="KIND", help=", ".join(get_args(Kind)))

@@ -111,10 +111,19 @@ def _neighborhoods_worker(
 ) -> Worker:
     outlet = bus.outlet()
     count = require_room(outlet, topics.NEIGHBORHOODS, topics.FINGERPRINTS)
-    stage = _neighborhoods(settings, partitions=count, logged=True)
+    stage = neighborhoods(settings, partitions=count, logged=True)
     moments = Following(bus, topics.MOMENTS)
     changelog = Changelog(stage, bus, topics.NEIGHBORHOODS, news=moments, close=moments.close)
     return Worker(stage, bus, outlet, meters, pace=_pace(settings), changelog=changelog, say=say)
+
+
+def partitions_of(bus: Bus) -> int:
+    """How many partitions the fingerprints have."""
+    outlet = bus.outlet()
+    try:
+        return outlet.partitions(topics.FINGERPRINTS)
+    finally:
+        outlet.close()
 
 
 def stateful(name: str, settings: Settings) -> Stage:
@@ -139,9 +148,10 @@ def _index(settings: Settings) -> IndexStage:
     )
 
 
-def _neighborhoods(
+def neighborhoods(
     settings: Settings, *, partitions: int = 1, logged: bool = False
 ) -> NeighborhoodStage:
+    """The stage `neighborhoods`, as at first."""
     return NeighborhoodStage(
         settings.scheme,
         clock=lambda: datetime.now(UTC),
@@ -161,7 +171,7 @@ def _pace(settings: Settings) -> Pace:
 # Those that read fingerprints and remember; on a local bus all of them run in one process.
 STATEFUL: Mapping[str, Callable[[Settings], Stage]] = {
     "index": _index,
-    "neighborhoods": _neighborhoods,
+    "neighborhoods": neighborhoods,
 }
 
 _PROTOCOLS: Mapping[str, Protocol] = {
