@@ -8,7 +8,11 @@ file of N: else empty pages would hide a bad one. Recursion errors are in no fig
 A neighborhood opens when its badness crosses the threshold with enough files, and closes when it
 falls well below; in between it is not reported again. Figures are the same whatever the order of
 pages; when a neighborhood opens or closes hangs on the order, since the threshold is of its time.
-After prefixes were evicted, figures are of the pages since they came back.
+They are of the pages counted last, as many as are remembered; after a prefix was evicted, of those
+since it came back.
+
+Some parts of a crawl may be counted elsewhere: `elsewhere` says how bad the neighborhoods are
+there, so that all parts have one threshold.
 
 Reads no clock and matches no chunks.
 """
@@ -17,21 +21,29 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from heapq import nlargest
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from detector.prefix_sums import LONGEST_NAMED, MOST_LABELS, File, PrefixSums, columns_of, restored
 from detector.prefixes import Trap, crawl_trap, prefixes
-from detector.seen_pages import Contribution, SeenPages
+from detector.seen_pages import Contribution, Forgotten, SeenPages
 from detector.text_column import packed, unpacked
-from detector.thresholds import PAPER_NEIGHBORHOODS, PAPER_PAGES, Moments, Threshold, share
+from detector.thresholds import (
+    PAPER_NEIGHBORHOODS,
+    PAPER_PAGES,
+    SHARE_BITS,
+    Moments,
+    Threshold,
+    share,
+)
 
 OF_NEIGHBORHOODS, OF_PAGES = Threshold(PAPER_NEIGHBORHOODS), Threshold(PAPER_PAGES)
-_MOST_LABELS = 8
-_ONE = float(1 << 32)
+_ONE = float(1 << SHARE_BITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +56,19 @@ class PageFacts:
     labeled: int
     total: int
     labels: frozenset[str] = frozenset()
+    severity: int = 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.labeled <= self.total:
             raise ValueError(f"{self.labeled} of {self.total} chunks cannot be labeled")
+
+    @property
+    def file(self) -> File | None:
+        """The page as a neighborhood names it, if it is worth a name."""
+        if not self.labeled or len(self.url) > LONGEST_NAMED:
+            return None
+        labels = tuple(sorted(self.labels)[:MOST_LABELS])
+        return File(self.page, self.url, share(self.labeled, self.total), labels, self.severity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +82,7 @@ class Neighborhood:
     chunks: int
     open: bool
     labels: tuple[str, ...]
+    worst: tuple[File, ...] = ()
 
     @property
     def chunk_ratio(self) -> float:
@@ -70,40 +92,17 @@ class Neighborhood:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a page changed. `trap`: the page is in none of the figures; `new_trap`: report it."""
+    """What a page changed. `counted`: its figures are the page's now; `forgotten`: the page that
+    left for it; `trap`: the page is in none of the figures; `new_trap`: report it."""
 
     opened: tuple[Neighborhood, ...] = ()
     closed: tuple[Neighborhood, ...] = ()
     threshold: float = 0.0
+    counted: bool = False
+    forgotten: int | None = None
     trap: Trap | None = None
     new_trap: bool = False
     evicted: int = 0
-
-
-@dataclass(slots=True)
-class _Node:
-    """A prefix's sums; `born` is the turn at which it came into the table."""
-
-    born: int
-    files: int = 0
-    shares: int = 0
-    labeled: int = 0
-    chunks: int = 0
-    open: bool = False
-    labels: frozenset[str] = field(default_factory=frozenset)
-
-    @property
-    def badness(self) -> int:
-        """Mean of contains, as a whole number of 2^-32."""
-        return self.shares // self.files if self.files else 0
-
-    def count(self, added: Contribution, times: int) -> None:
-        """Count a page's chunks in, or out again."""
-        if added.total:
-            self.files += times
-            self.shares += times * share(added.labeled, added.total)
-            self.labeled += times * added.labeled
-            self.chunks += times * added.total
 
 
 class Neighborhoods:
@@ -124,13 +123,14 @@ class Neighborhoods:
         self._threshold = threshold
         self._page_threshold = page_threshold
         self._closes_below = closes_below
-        self._nodes: OrderedDict[str, _Node] = OrderedDict()
+        self._nodes: OrderedDict[str, PrefixSums] = OrderedDict()
         self._left_open: OrderedDict[str, None] = OrderedDict()
         self._traps: OrderedDict[str, None] = OrderedDict()
         self._seen = SeenPages(max_pages)
         self._turn = 0
         self.pages = Moments()
         self.neighborhoods = Moments()
+        self.elsewhere = Moments()
         self.trapped = 0
         self.evicted = 0
 
@@ -140,7 +140,10 @@ class Neighborhoods:
     @property
     def threshold(self) -> float:
         """Above which badness a neighborhood is bad."""
-        return self._threshold.of(self.neighborhoods)
+        together = Moments()
+        together.merge(self.neighborhoods)
+        together.merge(self.elsewhere)
+        return self._threshold.of(together)
 
     @property
     def page_threshold(self) -> float:
@@ -148,48 +151,106 @@ class Neighborhoods:
         return self._page_threshold.of(self.pages)
 
     @property
+    def remembered(self) -> int:
+        """Pages that the figures are of."""
+        return len(self._seen)
+
+    @property
     def forgotten(self) -> int:
-        """Pages whose contribution is no longer known: seen again, they count as another file."""
+        """Pages that left for others: the figures are without them."""
         return self._seen.forgotten
 
     def match(self, url: str) -> list[Neighborhood]:
         """The neighborhoods of a URL that are known, the host's first."""
-        return [self._shown(p, self._nodes[p]) for p in prefixes(url) if p in self._nodes]
+        return [_shown(self._nodes[p]) for p in prefixes(url) if p in self._nodes]
 
-    def top(self, count: int, *, under: str = "") -> list[Neighborhood]:
+    def top(self, count: int, *, under: str = "", min_files: int = 1) -> list[Neighborhood]:
         """The worst neighborhoods, worst first; ties by prefix."""
         found = (
-            item for item in self._nodes.items() if item[0].startswith(under) and item[1].files
+            item
+            for item in self._nodes.items()
+            if item[0].startswith(under) and item[1].files >= max(min_files, 1)
         )
         worst = nlargest(count, sorted(found), key=lambda item: item[1].badness)
-        return [self._shown(prefix, node) for prefix, node in worst]
+        return [_shown(node) for _, node in worst]
 
     def add(self, page: PageFacts) -> Change:
         """Count a page in every neighborhood that it is in; again, it replaces what it was."""
         trap = crawl_trap(page.url)
         if trap is not None:
             return self._caught(trap)
-        new = Contribution(page.at, page.labeled, page.total, self._turn)
         old = self._seen.get(page.page)
+        new = Contribution(page.at, page.labeled, page.total, self._turn)
         if old is not None and not new.newer_than(old):
             return Change(threshold=self.threshold)
-        self._seen.put(page.page, new)
+        touched, gone = self._take(page, old, new)
+        opened, closed, threshold = self._judge(touched)
+        forgotten = None if gone is None else gone.page
+        return Change(opened, closed, threshold, True, forgotten, evicted=self._evict())
+
+    def take_up(self, page: PageFacts) -> int | None:
+        """Count a page that was counted and judged before a restart; who is forgotten for it."""
+        old = self._seen.get(page.page)
+        new = Contribution(page.at, page.labeled, page.total, self._turn)
+        if old is not None and not new.newer_than(old):
+            return None
+        _, gone = self._take(page, old, new)
+        self._evict()
+        return None if gone is None else gone.page
+
+    def hold_open(self, prefix: str) -> None:
+        """This one was open before a restart, and is not to be reported again."""
+        if prefix in self._nodes:
+            self._nodes[prefix].open = True
+        else:
+            self._leave_open(prefix)
+
+    def hold_trap(self, prefix: str) -> None:
+        """This trap was reported before a restart."""
+        self._remember_trap(prefix)
+
+    def _take(
+        self, page: PageFacts, old: Contribution | None, new: Contribution
+    ) -> tuple[list[str], Forgotten | None]:
+        """Count a page, and take out the one that is forgotten for it; which prefixes changed."""
         self._count_page(old, new)
         # The host last: of a page's prefixes, the deepest is the first to leave.
         touched = prefixes(page.url)[::-1]
+        file = page.file
         for prefix in touched:
-            self._count(prefix, page.labels, old, new)
+            self._count(prefix, page, file, old, new)
+        gone = self._seen.put(page.page, new, self._nodes[touched[0]].prefix)
         self._turn += 1
-        return self._judge(touched)
+        if gone is None:
+            return touched, None
+        return list(dict.fromkeys([*touched, *self._take_out(gone)])), gone
+
+    def _take_out(self, gone: Forgotten) -> list[str]:
+        if gone.added.total:
+            self.pages.remove(share(gone.added.labeled, gone.added.total))
+        changed = []
+        for prefix in prefixes(gone.directory):
+            node = self._nodes.get(prefix)
+            if node is not None and gone.added.turn >= node.born:
+                with self._counted_anew(node):
+                    node.count(gone.added, -1)
+                node.name(gone.page, None)
+                changed.append(prefix)
+        return changed
 
     def _caught(self, trap: Trap) -> Change:
         self.trapped += 1
-        new = trap.prefix not in self._traps
-        self._traps[trap.prefix] = None
-        self._traps.move_to_end(trap.prefix)
+        new = self._remember_trap(trap.prefix)
+        return Change(trap=trap, new_trap=new, threshold=self.threshold)
+
+    def _remember_trap(self, prefix: str) -> bool:
+        """Whether it is a new one."""
+        new = prefix not in self._traps
+        self._traps[prefix] = None
+        self._traps.move_to_end(prefix)
         if len(self._traps) > self._max_prefixes:
             self._traps.popitem(last=False)
-        return Change(trap=trap, new_trap=new, threshold=self.threshold)
+        return new
 
     def _count_page(self, old: Contribution | None, new: Contribution) -> None:
         if old is not None and old.total:
@@ -198,26 +259,41 @@ class Neighborhoods:
             self.pages.add(share(new.labeled, new.total))
 
     def _count(
-        self, prefix: str, labels: frozenset[str], old: Contribution | None, new: Contribution
+        self,
+        prefix: str,
+        page: PageFacts,
+        file: File | None,
+        old: Contribution | None,
+        new: Contribution,
     ) -> None:
         node = self._nodes.get(prefix)
         if node is None:
-            node = self._nodes[prefix] = _Node(self._turn, open=prefix in self._left_open)
+            is_open = prefix in self._left_open
+            node = self._nodes[prefix] = PrefixSums(prefix, self._turn, open=is_open)
             self._left_open.pop(prefix, None)
         else:
             self._nodes.move_to_end(prefix)
-            if node.files:
-                self.neighborhoods.remove(node.badness)
-        # What was counted before the prefix was evicted is not in its sums any more.
-        if old is not None and old.turn >= node.born:
-            node.count(old, -1)
-        node.count(new, 1)
-        if labels - node.labels:
-            node.labels = frozenset(sorted(node.labels | labels)[:_MOST_LABELS])
+        with self._counted_anew(node):
+            # What was counted before the prefix was evicted is not in its sums any more.
+            if old is not None and old.turn >= node.born:
+                node.count(old, -1)
+            node.count(new, 1)
+        node.name(page.page, file)
+        if page.labels - node.labels:
+            node.labels = frozenset(sorted(node.labels | page.labels)[:MOST_LABELS])
+
+    @contextmanager
+    def _counted_anew(self, node: PrefixSums) -> Iterator[None]:
+        """The figure of a neighborhood changes within: out with the old one, in with the new."""
+        if node.files:
+            self.neighborhoods.remove(node.badness)
+        yield
         if node.files:
             self.neighborhoods.add(node.badness)
 
-    def _judge(self, touched: list[str]) -> Change:
+    def _judge(
+        self, touched: list[str]
+    ) -> tuple[tuple[Neighborhood, ...], tuple[Neighborhood, ...], float]:
         threshold = self.threshold
         opened, closed = [], []
         for prefix in touched:
@@ -225,11 +301,11 @@ class Neighborhoods:
             badness = node.badness / _ONE
             if not node.open and node.files >= self._min_files and badness > threshold:
                 node.open = True
-                opened.append(self._shown(prefix, node))
+                opened.append(_shown(node))
             elif node.open and node.files and badness < threshold * self._closes_below:
                 node.open = False
-                closed.append(self._shown(prefix, node))
-        return Change(tuple(opened), tuple(closed), threshold, evicted=self._evict())
+                closed.append(_shown(node))
+        return tuple(opened), tuple(closed), threshold
 
     def _evict(self) -> int:
         """The prefixes seen longest ago leave; those that are open are remembered as such."""
@@ -239,33 +315,25 @@ class Neighborhoods:
             if node.files:
                 self.neighborhoods.remove(node.badness)
             if node.open:
-                self._left_open[prefix] = None
-                if len(self._left_open) > self._max_prefixes:
-                    self._left_open.popitem(last=False)
+                self._leave_open(prefix)
             count += 1
         self.evicted += count
         return count
 
-    def _shown(self, prefix: str, node: _Node) -> Neighborhood:
-        return Neighborhood(
-            prefix, node.files, node.badness / _ONE, node.labeled, node.chunks, node.open,
-            tuple(sorted(node.labels)),
-        )  # fmt: skip
+    def _leave_open(self, prefix: str) -> None:
+        self._left_open[prefix] = None
+        if len(self._left_open) > self._max_prefixes:
+            self._left_open.popitem(last=False)
 
     def __iter__(self) -> Iterator[Neighborhood]:
-        return (self._shown(prefix, node) for prefix, node in self._nodes.items())
+        return map(_shown, self._nodes.values())
 
     def save(self) -> dict[str, NDArray[Any]]:
         """All state as arrays: what a restored one does next is what this one would have done."""
-        nodes = [
-            (n.born, n.files, n.shares, n.labeled, n.chunks, n.open) for n in self._nodes.values()
-        ]
         facts = [self._turn, self.trapped, self.evicted, self._seen.forgotten,
                  self.pages.total, self.pages.count]  # fmt: skip
         return {
-            "nodes": np.array(nodes, np.int64).reshape(-1, 6),
-            "prefixes": packed(self._nodes),
-            "labels": packed("\t".join(sorted(n.labels)) for n in self._nodes.values()),
+            **columns_of(self._nodes.values()),
             "left_open": packed(self._left_open),
             "traps": packed(self._traps),
             "facts": np.array(facts, np.int64),
@@ -278,23 +346,20 @@ class Neighborhoods:
         self._turn, self.trapped, self.evicted, forgotten, total, count = saved["facts"].tolist()
         squares = int.from_bytes(saved["page_squares"].tobytes(), "little")
         self.pages, self.neighborhoods = Moments(count, total, squares), Moments()
-        columns = saved["prefixes"], saved["nodes"], saved["labels"]
-        self._nodes = OrderedDict(_nodes(*columns))
+        self._nodes = OrderedDict((node.prefix, node) for node in restored(saved))
         for node in self._nodes.values():
             if node.files:
                 self.neighborhoods.add(node.badness)
         self._left_open = OrderedDict.fromkeys(unpacked(saved["left_open"]))
         self._traps = OrderedDict.fromkeys(unpacked(saved["traps"]))
-        columns_of_pages = ("page", "at", "labeled", "total", "turn")
-        self._seen.restore({name: saved[f"page_{name}"] for name in columns_of_pages})
+        of_pages = ("page", "at", "labeled", "total", "turn", "directory", "directories")
+        self._seen.restore({name: saved[f"page_{name}"] for name in of_pages})
         self._seen.forgotten = forgotten
         self._evict()
 
 
-def _nodes(
-    prefixes: NDArray[np.uint8], sums: NDArray[np.int64], labels: NDArray[np.uint8]
-) -> Iterator[tuple[str, _Node]]:
-    columns = zip(unpacked(prefixes), sums.tolist(), unpacked(labels), strict=True)
-    for prefix, (born, files, shares, labeled, chunks, is_open), names in columns:
-        kept = frozenset(names.split("\t")) if names else frozenset[str]()
-        yield prefix, _Node(born, files, shares, labeled, chunks, bool(is_open), kept)
+def _shown(node: PrefixSums) -> Neighborhood:
+    return Neighborhood(
+        node.prefix, node.files, node.badness / _ONE, node.labeled, node.chunks, node.open,
+        tuple(sorted(node.labels)), node.worst,
+    )  # fmt: skip

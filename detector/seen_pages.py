@@ -1,8 +1,8 @@
 """What each page last added to figures, so that a page seen again replaces it (at-least-once).
 
 A delivery that comes twice changes nothing; a later fetch takes the place of an earlier one,
-whichever arrives first. Bounded: the pages added longest ago are forgotten, and count anew when
-they come again. Knows nothing of what is counted.
+whichever arrives first. Bounded: the pages added longest ago are forgotten, with what they added,
+so that it can be taken out of the figures. Knows nothing of what is counted.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from detector.text_column import packed, unpacked
 
 _ABSENT = -1
 
@@ -30,6 +32,14 @@ class Contribution(NamedTuple):
         return self[:3] > other[:3]
 
 
+class Forgotten(NamedTuple):
+    """A page that left, what it had added, and where it stood."""
+
+    page: int
+    added: Contribution
+    directory: str
+
+
 class SeenPages:
     """A ring of rows, and where each page stands in it."""
 
@@ -38,6 +48,8 @@ class SeenPages:
         self._rows: dict[int, int] = {}
         self._pages = array("Q")
         self._columns = (array("q"), array("q"), array("q"), array("q"))
+        # Texts that the caller holds as well: a directory of a thousand pages is kept once.
+        self._directories: list[str] = []
         self._next = 0
         self.forgotten = 0
 
@@ -49,39 +61,51 @@ class SeenPages:
         row = self._rows.get(page, _ABSENT)
         return None if row == _ABSENT else Contribution(*(column[row] for column in self._columns))
 
-    def put(self, page: int, added: Contribution) -> None:
-        """Note what a page adds now."""
-        row = self._rows.get(page, _ABSENT)
+    def put(self, page: int, added: Contribution, directory: str) -> Forgotten | None:
+        """Note what a page adds now; the page that is forgotten for it, if one is."""
+        row, gone = self._rows.get(page, _ABSENT), None
         if row == _ABSENT:
-            row = self._claim()
+            row, gone = self._claim()
             self._rows[page] = row
             self._pages[row] = page
         for column, value in zip(self._columns, added, strict=True):
             column[row] = value
+        self._directories[row] = directory
+        return gone
 
-    def _claim(self) -> int:
+    def _claim(self) -> tuple[int, Forgotten | None]:
         """A row for a page: a new one, or that of the page added longest ago."""
         if len(self._pages) < self._limit:
             self._pages.append(0)
+            self._directories.append("")
             for column in self._columns:
                 column.append(0)
-            return len(self._pages) - 1
+            return len(self._pages) - 1, None
         row, self._next = self._next, (self._next + 1) % self._limit
-        del self._rows[self._pages[row]]
+        added = Contribution(*(column[row] for column in self._columns))
+        gone = Forgotten(self._pages[row], added, self._directories[row])
+        del self._rows[gone.page]
         self.forgotten += 1
-        return row
+        return row, gone
 
     def save(self) -> dict[str, NDArray[Any]]:
         """The ring, oldest row first."""
         turned = [np.roll(np.array(c), -self._next) for c in (self._pages, *self._columns)]
-        return dict(zip(("page", "at", "labeled", "total", "turn"), turned, strict=True))
+        saved = dict(zip(("page", "at", "labeled", "total", "turn"), turned, strict=True))
+        numbers: dict[str, int] = {}
+        rows = [numbers.setdefault(text, len(numbers)) for text in self._directories]
+        saved["directory"] = np.roll(np.array(rows, np.int64), -self._next)
+        saved["directories"] = packed(numbers)
+        return saved
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
         """Take a ring back; of a larger one, the newest rows."""
-        kept = {name: column[-self._limit :] for name, column in saved.items()}
+        directories = unpacked(saved["directories"])
+        kept = {n: column[-self._limit :] for n, column in saved.items() if n != "directories"}
         self._pages = array("Q", kept["page"].tolist())
         self._columns = tuple(  # type: ignore[assignment]
             array("q", kept[name].tolist()) for name in ("at", "labeled", "total", "turn")
         )
+        self._directories = [directories[number] for number in kept["directory"].tolist()]
         self._rows = {page: row for row, page in enumerate(self._pages)}
         self._next = 0

@@ -148,14 +148,15 @@ class Bus(Protocol):
         self,
         topic: str,
         *,
+        partition: int | None = None,
         follow: bool = False,
         every: bool = False,
         stop: Callable[[], bool] | None = None,
     ) -> Iterator[Message]:
-        """All messages of a topic as it is now, the last one of each key where it is compacted;
-        with `follow` then those that come, until `stop` says so. `stop` is asked whenever all that
-        there is was handed out. `every`: also of a compacted topic all that it still has, for a
-        topic that is too large to be a table in memory."""
+        """All messages of a topic, or of one partition, as it is now, the last one of each key
+        where it is compacted; with `follow` then those that come, until `stop` says so. `stop` is
+        asked whenever all that there is was handed out. `every`: also of a compacted topic all that
+        it still has, for a topic that is too large to be a table in memory."""
 
     def check(self) -> None:
         """Raise Unreachable or BusBroken with what to do about it."""

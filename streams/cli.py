@@ -11,7 +11,14 @@ from typing import Annotated, TypeVar, get_args
 
 import typer
 
-from streams import cli_checks, cli_labels, cli_questions, reading, showing
+from streams import (
+    cli_checks,
+    cli_labels,
+    cli_neighborhoods,
+    cli_questions,
+    reading,
+    showing,
+)
 from streams.console import fail, print_json, print_row, print_table, say
 from streams.options import BusOption, ConfigOption, JsonOption, PrefixOption, settings, settled
 from streams.records import Kind
@@ -32,6 +39,7 @@ app.add_typer(alerts_app, name="alerts")
 app.add_typer(cli_labels.app, name="labels")
 cli_checks.register(app)
 cli_questions.register(app)
+cli_neighborhoods.register(app)
 
 KindOption = Annotated[
     str | None, typer.Option("--kind", metavar="KIND", help=", ".join(get_args(Kind)))

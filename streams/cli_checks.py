@@ -21,10 +21,11 @@ from streams.options import (
     settings,
 )
 from streams.settings import Settings
-from streams.topics import FINGERPRINTS, PAGES, TOPICS, VERDICTS
+from streams.topics import FINGERPRINTS, NEIGHBORHOODS, PAGES, TOPICS, VERDICTS
 
 topics_app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
-SHARED = (PAGES, FINGERPRINTS, VERDICTS)
+# State is kept in the partition of the number of that which it comes of.
+SHARED = (PAGES, FINGERPRINTS, VERDICTS, NEIGHBORHOODS)
 
 
 def register(app: typer.Typer) -> None:

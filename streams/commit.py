@@ -1,7 +1,8 @@
 """The commit order, in one place.
 
 1. Outputs are flushed: what was found is safe.
-2. The snapshot, if one is due: the state as of the offsets below.
+2. The snapshot, if one is due: the state as of the offsets below. Where a stage has a changelog
+   instead, what changed, always.
 3. Offsets, last. A crash before them repeats a batch; the other order would lose one.
 
 On start: the newest sound snapshot, and on from its offsets, with output muted up to the committed
@@ -62,7 +63,7 @@ class Progress:
             self._catch_up.forget(parts)
 
     def commit(self, save: Callable[[Offsets], object] | None) -> None:
-        """Make everything done so far last. `save` writes the snapshot that is due."""
+        """Make everything done so far last. `save` writes the snapshot that is due, or changes."""
         self._outlet.flush()
         if save is not None:
             save(self._done)

@@ -1,4 +1,4 @@
-"""The records that travel: Page, Verdict, Alert, Label, DeadLetter.
+"""The records that travel: Page, Verdict, Alert, Label, DeadLetter, and state kept on the bus.
 
 Frozen, and valid once built. Field names are the interface that users' scripts read: add freely,
 never rename. `VERSIONS` is what `schema` headers say; a newer version than ours is refused.
@@ -21,6 +21,8 @@ VERSIONS = {
     "label-manifest": 1,
     "label-pack": 1,
     "dead-letter": 1,
+    "neighborhood-part": 1,
+    "moments": 1,
 }
 
 Kind = Literal[
@@ -155,6 +157,9 @@ class Evidence(Record, frozen=True, kw_only=True):
     donor_start: int | None = None
     donor_end: int | None = None
     label: str | None = None
+    # Where the subject is a prefix: a page under it, and the share of its chunks that is labeled.
+    url: str | None = None
+    contains: float | None = None
 
 
 class Differs(Record, frozen=True, kw_only=True):
@@ -193,6 +198,9 @@ class Alert(Record, frozen=True, kw_only=True):
     c: int | None = None
     relation: Relation | None = None
     differs: Differs | None = None
+    # Of a prefix: files that count, and the share of all their chunks that is labeled.
+    files: int | None = None
+    chunk_ratio: float | None = None
 
 
 class Label(Record, frozen=True, kw_only=True):
@@ -255,6 +263,30 @@ class LabelManifest(Record, frozen=True, kw_only=True):
     removed: tuple[str, ...] = ()
     at: Time
     previous: LabelsBefore | None = None
+
+
+class NeighborhoodPart(Record, frozen=True, kw_only=True):
+    """What must be known again of neighborhoods after a restart: what one page adds to them, that
+    one is open, or that a trap was reported."""
+
+    what: Literal["page", "open", "trap"]
+    url: str
+    at: Time
+    page_id: Hash64 | None = None
+    labeled: int = 0
+    total: int = 0
+    labels: tuple[str, ...] = ()
+    severity: Severity | None = None
+
+
+class PartitionMoments(Record, frozen=True, kw_only=True):
+    """Badness over the neighborhoods of one partition: how many, their sum in 2^-32, and the sum
+    of squares, hexadecimal since it outgrows what JSON readers take for a number."""
+
+    partition: int
+    count: int
+    total: int
+    squares: Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9a-f]+$"})]
 
 
 class DeadLetter(Record, frozen=True, kw_only=True):

@@ -14,7 +14,18 @@ from typing import Any
 import msgspec
 
 from streams import blocks
-from streams.records import VERSIONS, Alert, DeadLetter, Label, LabelManifest, Page, Record, Verdict
+from streams.records import (
+    VERSIONS,
+    Alert,
+    DeadLetter,
+    Label,
+    LabelManifest,
+    NeighborhoodPart,
+    Page,
+    PartitionMoments,
+    Record,
+    Verdict,
+)
 
 RECORDS: dict[str, type[Record]] = {
     "page": Page,
@@ -23,6 +34,8 @@ RECORDS: dict[str, type[Record]] = {
     "label": Label,
     "label-manifest": LabelManifest,
     "dead-letter": DeadLetter,
+    "neighborhood-part": NeighborhoodPart,
+    "moments": PartitionMoments,
 }
 DIRECTORY = Path(__file__).resolve().parents[1] / "deploy" / "schemas"
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -71,6 +71,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     # Near-duplicate alerts of a batch for which both pages are read again, to tell what differs.
     differences: Natural = 8
 
+    # Files from which on a neighborhood can be bad, and the badness from which on it is: empty is
+    # one standard deviation over the mean of what was seen.
+    neighborhood_files: Positive = 10
+    badness_threshold: Share | None = None
+    neighborhood_prefixes: Positive = 200_000
+
     # Which word 5-grams a fingerprint carries: quilts need them, and they are most of its bytes.
     grams: Literal["all", "sampled", "none"] = "none"
     # What a chunk is: a paragraph's words, or the bytes between paragraph tags.

@@ -27,6 +27,14 @@ MEANINGS: dict[Kind, tuple[str, str]] = {
         "The page has nearly the words of a page that was fetched before it.",
         "supershingles or bits agree",
     ),
+    "bad-neighborhood": (
+        "Under this prefix copied content is frequent; the evidence are its worst files.",
+        "of a file's chunks are labeled, on average",
+    ),
+    "crawl-trap": (
+        "URLs under this prefix go on for ever; none of them is counted.",
+        "parts of the path, or times that one is repeated",
+    ),
 }
 
 
@@ -52,7 +60,8 @@ def _short(alert: Alert) -> tuple[object, ...]:
     day, clock = _time(alert.detected_at).split()
     pages = [short_url(alert.url or alert.prefix or "")]
     pages += [f"← {short_url(donor.url)}" for donor in alert.donors[:1]]
-    return alert.id[:ID_SHOWN], (day, clock), (alert.kind, alert.severity), tuple(pages)
+    state = "closed" if alert.state == "closed" else alert.severity
+    return alert.id[:ID_SHOWN], (day, clock), (alert.kind, state), tuple(pages)
 
 
 def print_verdicts(verdicts: Iterable[Verdict]) -> None:
@@ -132,6 +141,10 @@ def _span(span: Evidence) -> Iterator[str]:
         there = f"bytes {span.donor_start}–{span.donor_end} of {span.donor}"
         here = f"bytes {span.start}–{span.end}"
         yield f"{here} of the page are {there}" if span.donor else here
+    if span.url is not None:
+        yield span.url
+        if span.contains is not None:
+            yield f"{span.contains:.0%} of its chunks are labeled"
     if span.label:
         yield f"labeled {span.label}"
     if span.text is not None:

@@ -15,6 +15,8 @@ ALERTS = "alerts"
 LABELS = "labels"
 LABEL_PACKS = "label-packs"
 DEAD_LETTERS = "dead-letters"
+NEIGHBORHOODS = "neighborhoods"
+MOMENTS = "moments"
 
 JSON = "application/json"
 MSGPACK = "application/msgpack"
@@ -66,5 +68,8 @@ TOPICS = {
         # A pack in parts: the one in force, and the one before it for a rollback.
         Topic(LABEL_PACKS, "label-pack", BINARY, "version/part", 1, "compact", None, 8 * MIB),
         Topic(DEAD_LETTERS, "dead-letter", JSON, "source", 1, "delete", 30 * DAY_MS),
+        # State, not news: what is in partition n comes of the fingerprints in partition n.
+        Topic(NEIGHBORHOODS, "neighborhood-part", JSON, "page id or prefix", 6, "compact"),
+        Topic(MOMENTS, "moments", JSON, "partition", 1, "compact"),
     )
 }  # fmt: skip

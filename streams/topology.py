@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from streams import kernels, topics
 from streams.bus import Bus
+from streams.changelog import Changelog, Following, require_room
 from streams.fingerprinting import FingerprintStage, ReadOrigin
 from streams.indexing import IndexStage, Rules
 from streams.labels.follower import Followed
@@ -21,6 +22,7 @@ from streams.labels.marking import Labeler
 from streams.labels.store import LabelStore
 from streams.local import LocalBus
 from streams.metrics import Meters
+from streams.neighboring import NeighborhoodStage
 from streams.settings import Settings, SettingsError
 from streams.snapshot import Snapshots
 from streams.stages import Stage
@@ -30,9 +32,11 @@ if TYPE_CHECKING:
     from detector.stop_chunks import StopList
     from streams.kafka.config import KafkaConfig, Protocol
 
-STAGES = ("fingerprint", "index")
+STAGES = ("fingerprint", "index", "neighborhoods")
 # Where each stage serves its metrics unless told otherwise.
-PORTS = {"fingerprint": 9461, "index": 9462}
+PORTS = {"fingerprint": 9461, "index": 9462, "neighborhoods": 9465}
+# Where the state of stages that share their partitions is, on Kafka.
+CHANGELOGS = {"neighborhoods": topics.NEIGHBORHOODS}
 
 
 def open_bus(
@@ -85,6 +89,8 @@ def worker(
     read_origin: ReadOrigin | None = None,
 ) -> Worker:
     """The worker of a stage on Kafka."""
+    if stage in CHANGELOGS:
+        return _neighborhoods_worker(settings, bus, meters, say)
     kernels.prepare(say)
     if stage in STATEFUL:
         return stateful_worker(stage, settings, bus, meters, say, read_origin=read_origin)
@@ -114,6 +120,26 @@ def stateful_worker(
     snapshots = Snapshots(state_directory(settings) / "snapshots", name, settings.scheme)
     outlet = bus.outlet()
     return Worker(stage, bus, outlet, meters, pace=_pace(settings), snapshots=snapshots, say=say)
+
+
+def _neighborhoods_worker(
+    settings: Settings, bus: Bus, meters: Meters, say: Callable[[str], None]
+) -> Worker:
+    outlet = bus.outlet()
+    count = require_room(outlet, topics.NEIGHBORHOODS, topics.FINGERPRINTS)
+    stage = neighborhoods(settings, partitions=count, logged=True)
+    moments = Following(bus, topics.MOMENTS)
+    changelog = Changelog(stage, bus, topics.NEIGHBORHOODS, news=moments, close=moments.close)
+    return Worker(stage, bus, outlet, meters, pace=_pace(settings), changelog=changelog, say=say)
+
+
+def partitions_of(bus: Bus) -> int:
+    """How many partitions the fingerprints have."""
+    outlet = bus.outlet()
+    try:
+        return outlet.partitions(topics.FINGERPRINTS)
+    finally:
+        outlet.close()
 
 
 def stateful(name: str, settings: Settings, read_origin: ReadOrigin | None = None) -> Stage:
@@ -179,12 +205,31 @@ def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
     )
 
 
+def neighborhoods(
+    settings: Settings, *, partitions: int = 1, logged: bool = False
+) -> NeighborhoodStage:
+    """The stage `neighborhoods`, as at first."""
+    return NeighborhoodStage(
+        settings.scheme,
+        clock=lambda: datetime.now(UTC),
+        max_prefixes=settings.neighborhood_prefixes,
+        max_pages=settings.window_pages,
+        min_files=settings.neighborhood_files,
+        threshold=settings.badness_threshold,
+        partitions=partitions,
+        logged=logged,
+    )
+
+
 def _pace(settings: Settings) -> Pace:
     return Pace(settings.commit_seconds, settings.snapshot_seconds, settings.dead_letter_limit)
 
 
 # Those that read fingerprints and remember; on a local bus all of them run in one process.
-STATEFUL: Mapping[str, Callable[[Settings, ReadOrigin | None], Stage]] = {"index": _index}
+STATEFUL: Mapping[str, Callable[[Settings, ReadOrigin | None], Stage]] = {
+    "index": _index,
+    "neighborhoods": lambda settings, read_origin: neighborhoods(settings),
+}
 
 _PROTOCOLS: Mapping[str, Protocol] = {
     "plaintext": "PLAINTEXT",

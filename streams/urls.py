@@ -46,6 +46,12 @@ def place(url: str, scheme: HashScheme) -> Place:
     return Place(hex_of(scheme.of_text(canonical)), host, site_of(host))
 
 
+@lru_cache(maxsize=_PLACES)
+def canonical(url: str) -> str:
+    """The URL by which this one's page is known. BadPage where there is none."""
+    return _split(url)[0]
+
+
 def _split(url: str) -> tuple[str, str]:
     """The canonical URL and its host."""
     if (plain := _PLAIN.fullmatch(url)) is not None:

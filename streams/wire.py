@@ -21,7 +21,9 @@ from streams.records import (
     DeadLetter,
     Label,
     LabelManifest,
+    NeighborhoodPart,
     Page,
+    PartitionMoments,
     Record,
     Verdict,
 )
@@ -38,7 +40,16 @@ _json = msgspec.json.Encoder()
 _msgpack = msgspec.msgpack.Encoder()
 _page_decoder = msgspec.msgpack.Decoder(Page)
 _json_decoders: dict[type[Record], msgspec.json.Decoder[Any]] = {
-    kind: msgspec.json.Decoder(kind) for kind in (Verdict, Alert, Label, LabelManifest, DeadLetter)
+    kind: msgspec.json.Decoder(kind)
+    for kind in (
+        Verdict,
+        Alert,
+        Label,
+        LabelManifest,
+        DeadLetter,
+        NeighborhoodPart,
+        PartitionMoments,
+    )
 }
 
 
@@ -136,14 +147,14 @@ def dead_letter_message(letter: DeadLetter) -> Outgoing:
     )
 
 
-def alert_message(alert: Alert) -> Outgoing:
+def alert_message(alert: Alert, *, stage: str = "index") -> Outgoing:
     """An alert, keyed by its id, with the headers by which event routers know it (CloudEvents)."""
     at = msgspec.to_builtins(alert.detected_at)
     cloud_event = (
         ("ce_specversion", b"1.0"),
         ("ce_id", alert.id.encode()),
         ("ce_type", f"reusewatch.alert.{alert.kind}".encode()),
-        ("ce_source", b"/reusewatch/index"),
+        ("ce_source", f"/reusewatch/{stage}".encode()),
         ("ce_time", str(at).encode()),
     )
     return Outgoing(
@@ -169,6 +180,24 @@ def manifest_message(manifest: LabelManifest) -> Outgoing:
 def withdrawal(alert_id: str) -> Outgoing:
     """The tombstone of an alert that no longer holds: its page was seen before its donor."""
     return Outgoing(topics.ALERTS, alert_id, None, _HEADERS[topics.ALERTS])
+
+
+def part_message(key: str, part: NeighborhoodPart, partition: int) -> Outgoing:
+    """A part of the state of neighborhoods, in the partition that it comes of."""
+    headers = _HEADERS[topics.NEIGHBORHOODS]
+    return Outgoing(topics.NEIGHBORHOODS, key, _json.encode(part), headers, partition)
+
+
+def part_gone(key: str, partition: int) -> Outgoing:
+    """The tombstone of a part."""
+    return Outgoing(topics.NEIGHBORHOODS, key, None, _HEADERS[topics.NEIGHBORHOODS], partition)
+
+
+def moments_message(moments: PartitionMoments) -> Outgoing:
+    """The moments of a partition, keyed by its number."""
+    return Outgoing(
+        topics.MOMENTS, str(moments.partition), _json.encode(moments), _HEADERS[topics.MOMENTS]
+    )
 
 
 def read_manifest(message: Message) -> LabelManifest:

@@ -28,6 +28,7 @@ from streams.bus import (
     Partition,
     PastRetention,
 )
+from streams.changelog import Changelog
 from streams.commit import Progress
 from streams.fingerprinting import RECEIVED
 from streams.metrics import Meters
@@ -115,6 +116,7 @@ class Worker:
         pace: Pace,
         snapshots: Snapshots | None = None,
         companion: Companion | None = None,
+        changelog: Changelog | None = None,
         say: Callable[[str], None],
     ) -> None:
         self._companion = companion
@@ -124,8 +126,9 @@ class Worker:
         self._say = say
         self._limit = DeadLetterLimit(pace.dead_letter_limit)
         self._held: set[Partition] = set()
-        self._newly_held = False
+        self._newly_held: set[Partition] = set()
         self._snapshots = snapshots
+        self._changelog = changelog
         self.alerts = 0
         self._desk = Desk()
         self.outlet = outlet
@@ -143,7 +146,7 @@ class Worker:
 
     def _on_assigned(self, parts: Sequence[Partition]) -> None:
         # Called from within poll: what it takes to recover is done after, outside the callback.
-        self._newly_held = True
+        self._newly_held.update(parts)
         self._held.update(parts)
         self._meters.rebalances.labels(self._stage.name).inc()
 
@@ -153,6 +156,9 @@ class Worker:
             self.commit(snapshot=False)
         self._progress.forget(parts)
         self._held.difference_update(parts)
+        self._newly_held.difference_update(parts)
+        if self._changelog is not None:
+            self._changelog.drop(parts)
         if not self._held:
             # What is in memory is nobody's state any more: a snapshot of it would be the newest.
             self._dirty = self._state_changed = False
@@ -184,11 +190,15 @@ class Worker:
         while self._newly_held:
             if self._snapshots is not None:
                 self._recover(self._snapshots)
+            if self._changelog is not None:
+                self._take_up(self._changelog)
             # After recovery has begun: whoever asks meanwhile is not told that it is through.
-            self._newly_held = False
+            self._newly_held.clear()
             if self._snapshots is not None:
                 # What was polled is read again from where the snapshot ends.
                 messages = self._inlet.poll(0)
+        if self._changelog is not None:
+            self._changelog.listen()
         began = time.perf_counter()
         processed = self._repeat(messages) if self._progress.recovering else self._judge(messages)
         if processed:
@@ -216,6 +226,13 @@ class Worker:
         self._dirty = False
         if loaded.written_at is not None:
             self._meters.snapshot_time.labels(self._stage.name).set(loaded.written_at)
+        self._measure_state()
+
+    def _take_up(self, changelog: Changelog) -> None:
+        """Take up what came; what was held before stays as it is."""
+        changelog.take_up(sorted(self._newly_held))
+        # The others are told what these partitions come to, also while nothing is read of them.
+        self._dirty = True
         self._measure_state()
 
     def _repeat(self, messages: Sequence[Message]) -> Sequence[Message]:
@@ -321,9 +338,16 @@ class Worker:
         if snapshot is None:
             snapshot = time.monotonic() - self._snapshot_at >= self._pace.snapshot_seconds
         with self._meters.commit_seconds.labels(self._stage.name).time():
-            self._progress.commit(self._save if snapshot and self._snapshots else None)
+            self._progress.commit(self._keeps(snapshot=snapshot))
         self._dirty = False
         self._measure_state()
+
+    def _keeps(self, *, snapshot: bool) -> Callable[[Offsets], None] | None:
+        """How the state is made to last before the offsets are."""
+        if self._changelog is not None:
+            changelog = self._changelog
+            return lambda offsets: changelog.write(self.outlet)
+        return self._save if snapshot and self._snapshots is not None else None
 
     def _save(self, offsets: Offsets) -> None:
         with self._meters.snapshot_seconds.labels(self._stage.name).time():
@@ -359,6 +383,8 @@ class Worker:
         for part in (self._inlet, self.outlet):
             with suppress(BusError):
                 part.close()
+        if self._changelog is not None:
+            self._changelog.close()
 
     def close(self) -> None:
         """Commit what is done, with a snapshot, and leave."""
@@ -369,6 +395,8 @@ class Worker:
             self._leave()
             self._inlet.close()
             self.outlet.close()
+            if self._changelog is not None:
+                self._changelog.close()
 
     def _leave(self) -> None:
         self._held.clear()

@@ -72,12 +72,16 @@ class KafkaBus:
         self,
         topic: str,
         *,
+        partition: int | None = None,
         follow: bool = False,
         every: bool = False,
         stop: Callable[[], bool] | None = None,
     ) -> Iterator[Message]:
         """All messages of a topic as it is now; with `follow` then those that come."""
-        return read(self.config, topic, self._patience(), follow=follow, every=every, stop=stop)
+        return read(
+            self.config, topic, self._patience(), partition=partition, follow=follow, every=every,
+            stop=stop,
+        )  # fmt: skip
 
     def check(self) -> None:
         """Raise Unreachable or BusBroken with what to do about it."""

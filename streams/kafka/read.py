@@ -29,12 +29,13 @@ def read(
     topic: str,
     patience: Patience,
     *,
+    partition: int | None = None,
     follow: bool = False,
     every: bool = False,
     stop: Callable[[], bool] | None = None,
 ) -> Iterator[Message]:
     """All messages as of now; with `follow` then those that come, tombstones included."""
-    reader = _Reader(config, topic, patience, stop or _never)
+    reader = _Reader(config, topic, partition, patience, stop or _never)
     try:
         messages = reader.until_now()
         table = topics.TOPICS[topic].cleanup == "compact" and not every
@@ -58,13 +59,19 @@ def latest(messages: Iterator[Message]) -> Iterator[Message]:
 
 class _Reader:
     def __init__(
-        self, config: KafkaConfig, topic: str, patience: Patience, stop: Callable[[], bool]
+        self,
+        config: KafkaConfig,
+        topic: str,
+        partition: int | None,
+        patience: Patience,
+        stop: Callable[[], bool],
     ) -> None:
         self._config = config
         self._patience = patience
         self._stop = stop
         number = require_topics(config, [topic])[topic]
-        self._partitions = [TopicPartition(config.topic(topic), n) for n in range(number)]
+        wanted = range(number) if partition is None else [partition]
+        self._partitions = [TopicPartition(config.topic(topic), n) for n in wanted]
         self._consumer = connect(KafkaConsumer, config, reader_settings(config))
         self._consumer.assign(self._partitions)
         for tp, offset in self._bounds(self._consumer.beginning_offsets).items():

@@ -70,11 +70,12 @@ class LocalBus:
         self,
         topic: str,
         *,
+        partition: int | None = None,
         follow: bool = False,
         every: bool = False,
         stop: Callable[[], bool] | None = None,
     ) -> Iterator[Message]:
-        """All messages of a topic, then with `follow` those that come.
+        """All messages of a topic, which has one partition; with `follow` then those that come.
 
         `every` changes nothing: a table keeps one message of each key, and is read in pieces.
         """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
 
@@ -99,6 +100,86 @@ def test_figures_over_neighborhoods_are_of_those_in_the_table(facts: list[PageFa
     for n in kept:
         assert n.files > 0
         assert 0 <= n.labeled <= n.chunks
+
+
+def remembered(facts: list[PageFacts], limit: int) -> list[PageFacts]:
+    """The page versions that count, of the pages that came into memory last."""
+    kept: dict[int, PageFacts] = {}
+    for fact in facts:
+        if crawl_trap(fact.url) is not None:
+            continue
+        old = kept.get(fact.page)
+        if old is None and len(kept) == limit:
+            del kept[next(iter(kept))]
+        key = (fact.at, fact.labeled, fact.total)
+        if old is None or key > (old.at, old.labeled, old.total):
+            kept[fact.page] = fact
+    return list(kept.values())
+
+
+@given(pages(), st.integers(1, 4))
+def test_figures_are_of_the_pages_that_are_remembered(facts: list[PageFacts], limit: int) -> None:
+    found, wanted = counted(facts, max_pages=limit), twin(remembered(facts, limit))
+    assert {p: (n[0], n[2], n[3]) for p, n in figures(found).items()} == {
+        p: (w[0], w[2], w[3]) for p, w in wanted.items()
+    }
+    assert found.pages.count == sum(1 for fact in remembered(facts, limit) if fact.total)
+
+
+@given(pages())
+def test_taken_up_from_the_pages_that_count_it_is_the_same(facts: list[PageFacts]) -> None:
+    rule = Threshold(0.3, fixed=0.3)
+    one = Neighborhoods(min_files=1, threshold=rule)
+    changes = [one.add(fact) for fact in facts]
+    log = {f.page: f for f, change in zip(facts, changes, strict=True) if change.counted}
+    other = Neighborhoods(min_files=1, threshold=rule)
+    for neighborhood in one:
+        if neighborhood.open:
+            other.hold_open(neighborhood.prefix)
+    for fact in log.values():
+        assert other.take_up(fact) is None
+    assert figures(one) == figures(other)
+    assert (one.pages, one.neighborhoods) == (other.pages, other.neighborhoods)
+    assert {n.prefix: n.open for n in one if n.files} == {
+        n.prefix: n.open for n in other if n.files
+    }
+    for fact in facts:  # seen again, they change nothing
+        change = other.add(fact)
+        assert (change.opened, change.closed, change.counted) == ((), (), False)
+
+
+@given(pages())
+def test_the_worst_files_are_named(facts: list[PageFacts]) -> None:
+    first = {fact.page: fact for fact in reversed(facts)}
+    for neighborhood in counted(list(first.values())):
+        wanted = sorted(
+            (-fact.labeled / fact.total, fact.url)
+            for fact in first.values()
+            if fact.labeled
+            and crawl_trap(fact.url) is None
+            and neighborhood.prefix in prefixes(fact.url)
+        )
+        found = [(-file.contains, file.url) for file in neighborhood.worst]
+        assert [url for _, url in found] == [url for _, url in wanted[:5]]
+        assert [x for x, _ in found] == pytest.approx([x for x, _ in wanted[:5]], abs=1e-8)
+
+
+@given(pages(), pages())
+def test_parts_that_know_of_each_other_have_the_threshold_of_the_whole(
+    some: list[PageFacts], others: list[PageFacts]
+) -> None:
+    rule = Threshold(0.3, warm_up=1)
+    one, other = Neighborhoods(threshold=rule), Neighborhoods(threshold=rule)
+    whole = Neighborhoods(threshold=rule)
+    for fact in some:
+        one.add(fact)
+        whole.add(fact)
+    for fact in others:
+        elsewhere = replace(fact, page=fact.page + 100, url=fact.url.replace("h.org", "i.org"))
+        other.add(elsewhere)
+        whole.add(elsewhere)
+    one.elsewhere, other.elsewhere = other.neighborhoods, one.neighborhoods
+    assert one.threshold == other.threshold == whole.threshold
 
 
 @given(pages(), pages(), st.sampled_from([3, 1000]))

@@ -61,12 +61,14 @@ class MemoryBus:
         self,
         topic: str,
         *,
+        partition: int | None = None,
         follow: bool = False,
         every: bool = False,
         stop: Callable[[], bool] | None = None,
     ) -> Iterator[Message]:
         for part in self.parts(topic):
-            yield from self.logs.get(part, [])
+            if partition in (None, part.number):
+                yield from self.logs.get(part, [])
 
     def check(self) -> None: ...
 
