@@ -39,23 +39,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.fields import ALONE
 from detector.scanning import state
 from detector.scanning.addresses import ADDRESS_ROOM
 from detector.scanning.kernel import ROW, scan_pages
 from detector.scanning.mixing import secrets_of
-from detector.scanning.output import ALONE as IS_ALONE
-from detector.scanning.output import (
-    FIELD_BITS,
-    LINK_WIDTH,
-    SEGMENT_WIDTH,
-    SIZE_SHIFT,
-    TOKEN_WIDTH,
-)
+from detector.scanning.output import LINK_WIDTH, SEGMENT_WIDTH, TOKEN_WIDTH
 from detector.scanning.tables import tables
 from detector.scanning.work import new_work
-
-_TO_ALONE = (ALONE // IS_ALONE).bit_length() - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +248,7 @@ def _run(
     rooms = (tokens, tokens, some, some, at // 2 + count + 1 if segments else 0)
     hashes = np.empty(tokens, dtype=np.uint64)
     columns = np.empty(
-        4 * tokens + 2 * tokens + LINK_WIDTH * some + some + SEGMENT_WIDTH * rooms[4],
+        TOKEN_WIDTH * tokens + 2 * tokens + LINK_WIDTH * some + some + SEGMENT_WIDTH * rooms[4],
         dtype=np.int32,
     )
     facts = np.empty((count, state.FACTS), dtype=np.int64)
@@ -303,15 +293,14 @@ def _cut(
         start += room
     spans, block_starts, block_ends, hrefs, images, runs = written
     of_tokens = spans.reshape(-1, TOKEN_WIDTH)
-    told = of_tokens[:, 2].astype(np.uint32)
     batch = Batch(
         sources,
         hashes[:tokens].copy(),
         of_tokens[:, 0].copy(),
         of_tokens[:, 1].copy(),
         of_tokens[:, 3].copy(),
-        (told & FIELD_BITS).astype(np.uint8),
-        (told >> SIZE_SHIFT | (told & IS_ALONE) << _TO_ALONE).view(np.uint32),
+        of_tokens[:, 2].astype(np.uint8),
+        of_tokens[:, 4].copy().view(np.uint32),
         block_starts.copy(),
         block_ends.copy(),
         hrefs.reshape(-1, LINK_WIDTH).copy(),

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from detector import fields
 from detector.scanning.jit import Bool, Int, part, uint64
 from detector.scanning.work import Work
 
@@ -29,10 +30,11 @@ JOINED, SPACE, LINE, PARAGRAPH = range(4)
 # A segment's other bits.
 REFERENCES, KEEP_SPACE, OF_TITLE = 4, 8, 16
 
-TOKEN_WIDTH = 4  # start, end, facts, block
+TOKEN_WIDTH = 5  # start, end, field, block, length
 # A token's facts: its field; whether it is a character of a script without spaces; its characters.
 FIELD_BITS, ALONE, SIZE_SHIFT = 7, 8, 4
 _LARGEST = (1 << 27) - 1
+_TO_ALONE = (fields.ALONE // ALONE).bit_length() - 1
 LINK_WIDTH = 5  # href start, href end, anchor start, anchor end, same site
 SEGMENT_WIDTH = 3  # start, end, bits
 
@@ -63,7 +65,8 @@ def emit(work: Work, out: Output, value: Int, start: Int, end: Int, facts: Int) 
     at = TOKEN_WIDTH * t
     out.columns[uint64(at)] = start - st[ORIGIN]
     out.columns[uint64(at + 1)] = end - st[ORIGIN]
-    out.columns[uint64(at + 2)] = facts
+    out.columns[uint64(at + 2)] = facts & FIELD_BITS
+    out.columns[uint64(at + 4)] = facts >> SIZE_SHIFT | (facts & ALONE) << _TO_ALONE
     st[LINES] = 0
     if st[NUMBERED] == 0:
         out.columns[uint64(at + 3)] = -1

@@ -25,7 +25,7 @@ from detector.scanning.addresses import (
     destination,
     picture_hash,
 )
-from detector.scanning.jit import Int, apart, inlined, part
+from detector.scanning.jit import Int, apart, inlined, merged, part
 from detector.scanning.output import Output
 from detector.scanning.tables import Tables
 from detector.scanning.work import Work
@@ -111,7 +111,7 @@ def _line_break(at: Int, end: Int, work: Work, out: Output) -> None:
     st[o.LINES] = 1
 
 
-@part
+@merged
 def opened(
     buf: NDArray[np.uint8], at: Int, end: Int, hi: Int, kind: Int, look: Tables, work: Work,
     out: Output, scratch: NDArray[np.uint8],
