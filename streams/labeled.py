@@ -1,0 +1,131 @@
+"""Labeled pages: what of a page is in the labeled dataset, and whether that is reported (Ardi,
+Heidemann 2014, §3.1 steps 4 and 5): a part of the stage `index`.
+
+`labeled-page` where the file as a whole is in L_f, `labeled-content` where contains reaches the
+threshold. Stop chunks count neither above nor below the line. Without a fixed threshold it is mean
+plus one standard deviation of the pages seen so far: then which pages are reported hangs on when
+they came, as in the paper; with a fixed one it hangs on nothing but the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from detector.contains import contains
+from detector.hashing import HashScheme, hex_of
+from detector.thresholds import PAPER_PAGES, Moments, Threshold, share
+from streams.marks import Marks, marks_of
+from streams.records import Alert, Evidence, Kind, Severity
+from streams.reports import DETECTOR, alert_id
+from streams.snapshot import State
+
+_OK = range(200, 300)
+_SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Labeled:
+    """What is said of one page. `contains` is None where no dataset was in force."""
+
+    contains: float | None = None
+    labels: tuple[str, ...] = ()
+    labels_version: str | None = None
+    alerts: tuple[Alert, ...] = ()
+
+
+NOT_JUDGED = Labeled()
+
+
+class LabeledPages:
+    """The threshold over all pages, and what it makes of each.
+
+    A row has the facts of a page, its label columns, `chunks`, `chunk_starts`, `chunk_ends`.
+    """
+
+    def __init__(self, scheme: HashScheme, *, fixed: float | None = None) -> None:
+        self._scheme = scheme
+        self._threshold = Threshold(PAPER_PAGES, fixed=fixed)
+        self._seen = Moments()
+
+    @property
+    def threshold(self) -> float:
+        """From which share on a page is reported, as of now."""
+        return self._threshold.of(self._seen)
+
+    def judge(self, row: Row, now: datetime) -> Labeled:
+        """What is said of a page; it then counts for the threshold of those that follow."""
+        marks = marks_of(row)
+        error_page = row["status"] is not None and row["status"] not in _OK
+        if marks.labels_version is None or row["revisit_of"] is not None or error_page:
+            return NOT_JUDGED
+        labeled, total = len(set(marks.labeled)), len(row["chunks"]) - len(marks.stopped)
+        found, threshold = contains(labeled, total), self.threshold
+        alerts = []
+        if marks.file_labels:
+            alerts.append(self._page_alert(row, marks, now))
+        if labeled and found >= threshold:
+            alerts.append(self._content_alert(row, marks, found, threshold, now))
+        if total:
+            self._seen.add(share(labeled, total))
+        names = tuple(sorted({*marks.file_labels, *marks.labeled_by}))
+        return Labeled(found, names, marks.labels_version, tuple(alerts))
+
+    def save(self) -> State:
+        """What the threshold is made of."""
+        # As text: sums of squares are larger than what JSON readers take for numbers.
+        seen = self._seen
+        return State(facts={"seen": [str(seen.count), str(seen.total), str(seen.squares)]})
+
+    def restore(self, state: State | None) -> None:
+        """Go on with a saved threshold, or anew."""
+        self._seen = Moments() if state is None else Moments(*map(int, state.facts["seen"]))
+
+    def _page_alert(self, row: Row, marks: Marks, now: datetime) -> Alert:
+        evidence = tuple(
+            Evidence(start=row["text_start"], end=row["text_end"], text=row["excerpt"], label=name)
+            for name in marks.file_labels
+        )
+        names = tuple(sorted(marks.file_labels))
+        return self._alert("labeled-page", row, marks, row["file_hash"], names, 1.0, 1.0, evidence,
+                           now)  # fmt: skip
+
+    def _content_alert(
+        self, row: Row, marks: Marks, found: float, threshold: float, now: datetime
+    ) -> Alert:
+        starts, ends = row["chunk_starts"], row["chunk_ends"]
+        # Only those with a text: the first of them.
+        shown = zip(marks.labeled, marks.labeled_by, marks.labeled_text, strict=False)
+        evidence = tuple(
+            Evidence(start=starts[place], end=ends[place], text=text, label=name)
+            for place, name, text in shown
+        )
+        names = tuple(sorted(set(marks.labeled_by)))
+        return self._alert("labeled-content", row, marks, row["identity_hash"], names, found,
+                           threshold, evidence, now)  # fmt: skip
+
+    def _alert(
+        self,
+        kind: Kind,
+        row: Row,
+        marks: Marks,
+        content: int,
+        names: tuple[str, ...],
+        figure: float,
+        threshold: float,
+        evidence: tuple[Evidence, ...],
+        now: datetime,
+    ) -> Alert:
+        said = marks.labels_severity
+        severity: Severity = next((one for one in _SEVERITIES if one == said), "warning")
+        return Alert(
+            id=alert_id(kind, row["page"], content, self._scheme),
+            kind=kind, severity=severity, url=row["url"], site=row["site"], figure=figure,
+            threshold=threshold, labels=names, evidence=evidence, fetched_at=row["fetched_at"],
+            detected_at=now, detector=DETECTOR, labels_version=marks.labels_version,
+            scheme=self._scheme.name, page_id=hex_of(row["page"]), ip=row["ip"],
+        )  # fmt: skip
