@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
 import pytest
 
 from streams import topics
-from streams.bus import BusBroken, Message, Partition
+from streams.bus import Bus, BusBroken, Message, Partition
 from streams.changelog import Changelog, require_room
 from streams.kafka.read import latest
 from streams.metrics import Meters
@@ -82,8 +82,17 @@ Said = dict[str, list[str]]
 
 def said(bus: MemoryBus) -> Said:
     """What was said of each prefix, in order: open, closed, open…"""
+    return _said(bus.logs.get(Partition(topics.ALERTS, 0), []))
+
+
+def said_by(bus: Bus) -> Said:
+    """What is said of each prefix last."""
+    return _said(bus.read(topics.ALERTS))
+
+
+def _said(messages: Iterable[Message]) -> Said:
     found: Said = {}
-    for message in bus.logs.get(Partition(topics.ALERTS, 0), []):
+    for message in messages:
         state = json.loads(message.value or b"{}")["state"]
         found.setdefault(message.key, []).append(state)
     return found
