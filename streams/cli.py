@@ -11,7 +11,7 @@ from typing import Annotated, TypeVar, get_args
 
 import typer
 
-from streams import cli_checks, reading, showing
+from streams import cli_checks, cli_labels, reading, showing
 from streams.console import fail, print_json, print_row, print_table, say
 from streams.options import BusOption, ConfigOption, JsonOption, PrefixOption, settings, settled
 from streams.records import Kind
@@ -29,6 +29,7 @@ app = typer.Typer(
 )
 alerts_app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
 app.add_typer(alerts_app, name="alerts")
+app.add_typer(cli_labels.app, name="labels")
 cli_checks.register(app)
 
 KindOption = Annotated[
