@@ -184,6 +184,11 @@ class NearDuplicateIndex:
             return None
         return Sightings.of_row(row, self._entry(row), page=page, site=site, at=at, url=url)
 
+    def entry_of(self, page: int) -> Any:
+        """The sketches of a page as it is now; None of a page that the window has not."""
+        row = self._row_at(page, None)
+        return None if row is None else self._entry(row)
+
     def _row_at(self, page: int, at: int | None) -> Any:
         rows = self._store.rows[versions_of(self._store, np.uint64(page))]
         if at is not None:

@@ -107,13 +107,13 @@ class Sightings:
         worded = self.text != 0
         entries["text"] = self.text
         entries["simhash"] = self.simhash * worded[:, None].astype(np.uint64)
-        entries["super8"] = _short(self.super8 * worded[:, None])
-        entries["super5"] = _short(self.super5 * worded[:, None])
+        entries["super8"] = short_supershingles(self.super8 * worded[:, None])
+        entries["super5"] = short_supershingles(self.super5 * worded[:, None])
         entries["sample"] = self.sample
         return entries
 
 
-def _short(supershingles: NDArray[np.uint64]) -> NDArray[np.uint32]:
+def short_supershingles(supershingles: NDArray[np.uint64]) -> NDArray[np.uint32]:
     """32 bits of each; 0 stands for none and for nothing else."""
     low = supershingles.astype(np.uint32)
     low[(low == 0) & (supershingles != 0)] = 1

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import pyarrow as pa
 
@@ -21,15 +21,18 @@ from streams.blocks import read_block
 from streams.bus import Message, Outgoing
 from streams.columns import is_judged, sightings_of, subjects_of, times_of
 from streams.differing import Differing
+from streams.discovering import Discovering
 from streams.fingerprinting import ReadOrigin
+from streams.labeled import NOT_JUDGED, Labeled, LabeledPages
 from streams.origins import Origins
 from streams.questions import BadQuestion, Parameters, Rows, no_questions, number
 from streams.records import DeadLetter
 from streams.reports import Subject, at_us
+from streams.similarity import Similarity
 from streams.snapshot import State
 from streams.stages import Output
 from streams.urls import place, simple_site
-from streams.wire import WireError, dead_letter_message
+from streams.wire import WireError, alert_message, dead_letter_message
 
 if TYPE_CHECKING:
     from detector.sightings import Cluster, Sightings
@@ -53,6 +56,21 @@ class Rules:
     max_cluster: int = 100_000
     # Near-duplicate alerts of a batch that tell the words that differ: two pages are read for one.
     differences: int = 8
+    # Near-duplicates whose terms overlap by less, as far as they are kept, do not alert.
+    least_mwo: float = 0.0
+
+
+class Part(Protocol):
+    """A detector that sees all pages as well, and keeps its own state in the stage's."""
+
+    def nbytes(self) -> int:
+        """Bytes of state, about."""
+
+    def save(self) -> State:
+        """The state."""
+
+    def restore(self, state: State | None) -> None:
+        """Be as when this was saved, or as at first."""
 
 
 class IndexStage:
@@ -72,6 +90,9 @@ class IndexStage:
         same_site: bool = False,
         rules: Rules | None = None,
         read_origin: ReadOrigin | None = None,
+        labeled: LabeledPages | None = None,
+        similarity: Similarity | None = None,
+        discovering: Discovering | None = None,
     ) -> None:
         self._scheme = scheme
         self._clock = clock
@@ -81,6 +102,11 @@ class IndexStage:
         }  # fmt: skip
         self._differing = Differing(scheme, read_origin, self._rules.differences)
         self._site_hash = lru_cache(_SITES)(scheme.of_text)
+        self._labeled = labeled or LabeledPages(scheme)
+        self._similarity = similarity
+        self._discovering = discovering
+        parts = {"labeled": self._labeled, "terms": similarity, "discovery": discovering}
+        self._parts: dict[str, Part] = {n: part for n, part in parts.items() if part is not None}
         self.restore(None)
 
     def process(self, messages: Sequence[Message]) -> Output:
@@ -121,26 +147,46 @@ class IndexStage:
             batch = block.filter(pa.array(judged))
             mine = [subject for subject, one in zip(subjects, judged, strict=True) if one]
         sightings = sightings_of(batch, mine, self._site_of)
-        out = [
-            self._reporter.verdict(subject, None)
+        now = self._clock()
+        weighted = self._similarity.weighted(batch) if self._similarity and len(batch) else None
+        out = self._discover(block, now, events)
+        if self._similarity and weighted is not None:
+            self._similarity.add(weighted, now=at_us(now))
+        labeled = self._labeled.judge_block(batch, now)
+        out += [
+            self._reporter.verdict(subject, None, NOT_JUDGED)
             for subject, one, page in zip(subjects, judged, of, strict=True)
             if not one and page is None
         ]
-        out += self._add(mine, sightings, events)
+        out += [alert_message(alert) for one in labeled for alert in one.alerts]
+        out += self._add(mine, sightings, labeled, events)
         for subject, page, then in zip(subjects, of, revisited, strict=True):
             if page is not None:
                 out += self._judge_revisit(subject, page, then, events)
         waited_for = self._waiting.among(dict.fromkeys(subject.page for subject in mine))
         return out + self._judge_waiting(waited_for, events)
 
+    def _discover(
+        self, block: pa.RecordBatch, now: datetime, events: Counter[str]
+    ) -> list[Outgoing]:
+        if self._discovering is None:
+            return []
+        found = self._discovering.add(block, now)
+        events.update(found.events)
+        return [*map(alert_message, found.alerts), *found.messages]
+
     def _add(
-        self, subjects: list[Subject], sightings: Sightings, events: Counter[str]
+        self,
+        subjects: list[Subject],
+        sightings: Sightings,
+        labeled: Sequence[Labeled],
+        events: Counter[str],
     ) -> list[Outgoing]:
         if not subjects:
             return []
         now = self._clock()
         found = self._index.add(sightings, now=at_us(now))
-        return self._reporter.report(subjects, found, now, events)
+        return self._reporter.report(subjects, found, labeled, now, events)
 
     def _judge_revisit(
         self, subject: Subject, of: int, then: int | None, events: Counter[str]
@@ -183,7 +229,8 @@ class IndexStage:
             of, revisit.of, page=revisit.page, site=self._site_of(subject), at=revisit.at,
             url=revisit.url.encode("utf-8", "surrogatepass"),
         )  # fmt: skip
-        return None if sightings is None else self._add([subject], sightings, events)
+        said = self._labeled.said(subject.page)
+        return None if sightings is None else self._add([subject], sightings, [said], events)
 
     def _site_of(self, subject: Subject) -> int:
         """The site by which pages are related: that of messages, or by the simple rule."""
@@ -197,14 +244,21 @@ class IndexStage:
 
     def nbytes(self) -> int:
         """What the window takes, and about what the rest does."""
-        return self._index.nbytes + self._origins.nbytes + len(self._waiting) * _REVISIT_BYTES
+        own = self._index.nbytes + self._origins.nbytes + len(self._waiting) * _REVISIT_BYTES
+        return own + sum(part.nbytes() for part in self._parts.values())
 
     def save(self) -> State:
-        """The window's arrays, the waiting revisits, the names of archives."""
+        """The window's arrays, the waiting revisits, the names of archives, and the parts."""
         arrays = {_WINDOW + name: array for name, array in self._index.save().items()}
+        of_parts = {}
+        for name, part in self._parts.items():
+            saved = part.save()
+            arrays |= {f"{name}/{column}": array for column, array in saved.arrays.items()}
+            of_parts[name] = dict(saved.facts)
         waiting = [[page, *revisit] for page, revisit in self._waiting]
         rules = {"policy": self._rules.policy, "thresholds": dict(self._rules.thresholds)}
         facts = {"waiting": waiting, "sources": self._origins.names, "judged_by": rules}
+        facts["parts"] = of_parts
         return State(arrays, facts)
 
     def restore(self, state: State | None) -> None:
@@ -232,12 +286,18 @@ class IndexStage:
             self._index.restore({name[len(_WINDOW) :]: state.arrays[name] for name in window})
             for page, *revisit in state.facts["waiting"]:
                 self._waiting.add(page, Revisit(*revisit))
+        for name, part in self._parts.items():
+            part.restore(None if state is None else _part_of(state, name))
         self._reporter = Reporter(
-            self._scheme, self._index, self._origins, self._differing, self._site_of
-        )
+            self._scheme, self._index, self._origins, self._differing, self._site_of,
+            self._labeled, self._similarity, least_mwo=rules.least_mwo,
+        )  # fmt: skip
 
     def answer(self, name: str, parameters: Parameters) -> Rows:
-        """`clusters`: the largest classes of near-duplicates (`top`), or the one of a `url`."""
+        """`clusters`: the largest classes of near-duplicates (`top`), or the one of a `url`.
+        `similar`: pages like one of the window, or like one whose terms are given."""
+        if name == "similar" and self._similarity is not None:
+            return self._similarity.similar(parameters, self._index)
         if name != "clusters":
             return no_questions(name, parameters)
         url = parameters.get("url")
@@ -247,6 +307,16 @@ class IndexStage:
         if not self._index.holds(page):
             raise BadQuestion(f"{url}: no such page is in the window; it left, or never came")
         return list(map(_told, self._index.clusters(page=page)))
+
+
+def _part_of(state: State, name: str) -> State | None:
+    """A part's own state; None where it was not there when the state was saved."""
+    facts = state.facts["parts"].get(name)
+    if facts is None:
+        return None
+    head = f"{name}/"
+    arrays = {n.removeprefix(head): a for n, a in state.arrays.items() if n.startswith(head)}
+    return State(arrays, facts)
 
 
 def _told(cluster: Cluster) -> dict[str, Any]:

@@ -24,9 +24,11 @@ from detector.neardup import NearDuplicateIndex
 from detector.sightings import Judgements, Match, Seen, Turned
 from streams.bus import Outgoing
 from streams.differing import Differing
+from streams.labeled import Labeled, LabeledPages
 from streams.origins import Origins
 from streams.records import Kind
 from streams.reports import Subject, alert_id, duplicate_alert, near_duplicate_alert, verdict
+from streams.similarity import Similarity
 from streams.urls import place
 from streams.wire import alert_message, verdict_message, withdrawal
 
@@ -44,15 +46,27 @@ class Reporter:
         origins: Origins,
         differing: Differing,
         site_of: Callable[[Subject], int],
+        labeled: LabeledPages,
+        similarity: Similarity | None,
+        *,
+        least_mwo: float = 0.0,
     ) -> None:
         self._scheme = scheme
         self._index = index
         self._origins = origins
         self._differing = differing
         self._site_of = site_of
+        self._labeled = labeled
+        self._similarity = similarity
+        self._least_mwo = least_mwo
 
     def report(
-        self, subjects: Sequence[Subject], found: Judgements, now: datetime, events: Counter[str]
+        self,
+        subjects: Sequence[Subject],
+        found: Judgements,
+        labeled: Sequence[Labeled],
+        now: datetime,
+        events: Counter[str],
     ) -> list[Outgoing]:
         """Verdicts of the pages, and alerts; of pages that they turned, too."""
         out: list[Outgoing] = []
@@ -66,7 +80,7 @@ class Reporter:
             # What is known of a page by its dates is better than what a record without one says.
             known = flags & MISDATED and self._index.holds(subject.page)
             if not flags & SUPERSEDED and not known:
-                out.append(self.verdict(subject, match))
+                out.append(self.verdict(subject, match, labeled[at]))
             if flags & (_ALERTS | _WITHDRAWN):
                 out += self._alerts(subject, match, flags, now)
             for turn in turned.get(at, ()):
@@ -74,16 +88,23 @@ class Reporter:
         _count(found, events)
         return out
 
-    def verdict(self, subject: Subject, match: Match | None) -> Outgoing:
+    def verdict(self, subject: Subject, match: Match | None, labeled: Labeled) -> Outgoing:
         """What is known of a page."""
-        return verdict_message(verdict(subject, match, self._scheme))
+        mwo = None
+        if match is not None and match.near is not None:
+            mwo = self._mwo(subject.page, match.near.seen.page)
+        return verdict_message(verdict(subject, match, labeled, self._scheme, mwo=mwo))
+
+    def _mwo(self, page: int, other: int) -> float | None:
+        return None if self._similarity is None else self._similarity.overlap(page, other)
 
     def _turned(self, turn: Turned, by: Subject, now: datetime) -> list[Outgoing]:
         """A page judged before is a copy now, or near to one that was seen before it."""
         subject = self._subject(turn.seen, by)
         flags = (ALERT if turn.alert else 0) | (NEAR_ALERT if turn.near_alert else 0)
         flags |= NEAR_WITHDRAWN if turn.near_withdrawn else 0
-        out = [] if turn.superseded else [self.verdict(subject, turn.match)]
+        said = self._labeled.said(subject.page)
+        out = [] if turn.superseded else [self.verdict(subject, turn.match, said)]
         return out + self._alerts(subject, turn.match, flags, now)
 
     def _subject(self, seen: Seen, by: Subject) -> Subject:
@@ -111,6 +132,9 @@ class Reporter:
             out.append(alert_message(alert))
         if flags & NEAR_ALERT and match is not None and match.alert is not None:
             near = match.alert
+            mwo = self._mwo(subject.page, near.seen.page)
+            if mwo is not None and mwo < self._least_mwo:
+                return out
             differs = self._differing.differs(subject, near.seen, self._origins)
             out.append(alert_message(near_duplicate_alert(
                 subject, near, self._index.policy, self._scheme, differs=differs, now=now,

@@ -9,20 +9,34 @@ they came, as in the paper; with a fixed one it hangs on nothing but the page.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from detector.contains import contains
 from detector.hashing import HashScheme, hex_of
 from detector.thresholds import PAPER_PAGES, Moments, Threshold, share
-from streams.marks import Marks, marks_of
+from streams.columns import is_judged
+from streams.marks import LABEL_FIELDS, Marks, marks_of
 from streams.records import Alert, Evidence, Kind, Severity
 from streams.reports import DETECTOR, alert_id
 from streams.snapshot import State
 
 _OK = range(200, 300)
+# Labeled pages that a later verdict, when they turn out to be copies, still says it of.
+MOST_SAID = 100_000
+_SAID_BYTES = 400
+_COUNTED = ("chunks", "stopped", "labeled", "file_labels")
+_COLUMNS = (
+    "page", "url", "site", "ip", "status", "revisit_of", "fetched_at", "text_start", "text_end",
+    "excerpt", "file_hash", "identity_hash", "chunks", "chunk_starts", "chunk_ends",
+    *(field.name for field in LABEL_FIELDS),
+)  # fmt: skip
 _SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")
 
 Row = Mapping[str, Any]
@@ -51,6 +65,49 @@ class LabeledPages:
         self._scheme = scheme
         self._threshold = Threshold(PAPER_PAGES, fixed=fixed)
         self._seen = Moments()
+        self._said: OrderedDict[int, Labeled] = OrderedDict()
+
+    def judge_block(self, block: pa.RecordBatch, now: datetime) -> list[Labeled]:
+        """What is said of the pages of a block; page by page only where something is labeled."""
+        versions = block.column("labels_version").to_pylist()
+        if not any(versions):
+            return [NOT_JUDGED] * len(block)
+        sizes = {name: pc.list_value_length(block.column(name)) for name in _COUNTED}
+        labeled = pc.greater(pc.add(sizes["labeled"], sizes["file_labels"]), 0)
+        rows = iter(block.filter(labeled).select(_COLUMNS).to_pylist())
+        found = []
+        pages = zip(
+            block.column("page").to_pylist(), labeled.to_pylist(), versions,
+            sizes["chunks"].to_pylist(), sizes["stopped"].to_pylist(), is_judged(block).tolist(),
+            strict=True,
+        )  # fmt: skip
+        for page, hit, version, chunks, stopped, counted in pages:
+            if hit:
+                one = self.judge(next(rows), now)
+            elif counted and version is not None:
+                one = Labeled(0.0, (), version)
+                if chunks > stopped:
+                    self._seen.add(0)
+            else:
+                one = NOT_JUDGED
+            self._remember(page, one)
+            found.append(one)
+        return found
+
+    def _remember(self, page: int, said: Labeled) -> None:
+        self._said.pop(page, None)
+        if said.labels:
+            self._said[page] = replace(said, alerts=())
+            if len(self._said) > MOST_SAID:
+                self._said.popitem(last=False)
+
+    def said(self, page: int) -> Labeled:
+        """What was said of a labeled page when it was judged."""
+        return self._said.get(page, NOT_JUDGED)
+
+    def nbytes(self) -> int:
+        """About what is remembered."""
+        return len(self._said) * _SAID_BYTES
 
     @property
     def threshold(self) -> float:
@@ -79,11 +136,17 @@ class LabeledPages:
         """What the threshold is made of."""
         # As text: sums of squares are larger than what JSON readers take for numbers.
         seen = self._seen
-        return State(facts={"seen": [str(seen.count), str(seen.total), str(seen.squares)]})
+        said = [[page, x.contains, x.labels, x.labels_version] for page, x in self._said.items()]
+        numbers = [str(seen.count), str(seen.total), str(seen.squares)]
+        return State(facts={"seen": numbers, "said": said})
 
     def restore(self, state: State | None) -> None:
         """Go on with a saved threshold, or anew."""
-        self._seen = Moments() if state is None else Moments(*map(int, state.facts["seen"]))
+        self._seen, self._said = Moments(), OrderedDict()
+        if state is not None and state.facts:
+            self._seen = Moments(*map(int, state.facts["seen"]))
+            for page, contained, labels, version in state.facts["said"]:
+                self._said[page] = Labeled(contained, tuple(labels), version)
 
     def _page_alert(self, row: Row, marks: Marks, now: datetime) -> Alert:
         evidence = tuple(

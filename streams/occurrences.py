@@ -37,11 +37,11 @@ def chunks_of(block: pa.RecordBatch, sites: NDArray[np.uint64], *, min_length: i
     from detector.discovery import Occurrences
     from detector.ragged import Ragged
 
-    hashes, offsets = _lists(block.column("chunks"))
+    hashes, offsets = lists_of(block.column("chunks"))
     lengths, starts, ends = (_beside(block, name, offsets) for name in _SPANS)
     skipped = lengths <= min_length
     for name in ("stopped", "labeled"):
-        skipped[_places(*_lists(block.column(name)), offsets)] = True
+        skipped[_places(*lists_of(block.column(name)), offsets)] = True
     return Occurrences(
         Ragged(hashes, offsets), _pages(block), sites, starts.astype(np.uint32),
         ends.astype(np.uint32), skipped,
@@ -56,7 +56,7 @@ def files_of(
     from detector.ragged import Ragged
 
     hashes = block.column("file_hash").to_numpy()
-    _, names = _lists(block.column("file_labels"))
+    _, names = lists_of(block.column("file_labels"))
     skipped = (hashes == _NO_FILE) | (np.diff(names) > 0)
     if is_stop is not None:
         skipped |= is_stop(hashes)
@@ -83,7 +83,7 @@ def _is_null(column: pa.Array) -> NDArray[np.bool_]:
     return found
 
 
-def _lists(column: pa.ListArray) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def lists_of(column: pa.ListArray) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Values of a column of lists, and where each list starts. The column may be a slice."""
     offsets = column.offsets.to_numpy().astype(np.int64)
     values = column.values.slice(offsets[0], offsets[-1] - offsets[0])
@@ -94,7 +94,7 @@ def _lists(column: pa.ListArray) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 def _beside(block: pa.RecordBatch, name: str, offsets: NDArray[np.int64]) -> NDArray[Any]:
     """A column that runs beside the chunks."""
-    values, found = _lists(block.column(name))
+    values, found = lists_of(block.column(name))
     if not np.array_equal(found, offsets):
         raise Malformed(f"a fingerprint block whose {name} are not those of its chunks")
     return values

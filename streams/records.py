@@ -107,6 +107,7 @@ class NearDuplicate(Record, frozen=True, kw_only=True):
     c: int
     relation: Relation
     cluster: Hash64 | None = None
+    # Minimum weight overlapping, where the terms of both pages are kept.
     mwo: float | None = None
 
 

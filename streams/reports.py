@@ -29,6 +29,7 @@ from streams.records import (
 if TYPE_CHECKING:
     from detector.policy import Policy
     from detector.sightings import Match, Near, Seen
+    from streams.labeled import Labeled
 
 DETECTOR = f"reusewatch/{version('reusewatch')}"
 _EPOCH = datetime.fromtimestamp(0, UTC)
@@ -74,12 +75,19 @@ def moment(us: int) -> datetime:
 _UNKNOWN = Exact()
 
 
-def verdict(subject: Subject, match: Match | None, scheme: HashScheme) -> Verdict:
+def verdict(
+    subject: Subject,
+    match: Match | None,
+    labeled: Labeled,
+    scheme: HashScheme,
+    *,
+    mwo: float | None = None,
+) -> Verdict:
     """What is known of a page; without a match, that nothing is."""
     exact, near = _UNKNOWN, None
     if match is not None:
         exact = Exact(file=_url(match.file), text=_url(match.text))
-        near = None if match.near is None else _nearest(match.near)
+        near = None if match.near is None else _nearest(match.near, mwo)
     return Verdict(
         id=hex_of(subject.page),
         url=subject.url,
@@ -87,19 +95,23 @@ def verdict(subject: Subject, match: Match | None, scheme: HashScheme) -> Verdic
         fetched_at=moment(subject.fetched_us),
         exact=exact,
         near_duplicate=near,
+        contains=labeled.contains,
+        labels=labeled.labels,
+        labels_version=labeled.labels_version,
         truncated=subject.truncated,
         detector=DETECTOR,
         scheme=scheme.name,
     )
 
 
-def _nearest(near: Near) -> NearDuplicate:
+def _nearest(near: Near, mwo: float | None) -> NearDuplicate:
     return NearDuplicate(
         url=near.seen.url,
         b=near.b,
         c=near.c,
         relation=_relation(near.same_site),
         cluster=hex_of(near.cluster),
+        mwo=mwo,
     )
 
 

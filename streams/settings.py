@@ -93,6 +93,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     # A TOML file with stop chunks beside the shipped ones.
     stop_chunks: str | None = None
+    # Pages whose weighted terms are kept for `similar` and for MWO in verdicts; and the MWO that
+    # near-duplicates must have as well to alert.
+    similar_pages: Natural = 50_000
+    near_mwo: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
+
     # Share of labeled chunks from which a page is reported; without, mean plus one deviation.
     contains_threshold: Share | None = None
 

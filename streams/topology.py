@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
@@ -15,21 +15,26 @@ from typing import TYPE_CHECKING
 from streams import kernels, topics
 from streams.bus import Bus
 from streams.changelog import Changelog, Following, require_room
+from streams.discovering import Discovering
+from streams.discovering import Rules as WorthDiscovering
 from streams.fingerprinting import FingerprintStage, ReadOrigin
 from streams.indexing import IndexStage, Rules
+from streams.labeled import LabeledPages
 from streams.labels.follower import Followed
 from streams.labels.marking import Labeler
 from streams.labels.store import LabelStore
 from streams.local import LocalBus
 from streams.metrics import Meters
 from streams.neighboring import NeighborhoodStage
+from streams.occurrences import IsStopFile
 from streams.settings import Settings, SettingsError
+from streams.similarity import Similarity
 from streams.snapshot import Snapshots
 from streams.stages import Stage
 from streams.worker import Pace, Worker
 
 if TYPE_CHECKING:
-    from detector.stop_chunks import StopList
+    from detector.stop_chunks import StopChunks, StopList
     from streams.kafka.config import KafkaConfig, Protocol
 
 STAGES = ("fingerprint", "index", "neighborhoods")
@@ -193,16 +198,51 @@ def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
         site=settings.site,
         max_cluster=settings.max_cluster,
         differences=settings.differences,
+        least_mwo=settings.near_mwo,
     )
+    max_age_us = None if seconds is None else round(seconds * 1_000_000)
+    scheme, kept = settings.scheme, settings.similar_pages
     return IndexStage(
-        settings.scheme,
+        scheme,
         clock=lambda: datetime.now(UTC),
         max_pages=settings.window_pages,
-        max_age_us=None if seconds is None else round(seconds * 1_000_000),
+        max_age_us=max_age_us,
         same_site=settings.alert_same_site,
         rules=rules,
         read_origin=read_origin,
+        labeled=LabeledPages(scheme, fixed=settings.contains_threshold),
+        similarity=Similarity(scheme, max_pages=kept, max_age_us=max_age_us) if kept else None,
+        discovering=_discovering(settings, read_origin),
     )
+
+
+def _discovering(settings: Settings, read_origin: ReadOrigin | None) -> Discovering | None:
+    if settings.discover == "off":
+        return None
+    rules = WorthDiscovering(
+        pages=settings.discover_pages,
+        file_pages=settings.discover_file_pages,
+        sites=settings.discover_sites,
+        length=settings.discover_length,
+        label=settings.discover == "label",
+    )
+    return Discovering(
+        settings.scheme, rules, window_pages=settings.window_pages, read_origin=read_origin,
+        is_stop_file=_is_stop_file(settings),
+    )  # fmt: skip
+
+
+def _is_stop_file(settings: Settings) -> IsStopFile:
+    """Made when it is first asked: most of what makes hashes is compiled."""
+    listed = stop_list(settings)
+
+    @cache
+    def stops() -> StopChunks:
+        from streams.labels.matching import all_stop_chunks
+
+        return all_stop_chunks(settings.scheme, listed)
+
+    return lambda hashes: stops().has_files(hashes)
 
 
 def neighborhoods(

@@ -48,6 +48,7 @@ class Labeler:
         self._stamp: Stamp | None = None
         self._matching: Matching | None = None
         self._trouble: str | None = None
+        self._looked = False
 
     def __reduce__(self) -> Any:
         return Labeler, self._made_of
@@ -55,16 +56,16 @@ class Labeler:
     def look(self) -> InForce:
         """Take up what is in force now."""
         stamp = self._store.stamp()
-        if stamp != self._stamp:
+        if stamp != self._stamp or not self._looked:
             self._take_up()
-            self._stamp = stamp
+            self._stamp, self._looked = stamp, True
         matching = self._matching
         if matching is None:
             return InForce(trouble=self._trouble)
         return InForce(matching.version, *matching.size, self._trouble)
 
     def marks(self, made: Fingerprints) -> Sequence[Marks] | None:
-        """What of each page is labeled; None where no dataset is in force."""
+        """What of each page is labeled, and its stop chunks; None before the first look."""
         return None if self._matching is None else self._matching.marks(made)
 
     def _take_up(self) -> None:
@@ -77,12 +78,13 @@ class Labeler:
     def _opened(self) -> Matching | None:
         for attempt in range(_TRIES):
             current = self._store.current()
-            if current is None or current.version is None:
-                return None
-            try:
-                from streams.labels.matching import matching_of  # numba, by who really works
+            from streams.labels.matching import all_stop_chunks, matching_of, stops_only
 
-                stops = self._matching.stops if self._matching else None
+            stops = self._matching.stops if self._matching else None
+            stops = stops or all_stop_chunks(self._scheme, self._listed)
+            if current is None or current.version is None:
+                return stops_only(self._scheme, stops)
+            try:
                 return matching_of(self._store, current, self._scheme, self._listed, stops)
             except FileNotFoundError:
                 # Replaced, and its files taken away, between reading `current` and opening them.

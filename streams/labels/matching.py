@@ -55,6 +55,11 @@ def matching_of(
     )
 
 
+def stops_only(scheme: HashScheme, stops: StopChunks) -> Matching:
+    """Where no dataset is in force: stop chunks are marked all the same, for discovery."""
+    return Matching(LabeledDataset(scheme), stops, {}, in_force=False)
+
+
 def all_stop_chunks(scheme: HashScheme, listed: StopList | None) -> StopChunks:
     """The shipped list and the user's."""
     return stop_chunks_of(shipped() + (listed or StopList()), scheme)
@@ -69,10 +74,12 @@ class Matching:
         stops: StopChunks,
         severities: Mapping[str, Severity],
         size: tuple[int, int] = (0, 0),
+        *,
+        in_force: bool = True,
     ) -> None:
         self.stops = stops
         self.size = size
-        self.version = dataset.version
+        self.version = dataset.version if in_force else None
         self._dataset = dataset
         self._severities = severities
 

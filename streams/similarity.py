@@ -1,0 +1,185 @@
+"""Pages like a given one, of those that were seen last (Das et al.): a part of the stage `index`.
+
+Keeps the weighted terms of so many pages, which are most of what a page takes; hence a window of
+its own, smaller than the index's. Revisits bring no terms, and error pages are like each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from detector.hashing import HashScheme, hex_of
+from streams.occurrences import lists_of
+from streams.questions import BadQuestion, Parameters, Rows, number
+from streams.snapshot import State
+from streams.urls import place
+from streams.wire import Malformed
+
+if TYPE_CHECKING:
+    from detector.mwo_index import Search
+    from detector.neardup import NearDuplicateIndex
+    from detector.weighted_pages import WeightedPages
+
+THRESHOLD = 0.5
+_TOP = 20
+# Of an answer: the terms that decided.
+_TERMS = 10
+OriginOf = Callable[[int], tuple[str, int] | None]
+
+
+class Similarity:
+    """The weighted terms of the last pages; `add` keeps, `similar` asks."""
+
+    def __init__(
+        self, scheme: HashScheme, *, max_pages: int, max_age_us: int | None = None
+    ) -> None:
+        self._scheme = scheme
+        self._bounds: dict[str, Any] = {"max_pages": max_pages, "max_age_us": max_age_us}
+        self.restore(None)
+
+    def weighted(self, block: pa.RecordBatch) -> WeightedPages:
+        """The pages of a block as they are kept. Malformed where their weights are none."""
+        from detector.ragged import Ragged
+        from detector.weighted_pages import WeightedPages
+
+        terms, offsets = lists_of(block.column("terms"))
+        weights, _ = lists_of(block.column("term_weights"))
+        at = block.column("fetched_at").cast(pa.int64()).to_numpy()
+        try:
+            return WeightedPages.of(
+                block.column("page").to_numpy(), at, Ragged(terms, offsets), weights,
+                block.column("url").to_pylist(),
+            )  # fmt: skip
+        except ValueError as error:
+            raise Malformed(f"a fingerprint block whose terms are none: {error}") from error
+
+    def add(self, pages: WeightedPages, *, now: int) -> None:
+        """Keep pages; each replaces what was kept of it."""
+        self._index.add(pages, now=now)
+
+    def overlap(self, page: int, other: int) -> float | None:
+        """MWO of two pages; None where one has left."""
+        from detector.overlap import decide
+
+        one, two = self._index.terms_of(page), self._index.terms_of(other)
+        return None if one is None or two is None else decide(*one, *two)
+
+    def similar(self, parameters: Parameters, near: NearDuplicateIndex) -> Rows:
+        """Pages like the one with these `terms` and `weights`, or like that of a `url`.
+
+        One row: the answers, with B- and C-similarity where the near-duplicate window has both
+        pages, and how the search came by them.
+        """
+        page = None
+        if "url" in parameters:
+            page = int(place(parameters["url"], self._scheme).page_id, 16)
+            kept = self._index.terms_of(page)
+            if kept is None:
+                raise BadQuestion(
+                    f"{parameters['url']}: not among the {len(self._index)} pages whose terms are "
+                    "kept; it left, or never came (similar_pages keeps more)"
+                )
+            terms, weights = kept
+        else:
+            terms = np.array(_numbers(parameters, "terms", _hash), np.uint64)
+            weights = np.array(_numbers(parameters, "weights", float), np.float32)
+        sketches = _sketches(parameters) if page is None else _kept_sketches(near, page)
+        try:
+            found = self._index.similar(
+                terms, weights, threshold=_share(parameters), top=number(parameters, "top", _TOP),
+                without=page,
+            )  # fmt: skip
+        except ValueError as error:
+            raise BadQuestion(str(error)) from error
+        return [self._told(found, sketches, near)]
+
+    def _told(
+        self, found: Search, sketches: _Sketches | None, near: NearDuplicateIndex
+    ) -> dict[str, Any]:
+        answers = []
+        for one in found.answers:
+            b, c = _agreement(sketches, _kept_sketches(near, one.page))
+            terms = [
+                {"term": hex_of(x.term), "weight": x.weight, "other": x.other}
+                for x in one.terms[:_TERMS]
+            ]
+            answers.append({"url": one.url, "mwo": one.mwo, "b": b, "c": c, "terms": terms})
+        return {
+            "answers": answers, "pages": found.pages, "candidates": found.candidates,
+            "mezzanine": found.mezzanine, "found": found.found, "unseen": found.unseen,
+            "cut": found.cut,
+        }  # fmt: skip
+
+    def nbytes(self) -> int:
+        """Bytes of all terms."""
+        return self._index.nbytes
+
+    def save(self) -> State:
+        """All terms."""
+        return State(self._index.save(), {})
+
+    def restore(self, state: State | None) -> None:
+        """Take up saved terms, or begin with none."""
+        from detector.mwo_index import MwoIndex  # numba, loaded by who really works
+
+        self._index = MwoIndex(**self._bounds)
+        if state is not None and state.arrays:
+            self._index.restore(state.arrays)
+
+
+_Sketches = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
+
+
+def _kept_sketches(near: NearDuplicateIndex, page: int) -> _Sketches | None:
+    """Supershingles, in the 32 bits that are kept of each, and the simhash of a page."""
+    entry = near.entry_of(page)
+    return None if entry is None else (entry["super8"], entry["simhash"])
+
+
+def _sketches(parameters: Parameters) -> _Sketches | None:
+    """The same of a page that is asked with."""
+    if not parameters.get("supershingles8") or not parameters.get("simhash"):
+        return None
+    from detector.sightings import short_supershingles
+
+    supershingles = np.array(_numbers(parameters, "supershingles8", _hash), np.uint64)
+    simhash = np.array(_numbers(parameters, "simhash", _hash), np.uint64)
+    if supershingles.shape != (6,) or simhash.shape != (6,):
+        raise BadQuestion("supershingles8 and simhash are six numbers each")
+    return short_supershingles(supershingles), simhash
+
+
+def _agreement(one: _Sketches | None, other: _Sketches | None) -> tuple[int | None, int | None]:
+    """B- and C-similarity; None where one of the pages has no sketches any more."""
+    if one is None or other is None:
+        return None, None
+    b = int(np.count_nonzero((one[0] == other[0]) & (one[0] != 0)))
+    differing = sum(int(word).bit_count() for word in one[1] ^ other[1])
+    return b, 384 - differing
+
+
+def _hash(text: str) -> int:
+    return int(text, 16)
+
+
+def _numbers(parameters: Parameters, name: str, kind: Callable[[str], Any]) -> list[Any]:
+    text = parameters.get(name, "")
+    try:
+        return [kind(part) for part in text.split(",")] if text else []
+    except ValueError:
+        raise BadQuestion(f"{name}: numbers with commas between them are expected") from None
+
+
+def _share(parameters: Parameters) -> float:
+    text = parameters.get("threshold", str(THRESHOLD))
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not 0 < found <= 1:
+        raise BadQuestion(f"threshold={text}: a share above 0, up to 1, is expected")
+    return found
