@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from crawler import commands, crawling, labeling, looking
+from crawler import commands, crawling, labeling, looking, proposing
 from crawler.errors import CrawlerError, SourceError
 from detector.errors import DetectorError, SchemeMismatch
 from streams.bus import BusError, Unreachable
@@ -61,6 +61,7 @@ commands.register(app)
 crawling.register(app)
 looking.register(app)
 labeling.register()
+proposing.register()
 
 
 def main() -> None:
