@@ -123,7 +123,9 @@ def as_list(proposed: Sequence[dict[str, Any]]) -> str:
     lines = ["# Proposed from the window: read it, and take out what is no stop chunk."]
     for row in proposed:
         if row["text"]:
-            text = row["text"].replace("\\", "\\\\").replace('"', '\\"')
+            # A stranger's text: what does not print says nothing, and a terminal might obey it.
+            text = "".join(char if char.isprintable() else " " for char in row["text"])
+            text = text.replace("\\", "\\\\").replace('"', '\\"')
             lines += ["", "[[chunks]]",
                       f'reason = "on {row["pages"]} pages of {row["sites"]} sites"',
                       f'texts = ["{text}"]']  # fmt: skip
