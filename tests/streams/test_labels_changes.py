@@ -17,7 +17,9 @@ from detector.label_merge import changed
 from detector.label_pack import LabelPack, open_pack
 from detector.labels import LabeledDataset
 from streams import topics
+from streams.blocks import read_block
 from streams.bus import Message, Outgoing
+from streams.fingerprinting import FingerprintStage
 from streams.labels import changes, parts
 from streams.labels.follower import Follower, put_in_force
 from streams.labels.marking import Labeler
@@ -28,8 +30,9 @@ from streams.labels.table import LabelTable
 from streams.local import LocalBus
 from streams.records import Label
 from streams.wire import label_message
-from tests.pages import SCHEME
+from tests.pages import SCHEME, Fetch, page_of
 from tests.streams.memory_bus import MemoryBus
+from tests.streams.stages import as_message, page_messages, zero
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -198,3 +201,25 @@ def test_what_is_no_label_changes_nothing_and_is_named(value: bytes) -> None:
         table.take(message)
     assert list(table.labels) == [hex_of(7)]
     assert list(table.refused) == ["other"]
+
+
+def test_a_stage_takes_up_a_push_between_two_batches_and_nothing_before(tmp_path: Path) -> None:
+    desk = desk_of(tmp_path / "bus")
+    stage = FingerprintStage(SCHEME, zero, labeler=Labeler(desk.store.directory, SCHEME))
+    pages = page_messages([Fetch(1, 1, 1, 5)])
+
+    def file_labels() -> tuple[str | None, list[str]]:
+        out = stage.process(pages)
+        (row,) = read_block(as_message(out.messages[0]), SCHEME).to_pylist()
+        assert out.labels is not None
+        assert out.labels.version == row["labels_version"]
+        return row["labels_version"], row["file_labels"]
+
+    assert file_labels() == (None, [])
+    body = page_of(Fetch(1, 1, 1, 5)).body
+    pack = make_pack(tmp_path / "pack", sea=[SCHEME.of_bytes(body)])
+    desk.push(tmp_path / "pack", pack)
+    assert file_labels() == (pack.version, ["sea"])
+    desk.change(lambda *given: changes.remove(given[0], "sea", *given[1:]))
+    version, labels = file_labels()
+    assert (version != pack.version, labels) == (True, [])
