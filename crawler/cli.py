@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from crawler import commands, crawling, discovering, labeling, looking
+from crawler import commands, crawling, discovering, labeling, looking, proposing
 from crawler.errors import CrawlerError, SourceError
 from detector.errors import DetectorError, SchemeMismatch
 from streams.bus import BusError, Unreachable
@@ -61,7 +61,9 @@ commands.register(app)
 crawling.register(app)
 looking.register(app)
 labeling.register()
+labeling.register()
 discovering.register()
+proposing.register()
 
 
 def main() -> None:

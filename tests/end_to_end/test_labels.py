@@ -1,0 +1,186 @@
+"""Labels reach what runs: pushed, removed and rolled back while pages go by, without a restart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from detector.label_build import LabelBuilder
+from detector.label_format import Label
+from detector.label_pack import open_pack
+from streams import topics
+from streams.blocks import read_block
+from streams.bus import Bus
+from streams.labels.parts import PART_BYTES
+from streams.local import LocalBus
+from streams.marks import Marks, marks_of
+from tests.end_to_end.command import Run, run
+from tests.end_to_end.workers import Cluster, answer, cluster_at, wait_calmly
+from tests.pages import SCHEME
+
+WORDS = ("sea", "ship", "net", "winter", "harbour", "storm", "rope", "gull", "salt", "tide")
+
+
+def paragraph(seed: int) -> str:
+    return " ".join(Random(seed).choices(WORDS, k=40))
+
+
+def write_tree(directory: Path, *seeds: int) -> Path:
+    directory.mkdir()
+    for seed in seeds:
+        body = f"<p>{paragraph(seed)}</p><p>the words of page {seed} alone</p>"
+        (directory / f"{seed}.html").write_text(f"<html><title>{seed}</title>{body}</html>")
+    return directory
+
+
+def build(cwd: Path, name: str, *seeds: int) -> Path:
+    for seed in seeds:
+        (cwd / f"{name}-{seed}.txt").write_text(paragraph(seed))
+    pack = cwd / f"{name}.pack"
+    sources = [f"{name}-{seed}.txt" for seed in seeds]
+    done = run("labels", "build", name, *sources, "-o", pack, "--json", cwd=cwd)
+    assert done.code == 0, done.err
+    assert done.objects[0]["distinct"] == len(seeds)
+    return pack
+
+
+def marked(bus: Bus) -> dict[str, Marks]:
+    return {
+        row["url"]: marks_of(row)
+        for message in bus.read(topics.FINGERPRINTS)
+        for row in read_block(message, SCHEME).to_pylist()
+    }
+
+
+def test_a_local_bus_takes_up_a_push_a_removal_and_a_rollback(tmp_path: Path) -> None:
+    first, both = build(tmp_path, "first", 1), build(tmp_path, "second", 2)
+    write_tree(tmp_path / "web", 1, 2, 3)
+    flags = ("--bus", "local:state", "--json")
+
+    def names(site: str) -> list[tuple[str, ...]]:
+        done = run("replay", "--tree", f"web=http://{site}.test/", "--workers", 2, *flags,
+                   cwd=tmp_path)  # fmt: skip
+        assert done.code == 0, done.err
+        found = marked(LocalBus(tmp_path / "state"))
+        return [found[f"http://{site}.test/{page}.html"].labeled_by for page in (1, 2, 3)]
+
+    def labels(*args: object) -> dict[str, Any]:
+        done = run("labels", *args, *flags, cwd=tmp_path)
+        assert done.code == 0, done.err
+        return done.objects[0]
+
+    assert names("a") == [(), (), ()]
+    assert labels("preview", first)["labeled"] == 1
+    assert labels("push", first)["travelled"] == "whole"
+    assert names("b") == [("first",), (), ()]
+    merged = tmp_path / "all.pack"
+    assert run("labels", "merge", first, both, "-o", merged, cwd=tmp_path).code == 0
+    pushed = labels("push", merged)
+    assert (pushed["travelled"], pushed["changed"]) == ("difference", 2)  # chunk and file
+    assert names("c") == [("first",), ("second",), ()]
+    version = pushed["version"]
+    assert labels("show")["name"] == "first"
+    assert labels("remove", "first")["previous"] == version
+    assert names("d") == [(), ("second",), ()]
+    assert labels("rollback")["version"] == version
+    assert names("e") == [("first",), ("second",), ()]
+    assert labels("rollback")["removed"] == ["first"]
+
+
+def test_what_is_no_sound_pack_is_refused(tmp_path: Path) -> None:
+    pack = build(tmp_path, "sea", 1)
+    damaged = tmp_path / "damaged.pack"
+    data = bytearray(pack.read_bytes())
+    data[70] ^= 1
+    damaged.write_bytes(data)
+    (tmp_path / "text").write_text("no pack")
+    for args, code, said in (
+        (("verify", damaged), 1, "does not match its checksum"),
+        (("push", damaged), 1, "damaged"),
+        (("verify", pack), 0, ""),
+        (("push", tmp_path / "text"), 2, "no label pack"),
+        (("show", tmp_path / "none"), 2, "labels build"),
+        (("rollback",), 2, "no version before"),
+        (("remove", "nobody"), 2, "no label is called nobody"),
+        (("build", "x", tmp_path / "none", "-o", tmp_path / "x"), 2, "does not exist"),
+    ):
+        done = run("labels", *args, cwd=tmp_path)
+        assert done.code == code, (args, done.err)
+        assert said in done.err + done.out, (args, done.err, done.out)
+    other = run("labels", "push", pack, cwd=tmp_path, hash_key="0x5")
+    assert other.code == 2
+    assert SCHEME.name in other.err
+
+
+def large_pack(directory: Path, content: Path) -> Path:
+    """A pack of more than one part, with the chunks of another one."""
+    with LabelBuilder(directory, SCHEME, min_length=0) as builder:
+        builder.add_pack(builder.label(Label(name="first")), open_pack(content, SCHEME))
+        hashes = np.random.default_rng(1).integers(1, 1 << 63, 600_000, np.uint64)
+        builder.add_files(builder.label(Label(name="many")), hashes)
+        builder.build(directory / "large.pack")
+    assert (directory / "large.pack").stat().st_size > PART_BYTES
+    return directory / "large.pack"
+
+
+@pytest.fixture
+def cluster(broker: str, tmp_path: Path) -> Iterator[Cluster]:
+    with cluster_at(broker, tmp_path) as found:
+        yield found
+
+
+def version_of(worker: Run) -> str | None:
+    found = re.search(r'labels_version_info\{[^}]*version="([^"]+)"', answer(worker, "/metrics")[1])
+    return found[1] if found else None
+
+
+def test_two_workers_take_up_what_is_pushed_and_share_one_pack(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    first, second = build(tmp_path, "first", 1), build(tmp_path, "second", 2)
+    large = large_pack(tmp_path, first)
+    write_tree(tmp_path / "web", 1, 2)
+    workers = [cluster.work("fingerprint", state="state") for _ in range(2)]
+
+    def labels(*args: object) -> dict[str, Any]:
+        done = cluster.run("labels", *args, "--state", "state", "--json")
+        assert done.code == 0, done.err
+        version = done.objects[0]["version"]
+        wait_calmly(lambda: [version_of(worker) for worker in workers] == [version] * 2)
+        return done.objects[0]
+
+    def names(*sites: str) -> dict[str, tuple[str, ...]]:
+        for site in sites:
+            done = cluster.run("replay", "--tree", f"web=http://{site}.test/")
+            assert done.code == 0, done.err
+        urls = {f"http://{site}.test/{page}.html" for site in sites for page in (1, 2)}
+        wait_calmly(lambda: urls <= marked(cluster.bus).keys())
+        found = marked(cluster.bus)
+        return {url: found[url].labeled_by for url in urls}
+
+    assert set(names("a", "b", "c").values()) == {()}
+    assert labels("push", large)["travelled"] == "whole"
+    (pack,) = (tmp_path / "state" / "labels").glob("*.pack")
+    assert [str(pack) in maps(worker) for worker in workers if worker.running].count(True) >= 1
+    found = names("d", "e", "f")
+    assert {names for url, names in found.items() if url.endswith("1.html")} == {("first",)}
+    assert {names for url, names in found.items() if url.endswith("2.html")} == {()}
+    merged = tmp_path / "all.pack"
+    assert run("labels", "merge", large, second, "-o", merged, cwd=tmp_path).code == 0
+    assert labels("push", merged)["travelled"] == "difference"
+    assert set(names("g", "h").values()) == {("first",), ("second",)}
+    labels("remove", "first")
+    assert set(names("i", "j").values()) == {(), ("second",)}
+    labels("rollback")
+    assert set(names("k", "l").values()) == {("first",), ("second",)}
+    assert [worker.running for worker in workers] == [True, True]
+
+
+def maps(worker: Run) -> str:
+    return Path(f"/proc/{worker.process.pid}/maps").read_text()
