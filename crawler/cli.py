@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from crawler import commands, crawling, discovering, labeling, looking, proposing
+from crawler import commands, crawling, discovering, labeling, likeness, looking, proposing
 from crawler.errors import CrawlerError, SourceError
 from detector.errors import DetectorError, SchemeMismatch
 from streams.bus import BusError, Unreachable
@@ -60,6 +60,7 @@ def root(
 commands.register(app)
 crawling.register(app)
 looking.register(app)
+likeness.register(app)
 labeling.register()
 labeling.register()
 discovering.register()

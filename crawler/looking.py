@@ -73,13 +73,14 @@ def fingerprint(
 def _documents(paths: list[str], url: str | None, scheme: HashScheme) -> Iterator[Document]:
     for path in paths:
         if Path(path).is_file() and not is_archive(path):
-            yield _file(Path(path), url, scheme)
+            yield document_of(Path(path), url, scheme)
             continue
         for source in expand([path]):
             yield from _archived(source.name, url, scheme)
 
 
-def _file(path: Path, url: str | None, scheme: HashScheme) -> Document:
+def document_of(path: Path, url: str | None, scheme: HashScheme) -> Document:
+    """A file as a page, at this URL if it has one. SourceError where it cannot be read."""
     from detector.fingerprint import Document
 
     try:

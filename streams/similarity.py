@@ -2,10 +2,14 @@
 
 Keeps the weighted terms of so many pages, which are most of what a page takes; hence a window of
 its own, smaller than the index's. Revisits bring no terms, and error pages are like each other.
+
+Pages are filed when somebody asks: filing one costs more than all that judges it, and most are
+never asked for. Until then they are kept as they came.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +24,7 @@ from streams.urls import place
 from streams.wire import Malformed
 
 if TYPE_CHECKING:
-    from detector.mwo_index import Search
+    from detector.mwo_index import MwoIndex, Search
     from detector.neardup import NearDuplicateIndex
     from detector.weighted_pages import WeightedPages
 
@@ -28,7 +32,9 @@ THRESHOLD = 0.5
 _TOP = 20
 # Of an answer: the terms that decided.
 _TERMS = 10
-OriginOf = Callable[[int], tuple[str, int] | None]
+_WHERE_BYTES = 200
+_FILED = "filed/"
+Terms = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
 
 class Similarity:
@@ -50,22 +56,51 @@ class Similarity:
         weights, _ = lists_of(block.column("term_weights"))
         at = block.column("fetched_at").cast(pa.int64()).to_numpy()
         try:
+            # Copies: a view would keep the whole block alive.
             return WeightedPages.of(
-                block.column("page").to_numpy(), at, Ragged(terms, offsets), weights,
-                block.column("url").to_pylist(),
+                block.column("page").to_numpy().copy(), at.copy(), Ragged(terms.copy(), offsets),
+                weights.copy(), block.column("url").to_pylist(),
             )  # fmt: skip
         except ValueError as error:
             raise Malformed(f"a fingerprint block whose terms are none: {error}") from error
 
     def add(self, pages: WeightedPages, *, now: int) -> None:
-        """Keep pages; each replaces what was kept of it."""
-        self._index.add(pages, now=now)
+        """Keep pages; each replaces what was kept of it, if it is not older."""
+        self._unfiled.append((pages, now))
+        self._count += len(pages)
+        for row, (page, at) in enumerate(zip(pages.page.tolist(), pages.at.tolist(), strict=True)):
+            known = self._where.get(page)
+            if known is None or at >= int(known[0].at[known[1]]):
+                self._where[page] = (pages, row)
+        # Filed, these would have left for those that came after them.
+        while self._count - len(self._unfiled[0][0]) >= self._bounds["max_pages"]:
+            gone, _ = self._unfiled.popleft()
+            self._count -= len(gone)
+            for page in gone.page.tolist():
+                if page in self._where and self._where[page][0] is gone:
+                    del self._where[page]
+
+    def _file(self) -> MwoIndex:
+        for pages, now in self._unfiled:
+            self._index.add(pages, now=now)
+        self._unfiled.clear()
+        self._where.clear()
+        self._count = 0
+        return self._index
+
+    def _terms_of(self, page: int) -> Terms | None:
+        found = self._where.get(page)
+        if found is None:
+            return self._index.terms_of(page)
+        pages, row = found
+        begin, end = pages.terms.offsets[row : row + 2]
+        return pages.terms.values[begin:end], pages.weights[begin:end]
 
     def overlap(self, page: int, other: int) -> float | None:
         """MWO of two pages; None where one has left."""
         from detector.overlap import decide
 
-        one, two = self._index.terms_of(page), self._index.terms_of(other)
+        one, two = self._terms_of(page), self._terms_of(other)
         return None if one is None or two is None else decide(*one, *two)
 
     def similar(self, parameters: Parameters, near: NearDuplicateIndex) -> Rows:
@@ -74,13 +109,13 @@ class Similarity:
         One row: the answers, with B- and C-similarity where the near-duplicate window has both
         pages, and how the search came by them.
         """
-        page = None
+        page, index = None, self._file()
         if "url" in parameters:
             page = int(place(parameters["url"], self._scheme).page_id, 16)
-            kept = self._index.terms_of(page)
+            kept = index.terms_of(page)
             if kept is None:
                 raise BadQuestion(
-                    f"{parameters['url']}: not among the {len(self._index)} pages whose terms are "
+                    f"{parameters['url']}: not among the {len(index)} pages whose terms are "
                     "kept; it left, or never came (similar_pages keeps more)"
                 )
             terms, weights = kept
@@ -89,7 +124,7 @@ class Similarity:
             weights = np.array(_numbers(parameters, "weights", float), np.float32)
         sketches = _sketches(parameters) if page is None else _kept_sketches(near, page)
         try:
-            found = self._index.similar(
+            found = index.similar(
                 terms, weights, threshold=_share(parameters), top=number(parameters, "top", _TOP),
                 without=page,
             )  # fmt: skip
@@ -116,19 +151,34 @@ class Similarity:
 
     def nbytes(self) -> int:
         """Bytes of all terms."""
-        return self._index.nbytes
+        unfiled = sum(pages.nbytes for pages, _ in self._unfiled)
+        return self._index.nbytes + unfiled + _WHERE_BYTES * len(self._where)
 
     def save(self) -> State:
         """All terms."""
-        return State(self._index.save(), {})
+        arrays = {_FILED + name: array for name, array in self._index.save().items()}
+        for batch, (pages, _) in enumerate(self._unfiled):
+            arrays |= {f"{batch}/{name}": array for name, array in pages.arrays().items()}
+        return State(arrays, {"unfiled": [now for _, now in self._unfiled]})
 
     def restore(self, state: State | None) -> None:
         """Take up saved terms, or begin with none."""
         from detector.mwo_index import MwoIndex  # numba, loaded by who really works
+        from detector.weighted_pages import WeightedPages
 
         self._index = MwoIndex(**self._bounds)
-        if state is not None and state.arrays:
-            self._index.restore(state.arrays)
+        self._unfiled: deque[tuple[WeightedPages, int]] = deque()
+        self._where: dict[int, tuple[WeightedPages, int]] = {}
+        self._count = 0
+        if state is None:
+            return
+        self._index.restore(_below(state, _FILED))
+        for batch, now in enumerate(state.facts["unfiled"]):
+            self.add(WeightedPages.of_arrays(_below(state, f"{batch}/")), now=now)
+
+
+def _below(state: State, head: str) -> dict[str, Any]:
+    return {n.removeprefix(head): a for n, a in state.arrays.items() if n.startswith(head)}
 
 
 _Sketches = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
