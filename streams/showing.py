@@ -21,7 +21,7 @@ MEANINGS: dict[Kind, tuple[str, str]] = {
     ),
     "near-duplicate": (
         "The page has nearly the words of a page that was fetched before it.",
-        "supershingles or bits agree",
+        "agreeing supershingles, or bits",
     ),
 }
 
