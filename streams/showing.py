@@ -25,7 +25,7 @@ MEANINGS: dict[Kind, tuple[str, str]] = {
     ),
     "near-duplicate": (
         "The page has nearly the words of a page that was fetched before it.",
-        "supershingles or bits agree",
+        "agreeing supershingles, or bits",
     ),
     "bad-neighborhood": (
         "Under this prefix copied content is frequent; the evidence are its worst files.",
