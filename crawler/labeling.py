@@ -32,6 +32,7 @@ from streams.topology import stop_list
 from streams.urls import place
 
 if TYPE_CHECKING:
+    from detector.chunks import Unit
     from detector.fingerprint import Document
     from detector.label_build import BuildReport, LabelBuilder, Progress
 
@@ -99,7 +100,13 @@ def build(
             with builder:
                 limits = Limits(max_body_bytes=found.max_body_bytes)
                 reading = _Reading(
-                    builder, builder.label(label), found.scheme, limits, wanted, told
+                    builder,
+                    builder.label(label),
+                    found.scheme,
+                    limits,
+                    wanted,
+                    told,
+                    found.chunks,
                 )
                 for one in inputs:
                     reading.take(one)
@@ -192,6 +199,7 @@ class _Reading:
         limits: Limits,
         wanted: frozenset[str] | None,
         told: _Told,
+        unit: Unit,
     ) -> None:
         self._builder = builder
         self._label = label
@@ -199,6 +207,7 @@ class _Reading:
         self._limits = limits
         self._wanted = wanted
         self._told = told
+        self._unit = unit
         self.left_out: Counter[str] = Counter()
 
     def take(self, source: _Input) -> None:
@@ -225,7 +234,7 @@ class _Reading:
             return
         self._told.pages += len(batch)
         hashes = [self._scheme.of_bytes(page.body) for page in batch if page.body]
-        self._builder.add_chunks(self._label, chunks_of(batch, self._scheme))
+        self._builder.add_chunks(self._label, chunks_of(batch, self._scheme, self._unit))
         self._builder.add_files(self._label, np.array(hashes, np.uint64))
 
     def _documents(self, source: _Input) -> Iterator[Document]:

@@ -7,20 +7,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from detector.batches import TokenBatch, text_of
-from detector.chunks import Chunks, text_chunks
+from detector.chunks import Chunks, Unit, text_chunks
 from detector.decoding import decode
 from detector.fingerprint import Document, tokens_of
 from detector.hashing import HashScheme
+from detector.raw_chunks import raw_chunks_of
 from detector.readable import Readable
 from detector.scan import Source, scan, scan_batch
 from detector.stop_chunks import StopChunks, StopList
 
 
-def chunks_of(documents: Sequence[Document], scheme: HashScheme) -> Chunks:
+def chunks_of(documents: Sequence[Document], scheme: HashScheme, unit: Unit = "text") -> Chunks:
     """The chunk hash vectors of these pages."""
+    decoded = [decode(page.body, page.charset) for page in documents]
+    if unit == "raw":
+        return raw_chunks_of(decoded, scheme)[0]
     sources = [
-        Source(decode(page.body, page.charset).utf8, page.host, page.site, page.url, page.html)
-        for page in documents
+        Source(text.utf8, page.host, page.site, page.url, page.html)
+        for page, text in zip(documents, decoded, strict=True)
     ]
     text = text_of(tokens_of(scan_batch(sources, key=scheme.key)))
     return text_chunks(text.tokens, text.blocks, text.lengths, scheme)

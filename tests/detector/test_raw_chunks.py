@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detector.chunks import Chunks
+from detector.chunks import Chunks, Unit
 from detector.decoding import decode
 from detector.fingerprint import Document, Fingerprints, fingerprints
 from detector.hashing import HashScheme
+from detector.page_chunks import chunks_of
 from detector.raw_chunks import raw_chunks, raw_chunks_of
 from detector.scan import ScanLimits
 from tests.detector import twins
@@ -136,3 +137,10 @@ def test_real_pages_in_both_units(charset: str) -> None:
         alone.sketches.chunks.hashes[0].tolist()
         == raw.sketches.chunks.hashes[len(bodies) - 1].tolist()
     )
+
+
+@pytest.mark.parametrize("unit", ["text", "raw"])
+def test_labels_are_built_of_the_chunks_that_fingerprints_carry(unit: Unit) -> None:
+    pages = [Document(f"<p>Page {n}<p>some  words &amp; more".encode()) for n in range(3)]
+    carried = fingerprints(pages, SCHEME, chunks=unit).sketches.chunks
+    assert chunks_of(pages, SCHEME, unit).hashes.values.tolist() == carried.hashes.values.tolist()
