@@ -45,9 +45,13 @@ class Repository:
     words: Sequence[int]
     planted: Mapping[int, Version]
 
+    def versions(self, query: int) -> set[int]:
+        """The rows of a query page's versions."""
+        return {row for row, one in self.planted.items() if one.query == query}
+
     def near(self, query: int) -> set[int]:
-        """The rows of a query's near-duplicates."""
-        return {row for row, one in self.planted.items() if one.query == query and one.near}
+        """The rows of those that are its near-duplicates."""
+        return {row for row in self.versions(query) if self.planted[row].near}
 
     def overlap(self, query: int, row: int) -> float:
         """MWO of a query's page and another."""

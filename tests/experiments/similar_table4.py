@@ -83,7 +83,7 @@ def measures(near: set[int], answers: set[int]) -> tuple[float, float]:
 
 
 def _row(made: Repository, index: MwoIndex, query: int, threshold: float, paper: str) -> Row:
-    near = made.near(query)
+    near, own = made.near(query), made.versions(query)
     ours, answers = made.search(index, query, threshold)
     theirs, filtered = made.search(index, query, threshold, "paper")
     precision, recall = measures(near, answers)
@@ -94,8 +94,8 @@ def _row(made: Repository, index: MwoIndex, query: int, threshold: float, paper:
         "words": made.words[query],
         "relevant": len(near),
         "retrieved": len(answers),
-        "of them too far": len({row for row in answers - near if row in made.planted}),
-        "of them other pages": len({row for row in answers if row not in made.planted}),
+        "of them too far": len((answers & own) - near),
+        "of them other pages": len(answers - own),
         "precision %": precision,
         "recall %": recall,
         "paper's": paper,
