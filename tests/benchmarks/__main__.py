@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import index, kafka, labels, path, report, signatures, steps, window
+from tests.benchmarks import index, kafka, labels, mwo, path, report, signatures, steps, window
 from tests.benchmarks.rows import BUDGETS, Bench, Family, Row, Scale
 
 # A family of the rows still missing is one module more here.
@@ -22,6 +22,7 @@ FAMILIES: tuple[Family, ...] = (
     window.FAMILY,
     index.FAMILY,
     labels.FAMILY,
+    mwo.FAMILY,
     kafka.FAMILY,
 )
 STEPS = "steps"

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.mwo_speed --pages 10000 100000
 
-Synthetic pages of realistic terms: words by Zipf's law out of a vocabulary that grows, some 200
+Synthetic pages of realistic terms: words by Zipf's law out of a vocabulary that grows, some 420
 different ones a page, weighted by how often they occur; of a hundred pages 28 are copies of an
 earlier one and 5 versions of it in which some terms changed. Time is the processor's; adding is to
 a full window, from which a page leaves for each that comes; a query is by a page of the window.

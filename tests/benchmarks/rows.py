@@ -77,6 +77,7 @@ class Scale:
     index_pages: tuple[int, ...] = (100_000, 1_000_000, 10_000_000)
     lsh_pages: int = 100_000
     labels: int = 75_000_000
+    mwo_pages: int = 100_000
 
 
 @dataclass

@@ -22,7 +22,7 @@ from tests.benchmarks.steps import REST, STEPS, Stopwatch
 
 TINY = Scale(
     documents=20, rounds=1, window_pages=640, kafka_rounds=1, kafka_pages=24, hostile_bytes=2048,
-    index_pages=(1024, 30_720), lsh_pages=600, labels=50_000,
+    index_pages=(1024, 30_720), lsh_pages=600, labels=50_000, mwo_pages=1024,
 )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from tests.experiments import (
     near_sweep,
     near_versions,
     rerendered,
+    similar_table4,
 )
 from tests.experiments.report import Experiment, say, show, write_table
 
@@ -32,6 +33,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     near_pairs.EXPERIMENT,
     near_sweep.EXPERIMENT,
     near_versions.EXPERIMENT,
+    similar_table4.EXPERIMENT,
 )
 
 
