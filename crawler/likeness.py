@@ -53,7 +53,7 @@ def similar(
     ],
     threshold: Annotated[
         float, typer.Option("--threshold", metavar="T", help="Least weight overlapping.")
-    ] = 0.5,
+    ] = 0.75,
     top: Annotated[int, typer.Option("--top", metavar="N", help="So many.", min=1)] = 20,
     at: AtOption = None,
     bus: BusOption = None,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from detector.neardup import NearDuplicateIndex
     from detector.weighted_pages import WeightedPages
 
-THRESHOLD = 0.5
+THRESHOLD = 0.75
 _TOP = 20
 # Of an answer: the terms that decided.
 _TERMS = 10
