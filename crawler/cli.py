@@ -18,11 +18,11 @@ from detector.errors import DetectorError, SchemeMismatch
 from streams.bus import BusError, Unreachable
 from streams.cli import app
 from streams.console import print_line, say
+from streams.poison import WorkerStopped
 from streams.questions import BadQuestion, Unanswered
 from streams.settings import SettingsError
 from streams.snapshot import Incompatible, SnapshotError
 from streams.wire import WireError
-from streams.worker import WorkerStopped
 
 _CODES: dict[type[Exception], int] = {
     SettingsError: 2,

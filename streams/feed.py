@@ -27,13 +27,14 @@ from streams.local import LocalBus
 from streams.local.database import told
 from streams.metrics import Health, Meters
 from streams.parallel import InProcess, ProcessPool, Runner
+from streams.poison import DeadLetterLimit
 from streams.questions import Parameters, Rows, no_questions
 from streams.records import DeadLetter, Page
 from streams.settings import Settings
 from streams.stages import Output
 from streams.topology import STATEFUL, label_store, labeler_of, open_bus, stateful_worker
 from streams.wire import dead_letter_message, page_message
-from streams.worker import DeadLetterLimit, Worker
+from streams.worker import Worker
 
 _BATCH_BYTES = 8 << 20
 _STDIN = "-"  # what came from there cannot be read again

@@ -19,8 +19,8 @@ from threading import Lock
 from typing import Protocol
 
 from streams.bus import Message
+from streams.poison import WorkerStopped
 from streams.stages import Output, Stage
-from streams.worker import WorkerStopped
 
 _TRIES = 3
 _END_SECONDS = 5.0

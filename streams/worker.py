@@ -2,16 +2,13 @@
 
 One thread. Whatever is slow (a broker that is away, a full disk's other end) makes it wait, and
 what it does not read waits on the bus: backpressure, no growth.
-
-WorkerStopped
-└── Flood   too large a share of the records is poison: somebody must look
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,49 +29,14 @@ from streams.changelog import Changelog
 from streams.commit import Progress
 from streams.fingerprinting import RECEIVED
 from streams.metrics import Meters
+from streams.poison import DeadLetterLimit
 from streams.questions import Desk, Parameters, Rows
 from streams.snapshot import Loaded, Snapshots
 from streams.stages import Output, Stage
 
 POLL_SECONDS = 0.5
 STUCK_SECONDS = 300
-_FLOOD_RECORDS = 1000
-_FLOOD_LEAST = 100
 _KIND = "ce_type"
-
-
-class WorkerStopped(Exception):
-    """The worker stopped by itself, and why."""
-
-
-class Flood(WorkerStopped):
-    """Too many dead letters."""
-
-
-class DeadLetterLimit:
-    """The share of dead letters among the last thousand records."""
-
-    def __init__(self, limit: float) -> None:
-        self._limit = limit
-        self._recent: deque[tuple[int, int]] = deque()
-        self._records = 0
-        self._dead = 0
-
-    def saw(self, records: int, dead: int, example: str) -> None:
-        """Raise Flood when the limit is passed."""
-        self._recent.append((records, dead))
-        self._records += records
-        self._dead += dead
-        while self._records - self._recent[0][0] >= _FLOOD_RECORDS:
-            gone, dead_gone = self._recent.popleft()
-            self._records -= gone
-            self._dead -= dead_gone
-        if self._dead >= _FLOOD_LEAST and self._dead > self._limit * self._records:
-            raise Flood(
-                f"{self._dead} of the last {self._records} records are dead letters (the limit is "
-                f"{self._limit:.0%}), most lately: {example}. See `reusewatch dead-letters`; mend "
-                "what sends them, or raise --dead-letter-limit, and start again"
-            )
 
 
 @dataclass(frozen=True, slots=True)

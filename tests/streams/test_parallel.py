@@ -12,10 +12,10 @@ import pytest
 
 from streams.bus import Message, Outgoing
 from streams.parallel import InProcess, ProcessPool, Runner
+from streams.poison import WorkerStopped
 from streams.questions import Parameters, Rows, no_questions
 from streams.snapshot import State
 from streams.stages import Output
-from streams.worker import WorkerStopped
 from tests.end_to_end.command import command_line, wait_until
 from tests.streams.stages import as_message
 
