@@ -16,7 +16,9 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
-from numba import njit, types
+from numba import types
+
+from detector.keeping import kept
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -52,7 +54,7 @@ _SHIFT = np.uint64(33)
 
 def kernel(signature: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Compile for exactly this signature, once per machine; run without the GIL."""
-    decorate = njit(signature, nogil=True, cache=True, error_model="numpy")
+    decorate = kept(signature, nogil=True, error_model="numpy")
     return cast("Callable[[Callable[P, R]], Callable[P, R]]", decorate)
 
 

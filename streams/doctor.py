@@ -57,8 +57,12 @@ def _extensions() -> Iterator[Check]:
 
 
 def _kernels() -> Check:
+    where = kernels.directory()
+    if where is None:
+        do = "name a directory that can be written with XDG_CACHE_HOME"
+        return Check("kernels", True, "compiled by each start: nowhere to keep them", "kept", do)
     compiled = kernels.are_compiled()
-    found = f"{'compiled' if compiled else 'not compiled yet'}, kept in {kernels.directory()}"
+    found = f"{'compiled' if compiled else 'not compiled yet'}, kept in {where}"
     do = "" if compiled else "`reusewatch doctor --warm` compiles them now; else the first run does"
     return Check("kernels", True, found, "compiled", do)
 

@@ -1,17 +1,20 @@
 """The detector's kernels: compiled once for a machine, kept in the user's cache directory.
 
 Their machine code is kept under a digest of the detector's sources and of what compiles them: an
-upgrade never runs what an older version left. The installation itself may be read-only.
+upgrade never runs what an older version left. The installation itself may be read-only, and is
+never written to.
 """
 
 from __future__ import annotations
 
 import os
 import platform
+import stat
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
@@ -23,30 +26,58 @@ import detector
 from streams.console import say
 
 _VARIABLE = "NUMBA_CACHE_DIR"
+_PLACES = "NUMBA_CACHE_LOCATOR_CLASSES"
+_NAMED_ONLY = "UserProvidedCacheLocator"
 _MARK = "compiled"
 
 
 @cache
-def directory() -> Path:
-    """Where the machine code is kept: NUMBA_CACHE_DIR, or below the user's cache directory."""
+def directory() -> Path | None:
+    """Where the machine code is kept: NUMBA_CACHE_DIR, or below the user's cache directory.
+
+    None where nothing can be written: each start compiles.
+    """
     given = os.environ.get(_VARIABLE)
     if given:
-        return Path(given)
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    below = Path("reusewatch", f"kernels-{_digest()}")
-    for base in (home, Path(tempfile.gettempdir(), f"reusewatch-{os.getuid()}")):
-        try:
-            (base / below).mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError:
-            continue
-        if os.access(base / below, os.W_OK):
-            return base / below
-    return home / below  # numba says that it cannot be written
+        return _writable(Path(given))
+    below = f"kernels-{_digest()}"
+    home = _home()
+    if home and (found := _writable(home / "reusewatch" / below)):
+        return found
+    with suppress(OSError):  # no directory for temporary files can be written
+        shared = Path(tempfile.gettempdir(), f"reusewatch-{os.getuid()}")
+        shared.mkdir(exist_ok=True, mode=0o700)
+        return _writable(shared / below) if _is_ours_alone(shared) else None
+    return None
+
+
+def _home() -> Path | None:
+    given = os.environ.get("XDG_CACHE_HOME")
+    try:
+        return Path(given) if given else Path.home() / ".cache"
+    except RuntimeError:  # a user without a home
+        return None
+
+
+def _writable(path: Path) -> Path | None:
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.TemporaryFile(dir=path):
+            return path
+    except OSError:
+        return None
+
+
+def _is_ours_alone(path: Path) -> bool:
+    """Machine code from where anybody else can write is not run."""
+    found = path.lstat()
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o22
 
 
 def _digest() -> str:
+    """Of the sources, of where they stand (numba keeps code by its path), of what compiles them."""
     root = Path(next(iter(detector.__path__)))
-    digest = xxhash.xxh3_64()
+    digest = xxhash.xxh3_64(os.fsencode(root.absolute()))
     for path in sorted(root.rglob("*.py")):
         digest.update(path.read_bytes())
     built = (platform.python_version(), version("numba"), version("numpy"), platform.machine())
@@ -56,7 +87,8 @@ def _digest() -> str:
 
 def are_compiled() -> bool:
     """Whether the next start loads them in a moment."""
-    return (directory() / _MARK).exists()
+    where = directory()
+    return where is not None and (where / _MARK).exists()
 
 
 @cache
@@ -66,20 +98,31 @@ def prepare(tell: Callable[[str], None] = say) -> None:
     Processes that this one starts load what it compiled.
     """
     where = directory()
-    os.environ[_VARIABLE] = str(where)
-    if "numba" in sys.modules:  # imported by somebody else: it has read its environment
-        sys.modules["numba"].config.CACHE_DIR = str(where)
-    if not are_compiled():
-        tell("compiling the kernels, once for this machine: about half a minute")
-        _compile_together()
+    if where is None:
+        # Without it numba would write beside the sources.
+        _tell_numba(_PLACES, _NAMED_ONLY)
+        tell(
+            "no cache directory can be written: the kernels are compiled for this run only, about "
+            "half a minute; XDG_CACHE_HOME names a directory for them"
+        )
+    else:
+        _tell_numba(_VARIABLE, str(where))
+        if not are_compiled():
+            tell("compiling the kernels, once for this machine: about half a minute")
+            _compile_together()
     from detector.fingerprint import Document, fingerprints
     from detector.hashing import HashScheme
 
     fingerprints([Document(b"<p>ready")], HashScheme())
-    try:
-        (where / _MARK).touch()
-    except OSError as error:
-        tell(f"the kernels cannot be kept in {where} ({error.strerror}): each start compiles them")
+    if where is not None:
+        with suppress(OSError):  # gone meanwhile: the next start compiles, and says so
+            (where / _MARK).touch()
+
+
+def _tell_numba(variable: str, value: str) -> None:
+    os.environ[variable] = value
+    if "numba" in sys.modules:  # imported by somebody else: it has read its environment
+        setattr(sys.modules["numba"].config, variable.removeprefix("NUMBA_"), value)
 
 
 def _compile_together() -> None:

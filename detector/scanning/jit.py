@@ -20,6 +20,8 @@ import xxhash
 from numba import types
 from numba.extending import intrinsic
 
+from detector.keeping import kept
+
 # Within kernels numba infers the types; to the type checker a number there is anything, since it
 # knows no numpy number that takes the place of an int.
 Int: TypeAlias = Any
@@ -99,7 +101,7 @@ def entry(function: F) -> F:
     # numba takes the file's and the function's names from these.
     stamped.__module__, stamped.__qualname__ = own.__module__, own.__qualname__
     stamped.__doc__ = own.__doc__
-    return cast(F, _njit(nogil=True, cache=True, _nrt=False)(stamped))
+    return cast(F, kept(nogil=True, _nrt=False)(stamped))
 
 
 def _facts(function: FunctionType) -> tuple[object, ...]:

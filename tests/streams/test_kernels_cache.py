@@ -1,0 +1,160 @@
+"""Kernels are kept in the user's cache directory alone: an installation is never written to."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from subprocess import run
+
+import pytest
+from numba.core.caching import UserProvidedCacheLocator
+
+from streams import kernels
+from tests.command import COMMAND, ROOT, Done, environment
+
+PACKAGES = ("crawler", "detector", "streams")
+PAGE = "<title>Lamps</title><p>Caf&eacute; time<p>A lamp"
+UNWANTED = ("NUMBA_", "XDG_CACHE_HOME", "TMPDIR", "TEMP", "TMP")
+
+
+class Installation:
+    """The packages in a tree of their own, which nobody may write to, and a page beside it."""
+
+    def __init__(self, directory: Path) -> None:
+        self.root, self._beside = directory / "installed", directory / "page"
+        self._beside.mkdir()
+        (self._beside / "page.html").write_text(PAGE)
+        for name in PACKAGES:
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(ROOT / name, self.root / name, ignore=ignored)
+        self._allow(0o555)
+
+    def _allow(self, mode: int) -> None:
+        for path in (self.root, *self.root.rglob("*")):
+            if path.is_dir():
+                path.chmod(mode)
+
+    def let_go(self) -> None:
+        """It may be deleted."""
+        self._allow(0o755)
+
+    def python(self, *arguments: str, **extra: str) -> Done:
+        """The interpreter with these packages."""
+        inherited = environment()
+        clean = {name: inherited[name] for name in inherited if not name.startswith(UNWANTED)}
+        ours = {"PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = run(
+            [sys.executable, *arguments], cwd=self._beside, env=clean | ours | extra, text=True,
+            capture_output=True, check=False,
+        )  # fmt: skip
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def fingerprint(self, **extra: str) -> Done:
+        """`reusewatch fingerprint page.html`."""
+        return self.python(*COMMAND[1:], "fingerprint", "page.html", "--words", "--json", **extra)
+
+    def kept_in(self, **extra: str) -> Path:
+        """Where its kernels are kept."""
+        told = "from streams import kernels; print(kernels.directory())"
+        return Path(self.python("-c", told, **extra).out.strip())
+
+    def warm(self, where: Path) -> None:
+        """Put there what was compiled for these tests: the sources are the same."""
+        kept = kernels.directory()
+        assert kept is not None
+        for source in {path.parent for path in (ROOT / "detector").rglob("*.py")}:
+            target = self.root / source.relative_to(ROOT)
+            if (compiled := kept / _subpath(source)).exists():
+                shutil.copytree(compiled, where / _subpath(target))
+        (where / "compiled").touch()
+
+
+def _subpath(package: Path) -> str:
+    """numba keeps machine code under the path of its source."""
+    return str(UserProvidedCacheLocator.get_suitable_cache_subpath(str(package / "any.py")))
+
+
+@pytest.fixture
+def installation(tmp_path: Path) -> Iterator[Installation]:
+    made = Installation(tmp_path)
+    yield made
+    made.let_go()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A regular file: nobody, root neither, can write below it."""
+    path = tmp_path / "file"
+    path.touch()
+    return path
+
+
+def state(root: Path) -> dict[Path, tuple[int, int]]:
+    """Every file and directory of a tree, and when and how it was last changed."""
+    found = {}
+    for path in (root, *root.rglob("*")):
+        about = path.stat()
+        found[path] = about.st_mtime_ns, about.st_size
+    return found
+
+
+def machine_code(found: dict[Path, tuple[int, int]]) -> dict[Path, tuple[int, int]]:
+    """What numba keeps, of the state of a tree."""
+    return {path: about for path, about in found.items() if path.suffix in (".nbc", ".nbi")}
+
+
+def check(done: Done) -> None:
+    """The page's fingerprint was shown, and is right."""
+    assert done.code == 0, done.err
+    (view,) = done.objects
+    assert view["title"] == "Lamps"
+    assert view["words"] == ["lamps", "café", "time", "a", "lamp"]
+
+
+def test_an_installation_that_is_read_only(installation: Installation, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    where = installation.kept_in(XDG_CACHE_HOME=str(cache))
+    assert where.is_relative_to(cache)
+    installation.warm(where)
+    installed, kept = state(installation.root), state(where)
+    done = installation.fingerprint(XDG_CACHE_HOME=str(cache))
+    check(done)
+    assert done.err == ""
+    assert state(installation.root) == installed
+    assert machine_code(state(where)) == machine_code(kept) != {}  # loaded, and not compiled
+
+
+def test_no_cache_directory_that_can_be_written(installation: Installation, file: Path) -> None:
+    below = str(file / "below")
+    installed = state(installation.root)
+    done = installation.fingerprint(
+        HOME=below, XDG_CACHE_HOME=below, NUMBA_CACHE_DIR=below, NUMBA_OPT="0"
+    )
+    check(done)
+    assert "the kernels are compiled for this run only" in done.err
+    assert state(installation.root) == installed
+
+
+def test_without_a_home_they_are_kept_with_temporary_files(
+    installation: Installation, file: Path, tmp_path: Path
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    below = str(file / "below")
+    kept = {"HOME": below, "XDG_CACHE_HOME": below, "TMPDIR": str(temporary)}
+    assert installation.kept_in(**kept).is_relative_to(temporary)
+    (shared,) = temporary.iterdir()
+    assert shared.stat().st_mode & 0o777 == 0o700
+    shared.chmod(0o777)
+    assert installation.kept_in(**kept) == Path("None")  # others could put code there
+
+
+def test_another_installation_is_not_taken_for_this_one(
+    installation: Installation, tmp_path: Path
+) -> None:
+    where = installation.kept_in(XDG_CACHE_HOME=str(tmp_path))
+    ours = kernels.directory()
+    assert ours is not None
+    assert where.name != ours.name
