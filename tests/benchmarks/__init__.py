@@ -3,3 +3,8 @@
 Absolute times mean little on a shared machine; a ratio of two things that were measured in turns,
 on one core, means something. Nothing here asserts a time.
 """
+
+from streams import kernels
+
+# Before any of them is imported, or numba keeps machine code beside the sources.
+kernels.prepare()

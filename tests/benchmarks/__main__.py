@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import index, kafka, labels, mwo, path, report, signatures, steps, window
+from tests.benchmarks import index, kafka, labels, mwo, path, report, signatures, window
 from tests.benchmarks.rows import BUDGETS, Bench, Family, Row, Scale
 
 # A family of the rows still missing is one module more here.
@@ -47,7 +47,7 @@ def run(bench: Bench, only: Sequence[str] = ()) -> dict[str, Any]:
             report.write(report.results(rows, {}, facts, about, failed), path_of(bench))
     if STEPS in wanted:
         bench.say("measuring the steps of the local path")
-    by_step = steps.by_step(bench) if STEPS in wanted else {}
+    by_step = path.by_step(bench) if STEPS in wanted else {}
     found = report.results(rows, by_step, facts, about, failed)
     report.write(found, path_of(bench))
     return found

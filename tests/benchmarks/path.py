@@ -1,4 +1,8 @@
-"""From an archive to verdicts on one machine, against what anybody pays who reads its text.
+"""From an archive to fingerprints and to verdicts on one machine, against what anybody pays who
+reads its text.
+
+Verdicts are those of every detector: near-duplicates, neighborhoods, discovery, weighted terms
+kept, and the labels of a pack in force.
 
 The floor is FastWARC and Resiliparse's text extraction, with no tree walked twice and no bytes
 guessed at: the page's encoding is taken from its header.
@@ -9,6 +13,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,9 +25,17 @@ from crawler.commands import run_replay
 from crawler.cursors import Cursors
 from crawler.found import Limits
 from crawler.jobs import Reader, job_of
+from streams import topics
+from streams.local import LocalBus
+from streams.records import Alert
 from streams.settings import Settings
+from streams.wire import read_json
+from tests.benchmarks import dataset, fingerprinting, steps
 from tests.benchmarks.clock import Time, cpu, in_turns, ratio, spread, wall
+from tests.benchmarks.fingerprinting import fingerprint
 from tests.benchmarks.rows import Bench, Family, Row
+
+TO_FINGERPRINT = "warc_to_fingerprint_over_floor"
 
 
 def read(archive: Path) -> int:
@@ -42,37 +55,66 @@ def read_text(archive: Path) -> int:
     return size
 
 
-def replay(archive: Path, bus: Path) -> int:
-    """A replay in local mode into a new directory; how many alerts it gave."""
+def replay(archive: Path, bus: Path, pack: Path) -> None:
+    """A replay in local mode into a new directory, with this label pack in force."""
     shutil.rmtree(bus, ignore_errors=True)
     settings = Settings(bus=f"local:{bus}")
+    dataset.put_in_force(pack, settings)
     stop = threading.Event()
     job = job_of(
         [str(archive)], [], None, reader=Reader(settings.scheme, Limits()), settle_seconds=0,
         stop=stop,
     )  # fmt: skip
-    cursor = run_replay(settings, job, Cursors(bus), stop, quiet=True)
-    return cursor.tally.alerts or 0
+    run_replay(settings, job, Cursors(bus), stop, quiet=True)
+
+
+def alerts_of(bus: Path) -> Counter[str]:
+    """How many alerts of each kind stand on a bus; one that was withdrawn does not count."""
+    standing = dict[str, str]()
+    for message in LocalBus(bus).read(topics.ALERTS):
+        if message.value is None:
+            standing.pop(message.key or "", None)
+        else:
+            standing[message.key or ""] = read_json(message, Alert).kind
+    return Counter(standing.values())
 
 
 def _measure(bench: Bench, names: Sequence[str]) -> list[Row]:
     corpus = bench.corpus
     with tempfile.TemporaryDirectory(dir=bench.directory) as temporary:
         bus = Path(temporary) / "bus"
-        alerts = replay(corpus.archive, bus)
+        pack = dataset.build(bench, Path(temporary) / "labels.pack")
+        replay(corpus.archive, bus, pack)
+        alerts = alerts_of(bus)
         times = in_turns(
             {
                 "read": lambda: read(corpus.archive),
                 "floor": lambda: read_text(corpus.archive),
-                "first": lambda: replay(corpus.first, bus),
-                "replay": lambda: replay(corpus.archive, bus),
+                "fingerprint": lambda: fingerprint(corpus.archive),
+                "first": lambda: replay(corpus.first, bus, pack),
+                "replay": lambda: replay(corpus.archive, bus, pack),
             },
             bench.scale.rounds,
         )
-    return _rows(times, corpus.facts.pages, alerts)
+    rows = _rows(times, corpus.facts.pages, alerts)
+    if TO_FINGERPRINT not in names:
+        return rows
+    by_step = steps.measured(lambda: fingerprint(corpus.archive), fingerprinting.STEPS, bench)
+    return [*rows, _to_fingerprint(times, corpus.facts.pages, by_step)]
 
 
-def _rows(times: dict[str, list[Time]], pages: int, alerts: int) -> list[Row]:
+def _to_fingerprint(times: dict[str, list[Time]], pages: int, by_step: dict[str, float]) -> Row:
+    made = times["fingerprint"]
+    return Row(
+        TO_FINGERPRINT, ratio(made, times["floor"]), "×",
+        {"measures": "archive to fingerprint blocks / floor, the median of the rounds",
+         "us_per_page": cpu(made) / pages * 1e6,
+         "pages_per_second": pages / cpu(made),
+         "steps": {"unit": "µs/page", **by_step}},
+    )  # fmt: skip
+
+
+def _rows(times: dict[str, list[Time]], pages: int, alerts: Counter[str]) -> list[Row]:
     verdicts = [
         Time(all_.cpu - one.cpu, all_.wall - one.wall)
         for all_, one in zip(times["replay"], times["first"], strict=True)
@@ -95,12 +137,27 @@ def _rows(times: dict[str, list[Time]], pages: int, alerts: int) -> list[Row]:
              "wall_us_per_page": us(wall(verdicts)),
              "least_most": [us(s) for s in spread(verdicts)],
              "one_page_seconds": cpu(times["first"]),
-             "alerts": alerts}),
+             "alerts": dict(alerts)}),
         Row("warc_to_verdict_over_floor", ratio(verdicts, times["floor"]), "×",
             {"measures": "warc_to_verdict / floor, the median of the rounds"}),
     ]  # fmt: skip
 
 
+def by_step(bench: Bench) -> dict[str, float]:
+    """Microseconds a page of each step of the way to a verdict."""
+    with tempfile.TemporaryDirectory(dir=bench.directory) as temporary:
+        bus = Path(temporary) / "bus"
+        pack = dataset.build(bench, Path(temporary) / "labels.pack")
+        return steps.measured(lambda: replay(bench.corpus.archive, bus, pack), steps.STEPS, bench)
+
+
 FAMILY = Family(
-    ("fastwarc_alone", "floor", "warc_to_verdict", "warc_to_verdict_over_floor"), _measure
+    (
+        "fastwarc_alone",
+        "floor",
+        "warc_to_verdict",
+        "warc_to_verdict_over_floor",
+        TO_FINGERPRINT,
+    ),
+    _measure,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -93,8 +93,8 @@ def show(found: Mapping[str, Any]) -> None:
     console.print(_rows(found["results"], plain=not console.is_terminal))
     for name, reason in found["failed"].items():
         console.print(f"{name}: not measured: {reason.splitlines()[0]}", markup=False)
-    if found["steps"]:
-        console.print(_steps(found["steps"], plain=not console.is_terminal))
+    for title, taken in _all_steps(found):
+        console.print(_steps(title, taken, plain=not console.is_terminal))
 
 
 def _table(*columns: str, plain: bool) -> Table:
@@ -114,8 +114,16 @@ def _rows(rows: Sequence[Mapping[str, Any]], *, plain: bool) -> Table:
     return table
 
 
-def _steps(steps: Mapping[str, Any], *, plain: bool) -> Table:
-    table = _table("step of the local path", "µs/page", plain=plain)
+def _all_steps(found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for row in found["results"]:
+        if steps := row["detail"].get("steps"):
+            yield f"step of {row['name']}", steps
+    if found["steps"]:
+        yield "step of the local path", found["steps"]
+
+
+def _steps(title: str, steps: Mapping[str, Any], *, plain: bool) -> Table:
+    table = _table(title, "µs/page", plain=plain)
     times = {name: value for name, value in steps.items() if name != "unit"}
     for name, value in times.items():
         table.add_row(name, f"{value:.1f}")

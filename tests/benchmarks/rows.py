@@ -78,6 +78,7 @@ class Scale:
     lsh_pages: int = 100_000
     labels: int = 75_000_000
     mwo_pages: int = 100_000
+    labels_in_force: int = 1_000_000
 
 
 @dataclass

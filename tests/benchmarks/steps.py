@@ -1,6 +1,6 @@
 """Where the time of one page goes: each step of the local path, by its own time.
 
-The steps' functions are wrapped while one replay runs; a step's time is what was spent in it and
+The steps' functions are wrapped while one run is made; a step's time is what was spent in it and
 in no step inside it, in CPU time: waiting for the disk is not in it. What no step accounts for is
 the rest.
 """
@@ -9,39 +9,49 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import wraps
 from importlib import import_module
-from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
 from tests.benchmarks.clock import pinned
-from tests.benchmarks.path import replay
 from tests.benchmarks.rows import Bench
 
 # In the order of a page's way. Each is named where it is called from.
-STEPS: dict[str, tuple[str, ...]] = {
+STEPS: Mapping[str, tuple[str, ...]] = {
     "read record": ("crawler.archives.reading:read_fast", "crawler.archives.reading:read_members"),
     "make page": ("crawler.archives.fast:judge",),
     "encode page": ("streams.feed:page_message",),
     "decode page": ("streams.fingerprinting:read_page",),
     "fingerprint": ("detector.fingerprint:fingerprints",),
+    "match labels": ("streams.labels.marking:Labeler.marks",),
+    "columns": ("streams.fingerprinting:block_of",),
     "rest of the row": ("streams.fingerprinting:FingerprintStage.process",),
     "encode block": ("streams.blocks:encode",),
     "append to log": ("streams.segments:LogWriter.append",),
     "read log": ("streams.segments:LogReader.read",),
-    "decode block": ("streams.indexing:read_block",),
+    "decode block": ("streams.indexing:read_block", "streams.neighboring:read_block"),
+    "discovery": ("streams.discovering:Discovering.add",),
+    "similar pages": (
+        "streams.similarity:Similarity.weighted",
+        "streams.similarity:Similarity.add",
+    ),
+    "labeled pages": ("streams.labeled:LabeledPages.judge_block",),
     "index": ("detector.neardup:NearDuplicateIndex.add",),
     "encode verdict": ("streams.judged:Reporter.verdict",),
     "encode alert": ("streams.judged:Reporter._alerts",),
     "rest of judging": ("streams.indexing:IndexStage.process",),
+    "neighborhoods": ("streams.neighboring:NeighborhoodStage.process",),
     "worker loop": ("streams.worker:Worker.step",),
     "commit": ("streams.local:LocalOutlet.flush", "streams.local:LocalInlet.commit"),
-    "snapshot": ("streams.worker:Snapshots.save", "streams.indexing:IndexStage.save"),
+    "snapshot": (
+        "streams.worker:Snapshots.save",
+        "streams.indexing:IndexStage.save",
+        "streams.neighboring:NeighborhoodStage.save",
+    ),
 }
 REST = "rest"
 
@@ -49,7 +59,8 @@ REST = "rest"
 class Stopwatch:
     """Time by step; inside a step, that of the outer one stands still."""
 
-    def __init__(self) -> None:
+    def __init__(self, steps: Mapping[str, tuple[str, ...]] = STEPS) -> None:
+        self._all = steps
         self.seconds: dict[str, float] = defaultdict(float)
         self._steps = [REST]
         self._since = time.thread_time()
@@ -104,19 +115,18 @@ class Stopwatch:
     def finish(self) -> dict[str, float]:
         """The seconds of each step, in the order of a page's way."""
         self._turn()
-        return {name: self.seconds[name] for name in (*STEPS, REST)}
+        return {name: self.seconds[name] for name in (*self._all, REST)}
 
-
-@contextmanager
-def watching(watch: Stopwatch) -> Iterator[None]:
-    """The steps' functions are wrapped within."""
-    with ExitStack() as stack:
-        for name, targets in STEPS.items():
-            for target in targets:
-                owner, attribute = _owner(target)
-                wrapped = watch.wrap(name, getattr(owner, attribute))
-                stack.enter_context(patch.object(owner, attribute, wrapped))
-        yield
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """The steps' functions are wrapped within."""
+        with ExitStack() as stack:
+            for name, targets in self._all.items():
+                for target in targets:
+                    owner, attribute = _owner(target)
+                    wrapped = self.wrap(name, getattr(owner, attribute))
+                    stack.enter_context(patch.object(owner, attribute, wrapped))
+            yield
 
 
 def _owner(target: str) -> tuple[Any, str]:
@@ -128,9 +138,11 @@ def _owner(target: str) -> tuple[Any, str]:
     return owner, attribute
 
 
-def by_step(bench: Bench) -> dict[str, float]:
-    """Microseconds a page of each step: the median over the rounds."""
-    runs = [_one(bench.corpus.archive, bench.directory) for _ in range(bench.scale.rounds + 1)]
+def measured(
+    work: Callable[[], object], steps: Mapping[str, tuple[str, ...]], bench: Bench
+) -> dict[str, float]:
+    """Microseconds a page of each step of this work: the median over the rounds."""
+    runs = [_one(work, steps) for _ in range(bench.scale.rounds + 1)]
     pages = bench.corpus.facts.pages
     return {name: median(_of(runs[1:], name)) / pages * 1e6 for name in runs[0]}
 
@@ -139,9 +151,9 @@ def _of(runs: Sequence[dict[str, float]], name: str) -> list[float]:
     return [run[name] for run in runs]
 
 
-def _one(archive: Path, directory: Path) -> dict[str, float]:
-    with TemporaryDirectory(dir=directory) as temporary, pinned():
-        watch = Stopwatch()
-        with watching(watch):
-            replay(archive, Path(temporary) / "bus")
+def _one(work: Callable[[], object], steps: Mapping[str, tuple[str, ...]]) -> dict[str, float]:
+    with pinned():
+        watch = Stopwatch(steps)
+        with watch.watching():
+            work()
         return watch.finish()

@@ -12,7 +12,16 @@ import numpy as np
 import pytest
 
 from deploy.kafka.broker import BrokerFailed
-from tests.benchmarks import __main__, index, kafka, lsh_speed, path, report, signatures
+from tests.benchmarks import (
+    __main__,
+    fingerprinting,
+    index,
+    kafka,
+    lsh_speed,
+    path,
+    report,
+    signatures,
+)
 from tests.benchmarks.__main__ import NAMES, names_of, path_of, run
 from tests.benchmarks.corpus import Response, build, responses
 from tests.benchmarks.documents import documents
@@ -23,6 +32,7 @@ from tests.benchmarks.steps import REST, STEPS, Stopwatch
 TINY = Scale(
     documents=20, rounds=1, window_pages=640, kafka_rounds=1, kafka_pages=24, hostile_bytes=2048,
     index_pages=(1024, 30_720), lsh_pages=600, labels=50_000, mwo_pages=1024,
+    labels_in_force=1000,
 )  # fmt: skip
 
 
@@ -60,7 +70,24 @@ def test_rows_of_a_broker_are_written(tmp_path: Path, broker: str) -> None:
 
 def test_every_planted_copy_is_found(tmp_path: Path) -> None:
     found = run(bench(tmp_path), ["warc_to_verdict"])
-    assert found["results"][0]["detail"]["alerts"] == found["corpus"]["copies"] == 4
+    alerts = found["results"][0]["detail"]["alerts"]
+    assert alerts["duplicate"] == found["corpus"]["copies"] == 4
+    assert alerts["labeled-content"] > 0
+
+
+def test_a_fingerprints_time_is_told_by_step(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = run(bench(tmp_path), [path.TO_FINGERPRINT])
+    (row,) = found["results"]
+    taken = row["detail"]["steps"]
+    assert taken.keys() == {"unit", *fingerprinting.STEPS, REST}
+    # Each function that is named is one that is called; these pages have no need of two.
+    assert {name for name, time in taken.items() if time == 0} == set()
+    report.show(found)
+    shown = capsys.readouterr().out
+    assert f"step of {path.TO_FINGERPRINT}" in shown
+    assert "weighted terms" in shown
 
 
 def test_a_corpus_is_written_once(tmp_path: Path) -> None:

@@ -1,0 +1,56 @@
+"""The labeled dataset that is in force while a replay is measured.
+
+Most of its chunks are on no page, as most of an encyclopedia's are; the others are those of one
+document in a hundred.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from detector.chunks import Chunks
+from detector.fingerprint import Document, fingerprints
+from detector.hashing import HashScheme
+from detector.label_build import LabelBuilder
+from detector.label_format import Label
+from detector.label_pack import open_pack
+from detector.ragged import Ragged, page_offsets
+from streams.labels.pushing import Desk
+from streams.local import LocalBus
+from streams.settings import Settings
+from streams.topology import label_store
+from tests.benchmarks.labels_speed import hashes
+from tests.benchmarks.rows import Bench
+
+_EVERY = 100
+
+
+def build(bench: Bench, path: Path) -> Path:
+    """Write the pack."""
+    scheme = HashScheme()
+    with TemporaryDirectory(dir=path.parent) as spill, LabelBuilder(Path(spill), scheme) as builder:
+        elsewhere = builder.label(Label(name="elsewhere", source="made up"))
+        builder.add_chunks(elsewhere, _made_up(bench.scale.labels_in_force))
+        here = builder.label(Label(name="here", source=f"one document in {_EVERY}"))
+        for document in bench.documents[::_EVERY]:
+            made = fingerprints([Document(document.html)], scheme)
+            builder.add_chunks(here, made.sketches.chunks)
+        builder.build(path)
+    return path
+
+
+def _made_up(count: int) -> Chunks:
+    column = hashes(1, count)
+    long = np.full(count, 200, np.uint32)
+    return Chunks(Ragged(column, page_offsets([count])), long, long, long)
+
+
+def put_in_force(pack: Path, settings: Settings) -> None:
+    """As `labels push` does on a local bus."""
+    bus = LocalBus(settings.bus.removeprefix("local:"))
+    desk = Desk(bus, label_store(settings), settings.scheme, lambda text: None)
+    desk.push(pack, open_pack(pack, settings.scheme))
+    bus.close()
