@@ -237,11 +237,13 @@ def host_of(address: str) -> tuple[int, int] | None:
 def image_term(address: str, host: str, url: str, base: str = "") -> str:
     """The term of an IMG on a page: the file's name, or the whole URL if it is on another host.
 
+    No address is no image, below any base.
+
     >>> image_term("/img/a.png?v=1", "example.org", ""), image_term("HTTP://CDN.net/A.png", "x", "")
     ('a.png', 'http://cdn.net/A.png')
     """
     scheme = _SCHEME.match(address)
-    if scheme and scheme[1].lower() not in ("http", "https"):
+    if not address or (scheme and scheme[1].lower() not in ("http", "https")):
         return address
     span = host_of(address)
     if span is None:
@@ -269,7 +271,7 @@ def _below(base: str, host_end: int, url: str, address: str) -> str:
     authority = _AUTHORITY.match(base, host_end)
     end = authority.end() if authority else host_end
     path = re.split("[?#]", base[end:])[0]
-    if address[:1] not in ("/", "\\") or not address:
+    if address[0] not in ("/", "\\"):
         end += max(path.rfind("/"), path.rfind("\\")) + 1
         tail = base[host_end:end]
         slash = "" if tail[-1:] in ("/", "\\") and tail else "/"

@@ -237,9 +237,11 @@ def picture_hash(
     """
     h, w, used, before = work.secrets[0], uint64(0), uint64(0), 0
     n = decoded(buf, at, end, end - at, look, text)
+    if n == 0:  # no image, below any base (HTML standard, "update the image data")
+        return False, h, 0
     where, start, stop = host_span(text, n)
     if where == RELATIVE and below_base:
-        from_root = 4 if n > 0 and _is_slash(text[0]) else 0
+        from_root = 4 if _is_slash(text[0]) else 0
         h, w, used = work.below[from_root], work.below[from_root + 1], work.below[from_root + 2]
         before = int64(work.below[from_root + 3])
         length = _put(text, 0, n, term, 0)

@@ -114,6 +114,13 @@ def test_images_below_a_base(base: str, src: str) -> None:
     )
 
 
+@pytest.mark.parametrize("base", ["http://cdn.test", "//", "/z/", "data:x"])
+@pytest.mark.parametrize("src", ["", "src", "src=''", "src=' \n'"])
+def test_an_image_without_an_address_is_none_below_any_base(base: str, src: str) -> None:
+    assert words(f'<base href="{base}">a<img {src}>b') == ["a", "b"]
+    assert image_term("", "www.alpha.test", _URL, base) == ""
+
+
 def test_a_page_and_its_mirror_have_the_same_image_terms() -> None:
     own = scan(b"<img src=http://a.test/x/p.png>", key=1, host="a.test")
     mirror = scan(b"<img src=/y/p.png>", key=1, host="b.test")
