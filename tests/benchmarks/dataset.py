@@ -1,11 +1,13 @@
 """The labeled dataset that is in force while a replay is measured.
 
 Most of its chunks are on no page, as most of an encyclopedia's are; the others are those of one
-document in a hundred.
+document in a hundred. What several of these share is their templates', and is not labeled, as in a
+real dataset.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,6 +24,7 @@ from streams.labels.pushing import Desk
 from streams.local import LocalBus
 from streams.settings import Settings
 from streams.topology import label_store
+from tests.benchmarks.documents import Document as Source
 from tests.benchmarks.labels_speed import hashes
 from tests.benchmarks.rows import Bench
 
@@ -35,11 +38,22 @@ def build(bench: Bench, path: Path) -> Path:
         elsewhere = builder.label(Label(name="elsewhere", source="made up"))
         builder.add_chunks(elsewhere, _made_up(bench.scale.labels_in_force))
         here = builder.label(Label(name="here", source=f"one document in {_EVERY}"))
-        for document in bench.documents[::_EVERY]:
-            made = fingerprints([Document(document.html)], scheme)
-            builder.add_chunks(here, made.sketches.chunks)
+        builder.add_chunks(here, _own(bench.documents[::_EVERY], scheme))
         builder.build(path)
     return path
+
+
+def _own(chosen: Sequence[Source], scheme: HashScheme) -> Chunks:
+    """The chunks that stand in one of these documents alone."""
+    made = [fingerprints([Document(one.html)], scheme).sketches.chunks for one in chosen]
+    found = np.concatenate([np.unique(chunks.hashes.values) for chunks in made])
+    lengths = dict[int, int]()
+    for chunks in made:
+        lengths |= zip(chunks.hashes.values.tolist(), chunks.lengths.tolist(), strict=True)
+    hashes_of, seen = np.unique(found, return_counts=True)
+    column = hashes_of[seen == 1]
+    long = np.array([lengths[value] for value in column.tolist()], np.uint32)
+    return Chunks(Ragged(column, page_offsets([len(column)])), long, long, long)
 
 
 def _made_up(count: int) -> Chunks:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import wraps
 from importlib import import_module
@@ -18,7 +18,6 @@ from typing import Any
 from unittest.mock import patch
 
 from tests.benchmarks.clock import pinned
-from tests.benchmarks.rows import Bench
 
 # In the order of a page's way. Each is named where it is called from.
 STEPS: Mapping[str, tuple[str, ...]] = {
@@ -139,16 +138,26 @@ def _owner(target: str) -> tuple[Any, str]:
 
 
 def measured(
-    work: Callable[[], object], steps: Mapping[str, tuple[str, ...]], bench: Bench
+    work: Callable[[], object],
+    steps: Mapping[str, tuple[str, ...]],
+    pages: int,
+    rounds: int,
+    *,
+    less: Callable[[], object] | None = None,
+    less_pages: int = 0,
 ) -> dict[str, float]:
-    """Microseconds a page of each step of this work: the median over the rounds."""
-    runs = [_one(work, steps) for _ in range(bench.scale.rounds + 1)]
-    pages = bench.corpus.facts.pages
-    return {name: median(_of(runs[1:], name)) / pages * 1e6 for name in runs[0]}
+    """Microseconds a page of each step of this work: the median over the rounds.
 
-
-def _of(runs: Sequence[dict[str, float]], name: str) -> list[float]:
-    return [run[name] for run in runs]
+    `less` is the beginning of the work, which is not counted.
+    """
+    _one(work, steps)
+    runs = []
+    for _ in range(rounds):
+        before = _one(less, steps) if less else dict[str, float]()
+        runs.append({name: time - before.get(name, 0) for name, time in _one(work, steps).items()})
+    return {
+        name: median(run[name] for run in runs) / (pages - less_pages) * 1e6 for name in runs[0]
+    }
 
 
 def _one(work: Callable[[], object], steps: Mapping[str, tuple[str, ...]]) -> dict[str, float]:
