@@ -18,7 +18,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from detector.contains import contains
 from detector.hashing import HashScheme, hex_of
 from detector.thresholds import PAPER_PAGES, Moments, Threshold, share
 from streams.columns import is_judged
@@ -116,6 +115,8 @@ class LabeledPages:
 
     def judge(self, row: Row, now: datetime) -> Labeled:
         """What is said of a page; it then counts for the threshold of those that follow."""
+        from detector.contains import contains  # numba, loaded by who really works
+
         marks = marks_of(row)
         error_page = row["status"] is not None and row["status"] not in _OK
         if marks.labels_version is None or row["revisit_of"] is not None or error_page:

@@ -151,6 +151,13 @@ def test_without_a_home_they_are_kept_with_temporary_files(
     assert installation.kept_in(**kept) == Path("None")  # others could put code there
 
 
+def test_no_command_loads_kernels_before_their_place_is_known(tmp_path: Path) -> None:
+    told = "import sys; import crawler.cli, streams.topology; print('numba' in sys.modules)"
+    loaded = [sys.executable, "-c", told]
+    done = run(loaded, cwd=tmp_path, env=environment(), text=True, capture_output=True, check=True)
+    assert done.stdout == "False\n"
+
+
 def test_another_installation_is_not_taken_for_this_one(
     installation: Installation, tmp_path: Path
 ) -> None:
