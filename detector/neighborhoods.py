@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from heapq import nlargest
 from typing import Any
@@ -140,10 +139,12 @@ class Neighborhoods:
     @property
     def threshold(self) -> float:
         """Above which badness a neighborhood is bad."""
-        together = Moments()
-        together.merge(self.neighborhoods)
-        together.merge(self.elsewhere)
-        return self._threshold.of(together)
+        here, there = self.neighborhoods, self.elsewhere
+        if there.count:
+            here = Moments(
+                here.count + there.count, here.total + there.total, here.squares + there.squares
+            )
+        return self._threshold.of(here)
 
     @property
     def page_threshold(self) -> float:
@@ -232,8 +233,9 @@ class Neighborhoods:
         for prefix in prefixes(gone.directory):
             node = self._nodes.get(prefix)
             if node is not None and gone.added.turn >= node.born:
-                with self._counted_anew(node):
-                    node.count(gone.added, -1)
+                files, badness = node.files, node.badness
+                node.count(gone.added, -1)
+                self._moved(node, files, badness)
                 node.name(gone.page, None)
                 changed.append(prefix)
         return changed
@@ -273,23 +275,26 @@ class Neighborhoods:
             self._left_open.pop(prefix, None)
         else:
             self._nodes.move_to_end(prefix)
-        with self._counted_anew(node):
-            # What was counted before the prefix was evicted is not in its sums any more.
-            if old is not None and old.turn >= node.born:
-                node.count(old, -1)
-            node.count(new, 1)
-        node.name(page.page, file)
-        if page.labels - node.labels:
+        files, badness = node.files, node.badness
+        # What was counted before the prefix was evicted is not in its sums any more.
+        if old is not None and old.turn >= node.born:
+            node.count(old, -1)
+        node.count(new, 1)
+        self._moved(node, files, badness)
+        if file is not None or node.worst:
+            node.name(page.page, file)
+        if not page.labels <= node.labels:
             node.labels = frozenset(sorted(node.labels | page.labels)[:MOST_LABELS])
 
-    @contextmanager
-    def _counted_anew(self, node: PrefixSums) -> Iterator[None]:
-        """The figure of a neighborhood changes within: out with the old one, in with the new."""
+    def _moved(self, node: PrefixSums, files: int, badness: int) -> None:
+        """The figure of a neighborhood has changed: out with the old one, in with the new."""
+        now = node.badness
+        if files and node.files and now == badness:
+            return
+        if files:
+            self.neighborhoods.remove(badness)
         if node.files:
-            self.neighborhoods.remove(node.badness)
-        yield
-        if node.files:
-            self.neighborhoods.add(node.badness)
+            self.neighborhoods.add(now)
 
     def _judge(
         self, touched: list[str]

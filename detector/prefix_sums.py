@@ -63,9 +63,10 @@ class PrefixSums:
         """Count a page's chunks in, or out again."""
         if added.total:
             self.files += times
-            self.shares += times * share(added.labeled, added.total)
-            self.labeled += times * added.labeled
             self.chunks += times * added.total
+            if added.labeled:
+                self.shares += times * share(added.labeled, added.total)
+                self.labeled += times * added.labeled
 
     def name(self, page: int, file: File | None) -> None:
         """Name the page among the worst files as it is now, or not at all."""

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
 MOST_COMPONENTS = 96
 LONGEST_PREFIX = 2048
@@ -20,6 +21,7 @@ _LOOPS = 3  # times that a run of components stands in a row: once more than any
 _SHORT = 2  # characters: `/0/0/0/` is how storage is laid out, `/img/img/img/` is a loop
 _SHORT_LOOPS = 5
 _OCCURRENCES = 5
+_DIRECTORIES = 4096  # a crawl takes many pages of a directory, and they come near each other
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,14 @@ class Trap:
 
     prefix: str
     reason: Literal["deep", "loop", "repeated"]
+
+
+class _Directory(NamedTuple):
+    """What all pages of a directory share; `trapped`: each of them has to be looked at."""
+
+    prefixes: tuple[str, ...]
+    components: frozenset[str]
+    trapped: bool
 
 
 def prefixes(url: str) -> list[str]:
@@ -39,12 +49,35 @@ def prefixes(url: str) -> list[str]:
     >>> prefixes("http://arxiv.org")
     ['http://arxiv.org/']
     """
+    directory, _ = _cut(url)
+    return list(_directory(directory).prefixes) if directory else _prefixes(url)
+
+
+def _prefixes(url: str) -> list[str]:
     host, path = _split(url)
     found, end = [f"{host}/"], path.find("/", 1)
     while end >= 0 and len(host) + end < LONGEST_PREFIX:
         found.append(host + path[: end + 1])
         end = path.find("/", end + 1)
     return found
+
+
+def _cut(url: str) -> tuple[str, str]:
+    """Directory and file name; of a URL that is unusual, nothing."""
+    path = url.partition("?")[0].partition("#")[0]
+    end = path.rfind("/") + 1
+    if not 0 < end <= LONGEST_PREFIX or path[end - 2 : end] == "//":
+        return "", ""
+    return path[:end], path[end:]
+
+
+@lru_cache(_DIRECTORIES)
+def _directory(url: str) -> _Directory:
+    components = _split(url)[1].split("/")[1:-1]
+    distinct = frozenset(components)
+    # With a file name, there is one component more.
+    trapped = len(distinct) < len(components) or len(components) >= MOST_COMPONENTS
+    return _Directory(tuple(_prefixes(url)), distinct, trapped)
 
 
 def crawl_trap(url: str) -> Trap | None:
@@ -54,6 +87,15 @@ def crawl_trap(url: str) -> Trap | None:
     Trap(prefix='http://a.org/x/', reason='loop')
     >>> crawl_trap("http://a.org/2014/01/01/01.html")
     """
+    directory, name = _cut(url)
+    if directory:
+        known = _directory(directory)
+        if not known.trapped and name not in known.components:
+            return None
+    return _crawl_trap(url)
+
+
+def _crawl_trap(url: str) -> Trap | None:
     host, path = _split(url)
     components = path.split("/")[1:]
     if components and not components[-1]:

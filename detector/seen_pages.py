@@ -68,8 +68,8 @@ class SeenPages:
             row, gone = self._claim()
             self._rows[page] = row
             self._pages[row] = page
-        for column, value in zip(self._columns, added, strict=True):
-            column[row] = value
+        at, labeled, total, turn = self._columns
+        at[row], labeled[row], total[row], turn[row] = added
         self._directories[row] = directory
         return gone
 

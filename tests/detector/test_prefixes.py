@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detector.prefixes import LONGEST_PREFIX, crawl_trap, prefixes
+from detector.prefixes import LONGEST_PREFIX, _crawl_trap, _prefixes, crawl_trap, prefixes
 
 components = st.lists(st.text("ab.-%é", max_size=3), max_size=120)
 
@@ -17,6 +17,23 @@ def test_every_directory_is_a_neighborhood(components: list[str], tail: str) -> 
     found = prefixes("http://h.org" + path + tail)
     wanted = ["http://h.org" + path[: i + 1] for i, char in enumerate(path) if char == "/"]
     assert found == wanted
+
+
+short = st.lists(st.sampled_from(["a", "b", "", "abc", "é"]), max_size=8)
+many = st.lists(st.sampled_from(["a", "bcd"]), min_size=90, max_size=100)
+
+
+@given(
+    st.sampled_from(["http://h.org", "http://h.org/", "http://h.org//", "", "/", "x/", "http://"]),
+    short | many,
+    st.sampled_from(["", "?", "?q=/a/a/a/", "#/b/", "#?"]),
+)
+def test_what_is_known_of_a_directory_changes_nothing(
+    host: str, components: list[str], tail: str
+) -> None:
+    url = host + "/".join(components) + tail
+    assert prefixes(url) == _prefixes(url)
+    assert crawl_trap(url) == _crawl_trap(url)
 
 
 def test_a_url_of_a_megabyte_has_few_neighborhoods() -> None:
