@@ -74,7 +74,7 @@ class LabeledPages:
             return [NOT_JUDGED] * len(block)
         sizes = {name: pc.list_value_length(block.column(name)) for name in _COUNTED}
         labeled = pc.greater(pc.add(sizes["labeled"], sizes["file_labels"]), 0)
-        rows = iter(block.filter(labeled).select(_COLUMNS).to_pylist())
+        rows = iter(block.select(_COLUMNS).filter(labeled).to_pylist())
         found = []
         pages = zip(
             block.column("page").to_pylist(), labeled.to_pylist(), versions,
