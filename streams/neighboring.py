@@ -257,7 +257,7 @@ def _counted(block: pa.RecordBatch) -> list[tuple[PageFacts, str | None]]:
         chunks, labeled = (
             pc.list_value_length(block.column(name)) for name in ("chunks", "labeled")
         )
-        marked = pc.greater(labeled, 0)
+        marked = pa.array(labeled.to_numpy(zero_copy_only=False) > 0)
         names = [field.name for field in LABEL_FIELDS]
         marks = map(marks_of, block.select(names).filter(marked).to_pylist())
         stopped = block.column("stopped").to_pylist()
