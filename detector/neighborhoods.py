@@ -303,6 +303,8 @@ class Neighborhoods:
         opened, closed = [], []
         for prefix in touched:
             node = self._nodes[prefix]
+            if not (node.shares or node.open):
+                continue
             badness = node.badness / _ONE
             if not node.open and node.files >= self._min_files and badness > threshold:
                 node.open = True

@@ -72,8 +72,9 @@ class LabeledPages:
         if not any(versions):
             return [NOT_JUDGED] * len(block)
         sizes = {name: pc.list_value_length(block.column(name)) for name in _COUNTED}
-        labeled = pc.greater(pc.add(sizes["labeled"], sizes["file_labels"]), 0)
-        rows = iter(block.filter(labeled).select(_COLUMNS).to_pylist())
+        some = pc.add(sizes["labeled"], sizes["file_labels"])
+        labeled = pa.array(some.to_numpy(zero_copy_only=False) > 0)
+        rows = iter(block.select(_COLUMNS).filter(labeled).to_pylist())
         found = []
         pages = zip(
             block.column("page").to_pylist(), labeled.to_pylist(), versions,

@@ -11,7 +11,7 @@ page stands. Chunks are counted without stop chunks (Ardi, Heidemann 2014, §3.4
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from heapq import nsmallest
@@ -28,19 +28,18 @@ from detector.thresholds import PAPER_NEIGHBORHOODS, Moments, Threshold
 from streams import topics
 from streams.blocks import read_block
 from streams.bus import Message, Outgoing
+from streams.columns import is_judged, times_of
 from streams.marks import LABEL_FIELDS, Marks, marks_of
 from streams.neighborhood_log import NeighborhoodLog, take_up_part
 from streams.neighborhood_reports import RANKS, Cause, neighborhood_alert, trap_alert
 from streams.questions import BadQuestion, Parameters, Rows, number
 from streams.records import DeadLetter
-from streams.reports import at_us
+from streams.reports import moment
 from streams.snapshot import State
 from streams.stages import Output
 from streams.urls import canonical
 from streams.wire import Malformed, WireError, alert_message, dead_letter_message
 
-_PAGE = ("page", "url", "fetched_at", "status", "revisit_of")
-_OK = range(200, 300)
 _ROW_BYTES, _PAGE_BYTES = 700, 150
 _TOP = 20
 
@@ -86,7 +85,8 @@ class NeighborhoodStage:
         pages = 0
         for message in messages:
             try:
-                rows = list(_rows(read_block(message, self._scheme)))
+                block = read_block(message, self._scheme)
+                counted = _counted(block)
             except WireError as error:
                 out.dead[error.reason] += 1
                 out.messages.append(dead_letter_message(self._dead_letter(message, error)))
@@ -94,9 +94,10 @@ class NeighborhoodStage:
             part = message.partition.number
             hoods = self._part(part)
             hoods.elsewhere = self._elsewhere(part)
-            for row in rows:
-                self._count(row, part, hoods, out)
-            pages += len(rows)
+            for facts, version in counted:
+                self._count(facts, version, part, hoods, out)
+            out.events["uncounted"] += len(block) - len(counted)
+            pages += len(block)
         return Output(out.messages, pages, out.dead, out.events)
 
     def _part(self, part: int) -> Neighborhoods:
@@ -123,20 +124,21 @@ class NeighborhoodStage:
             at=self._clock(),
         )
 
-    def _count(self, row: Mapping[str, Any], part: int, hoods: Neighborhoods, out: Output) -> None:
-        if row["revisit_of"] is not None or (row["status"] or 200) not in _OK:
-            out.events["uncounted"] += 1
-            return
-        marks = marks_of(row)
-        facts = _facts(row, marks)
+    def _count(
+        self, facts: PageFacts, version: str | None, part: int, hoods: Neighborhoods, out: Output
+    ) -> None:
         change = hoods.add(facts)
-        cause = Cause(facts.url, row["fetched_at"], marks.labels_version, self._clock())
-        out.messages.extend(self._reports(change, cause))
+        if change.opened or change.closed or change.new_trap:
+            cause = Cause(facts.url, moment(facts.at), version, self._clock())
+            out.messages.extend(self._reports(change, cause))
         if self._log is not None:
-            self._log.note(part, facts, row["fetched_at"], change)
-        out.events["trapped"] += change.trap is not None
-        out.events["prefix-evicted"] += change.evicted
-        out.events["page-forgotten"] += change.forgotten is not None
+            self._log.note(part, facts, moment(facts.at), change)
+        if change.trap is not None:
+            out.events["trapped"] += 1
+        if change.evicted:
+            out.events["prefix-evicted"] += change.evicted
+        if change.forgotten is not None:
+            out.events["page-forgotten"] += 1
 
     def _reports(self, change: Change, cause: Cause) -> Iterator[Outgoing]:
         if change.trap is not None and change.new_trap:
@@ -248,26 +250,43 @@ def _shown(found: Neighborhood) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _rows(block: pa.RecordBatch) -> list[dict[str, Any]]:
-    """What is counted of each page: canonical URL, fetch, labels, and how many chunks it has."""
-    names = [*_PAGE, *(field.name for field in LABEL_FIELDS)]
+def _counted(block: pa.RecordBatch) -> list[tuple[PageFacts, str | None]]:
+    """The pages of a block that are counted, each with the version of its labels."""
     try:
-        rows: list[dict[str, Any]] = block.select(names).to_pylist()
-        counts = pc.list_value_length(block.column("chunks")).to_pylist()
-        for row, count in zip(rows, counts, strict=True):
-            row["chunks"], row["url"] = count, canonical(row["url"])
-    except (pa.ArrowException, BadPage, ValueError, OverflowError) as error:
+        urls = list(map(canonical, block.column("url").to_pylist()))
+        chunks, labeled = (
+            pc.list_value_length(block.column(name)) for name in ("chunks", "labeled")
+        )
+        marked = pa.array(labeled.to_numpy(zero_copy_only=False) > 0)
+        names = [field.name for field in LABEL_FIELDS]
+        marks = map(marks_of, block.select(names).filter(marked).to_pylist())
+        stopped = block.column("stopped").to_pylist()
+        versions = block.column("labels_version").to_pylist()
+    except (pa.ArrowException, BadPage, ValueError) as error:
         raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
-    return rows
+    rows = zip(
+        is_judged(block).tolist(), block.column("page").to_pylist(), urls,
+        times_of(block, "fetched_at"), chunks.to_pylist(), stopped, marked.to_pylist(), versions,
+        strict=True,
+    )  # fmt: skip
+    found = []
+    for counts, page, url, at, total, stops, some, version in rows:
+        mine = next(marks) if some else None
+        if counts:
+            out = {place for place in stops if place < total}
+            found.append((_facts(page, url, at or 0, total, out, mine), version))
+    return found
 
 
-def _facts(row: Mapping[str, Any], marks: Marks) -> PageFacts:
-    stopped = {at for at in marks.stopped if at < row["chunks"]}
-    labeled = {at for at in marks.labeled if at < row["chunks"]} - stopped
+def _facts(
+    page: int, url: str, at: int, chunks: int, stopped: set[int], marks: Marks | None
+) -> PageFacts:
+    if marks is None:
+        return PageFacts(page, url, at, 0, chunks - len(stopped))
+    labeled = {place for place in marks.labeled if place < chunks} - stopped
     by = zip(marks.labeled, marks.labeled_by, strict=False)
     return PageFacts(
-        page=row["page"], url=row["url"], at=at_us(row["fetched_at"]), labeled=len(labeled),
-        total=row["chunks"] - len(stopped),
-        labels=frozenset(name for at, name in by if at in labeled),
+        page=page, url=url, at=at, labeled=len(labeled), total=chunks - len(stopped),
+        labels=frozenset(name for place, name in by if place in labeled),
         severity=RANKS.get(marks.labels_severity, 0) if labeled else 0,
     )  # fmt: skip
