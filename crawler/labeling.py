@@ -28,6 +28,7 @@ from streams import kernels
 from streams.cli_labels import app, opened, show_summary
 from streams.console import fail, say
 from streams.options import ConfigOption, JsonOption, settings
+from streams.settings import Settings
 from streams.topology import stop_list
 from streams.urls import place
 
@@ -84,7 +85,24 @@ def build(
         label = Label(name=name, source=source, note=note, severity=severity)
     except ValueError as error:
         fail(f"labels build: {error}", 2)
-    wanted = _urls(urls)
+    summary = build_pack(
+        found, label, sources, output, min_length=min_length, wanted=_urls(urls)
+    )  # fmt: skip
+    show_summary(summary, json=json)
+    if damaged := summary["left_out"].get("damaged"):
+        fail(f"{damaged} records were damaged and are not in the pack", 1)
+
+
+def build_pack(
+    found: Settings,
+    label: Label,
+    sources: Sequence[str],
+    output: Path,
+    *,
+    min_length: int = 100,
+    wanted: frozenset[str] | None = None,
+) -> dict[str, Any]:
+    """A pack of everything in the sources; what it came to. Ends the command where it cannot."""
     inputs = [_input(text) for text in sources]
     kernels.prepare(say)
     from detector.label_build import LabelBuilder
@@ -113,10 +131,7 @@ def build(
                 report = builder.build(output)
     except OSError as error:
         fail(f"{error.filename or output}: {error.strerror or error}: the pack was not written", 3)
-    summary = _summary(report, told.pages, reading.left_out)
-    show_summary(summary, json=json)
-    if damaged := reading.left_out["damaged"]:
-        fail(f"{damaged} records were damaged and are not in the pack", 1)
+    return _summary(report, told.pages, reading.left_out)
 
 
 def _summary(report: BuildReport, pages: int, left_out: Counter[str]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -190,6 +191,8 @@ def diff(old: PackArgument, new: PackArgument, json: JsonOption = False) -> None
 )
 def verify(pack: PackArgument, json: JsonOption = False) -> None:
     """Verify a pack."""
+    with suppress(DamagedPack):
+        opened(pack, None)  # ends the command where it is no pack, rather than a damaged one
     damage = _damage(pack)
     found: dict[str, Any] = {"pack": str(pack), "ok": not damage, "damage": list(damage)}
     if not damage:

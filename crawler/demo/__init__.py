@@ -1,1 +1,1 @@
-"""A small seeded web of copies and innocents, with the truth about each page."""
+"""A small seeded web of copies and innocents, and a brand that is labeled, with the truth."""

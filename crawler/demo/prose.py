@@ -36,6 +36,10 @@ _LINKS = (
     "Later,", "That year", "In the end", "Some say that", "By all accounts", "Meanwhile",
     "Two weeks on,", "According to the minutes,", "As it happened,", "Strictly speaking,",
 )  # fmt: skip
+_SYLLABLES = (
+    "mar", "low", "tre", "sick", "ban", "dor", "fen", "wick", "hal", "ston", "pel", "gar", "rin",
+    "tham", "cob", "ley", "ost", "ver", "nan", "quil", "sut", "ber", "dun", "mel", "yar", "kett",
+)  # fmt: skip
 
 
 def sentence(rng: random.Random) -> str:
@@ -56,3 +60,16 @@ def title(rng: random.Random) -> str:
     """A headline."""
     text = f"{rng.choice(_OBJECTS)}, {rng.choice(_ENDINGS)}"
     return text[0].upper() + text[1:]
+
+
+def names(rng: random.Random) -> tuple[str, ...]:
+    """People and places that only one text is about."""
+    return tuple("".join(rng.sample(_SYLLABLES, 3)).capitalize() for _ in range(8))
+
+
+def paragraph_about(rng: random.Random, who: tuple[str, ...]) -> str:
+    """A paragraph with these names in it: so many words of its own tell a text from others."""
+    return " ".join(
+        f"{sentence(rng)[:-1]}, say {' and '.join(rng.sample(who, 3))}."
+        for _ in range(rng.randint(3, 6))
+    )

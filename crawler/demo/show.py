@@ -1,76 +1,60 @@
-"""The demo itself: write the web as an archive, replay it, show what was found."""
+"""The demo itself: write the web as an archive, label a brand, replay, show what was found."""
 
 from __future__ import annotations
 
 import shutil
 import sys
 import threading
-from collections import defaultdict
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from crawler.commands import run_replay
 from crawler.cursors import Cursors
 from crawler.demo.archive import write_warc
-from crawler.demo.web import DemoPage, duplicates, web
+from crawler.demo.brand import BRAND, HOST, brand, whole_web
+from crawler.demo.telling import Told, tell
+from crawler.demo.truth import DISCOVER_PAGES, DISCOVER_SITES, LABEL, planted
 from crawler.errors import SourceError
 from crawler.found import Limits
 from crawler.jobs import Reader, job_of
+from crawler.labeling import build_pack
+from detector.label_format import Label
 from streams import reading
-from streams.console import print_aligned, print_json, print_line
+from streams.asking import Ask
+from streams.console import print_aligned, print_json, print_line, say
+from streams.labels.pushing import Desk
 from streams.records import Alert
-from streams.settings import Settings
-from streams.showing import ID_SHOWN, short_url
-from streams.topology import open_bus
+from streams.settings import Settings, resolve
+from streams.showing import ID_SHOWN
+from streams.topology import label_store, open_bus
 
 _MARK = ".reusewatch-demo"
+_CONFIG = f"""\
+# The demo's settings: what comes to be common does so sooner in a small web.
+discover_pages = {DISCOVER_PAGES}
+discover_sites = {DISCOVER_SITES}
+"""
 
 
 def run_demo(directory: Path, *, json: bool) -> None:
     """Everything from nothing, in a directory of its own."""
     _begin(directory)
-    pages = web()
+    settings = _settings(directory)
+    known, pages = brand(), whole_web()
+    pack = _label(directory, settings)
     archive = directory / "web.warc.gz"
     write_warc(pages, archive)
-    settings = Settings(bus=f"local:{directory / 'state'}")
-    reader = Reader(settings.scheme, Limits())
-    stop = threading.Event()
-    job = job_of([str(archive)], [], None, reader=reader, settle_seconds=0, stop=stop)
-    run_replay(settings, job, Cursors(directory / "state"), stop, quiet=True)
-    command, bus = _command(), f"--bus {settings.bus}"
+    _replay(archive, settings, directory)
     found = list(reading.alerts(open_bus(settings)))
     if json:
         for alert in found:
             print_json(alert)
         return
-    _show(found, pages, archive)
-    planted = duplicates(pages)
-    right = sum(a.url in planted and a.donors[0].url == planted[a.url] for a in found if a.url)
-    print_line(
-        f"{len(planted)} such copies were planted: {right} are found, each with its original."
-    )
-    changed = sum(page.role in ("renavigated", "restamped") for page in pages)
-    print_line(
-        f"{changed} more are changed a little (navigation, a timestamp): words that differ are"
-    )
-    print_line("no exact duplicate. The error pages and the shop's template are innocent.")
-    print_line()
-    print_line("What to do next:")
-    print_aligned(
-        [
-            ("one alert, with evidence", f"{command} alerts show {found[0].id[:ID_SHOWN]} {bus}"),
-            ("all of them, as JSON", f"{command} alerts --json {bus}"),
-            ("every page", f"{command} verdicts {bus}"),
-            ("archives of yours", f"{command} replay PATH…"),
-        ]
-    )
-
-
-def _command() -> str:
-    """How to run the command in this shell: its name, if that is on the path."""
-    started = Path(sys.argv[0])
-    known = shutil.which(started.name) or started.name != "reusewatch"
-    return "reusewatch" if known else str(started)
+    clusters = Ask(settings, "index")("clusters", {"top": "10"}).answers
+    under = {"under": HOST, "top": "10", "files": "1"}
+    directories = Ask(settings, "neighborhoods")("neighborhoods", under).answers
+    truth = planted(pages)
+    tell(Told(pages, len(known), archive, pack, found, truth, clusters, directories))
+    _say_what_next(found, settings)
 
 
 def _begin(directory: Path) -> None:
@@ -82,29 +66,55 @@ def _begin(directory: Path) -> None:
     (directory / _MARK).touch()
 
 
-def _show(found: list[Alert], pages: list[DemoPage], archive: Path) -> None:
-    hosts = {urlsplit(page.url).netloc for page in pages}
-    copies = {page.url: page.role for page in pages if page.is_duplicate}
-    print_line(f"{len(pages)} pages of {len(hosts)} hosts were replayed from {archive}.")
-    print_line(f"{len(found)} alerts, all of the kind duplicate:")
-    by_host: dict[str, list[Alert]] = defaultdict(list)
-    for alert in found:
-        by_host[urlsplit(alert.url or "").netloc].append(alert)
-    for host, alerts in by_host.items():
-        role = copies.get(alerts[0].url or "", "mirror")
-        print_line()
-        print_line(f"{host}: {_MEANINGS[role].format(len(alerts))}")
-        head = ("alert", "its page", "was first seen at")
-        print_aligned([head, *map(_row, alerts)])
-    print_line()
+def _settings(directory: Path) -> Settings:
+    """The defaults, but for what stands in the demo's own file."""
+    file = directory / "reusewatch.toml"
+    file.write_text(_CONFIG)
+    return resolve({"bus": f"local:{directory / 'state'}"}, environ={}, file=file).settings
 
 
-_MEANINGS = {
-    "mirror": "{} pages are files that other sites served before, byte for byte.",
-    "reformatted": "{} pages have all words of other sites' pages, in other markup.",
-}
+def _label(directory: Path, settings: Settings) -> Path:
+    """The brand's site as a label pack in force: `labels build` and `labels push`."""
+    archive, pack = directory / "brand.warc.gz", directory / f"{LABEL}.pack"
+    write_warc(brand(), archive)
+    label = Label(
+        name=LABEL, source=f"https://www.{BRAND}/", note="the bank's own pages",
+        severity="critical",
+    )  # fmt: skip
+    build_pack(settings, label, [str(archive)], pack)
+    from detector.label_pack import open_pack
+
+    desk = Desk(open_bus(settings), label_store(settings), settings.scheme, say)
+    desk.push(pack, open_pack(pack, settings.scheme))
+    return pack
 
 
-def _row(alert: Alert) -> tuple[str, str, str]:
-    path = urlsplit(alert.url or "").path
-    return alert.id[:ID_SHOWN], path, short_url(alert.donors[0].url)
+def _replay(archive: Path, settings: Settings, directory: Path) -> None:
+    reader = Reader(settings.scheme, Limits())
+    stop = threading.Event()
+    job = job_of([str(archive)], [], None, reader=reader, settle_seconds=0, stop=stop)
+    run_replay(settings, job, Cursors(directory / "state"), stop, quiet=True)
+
+
+def _say_what_next(found: list[Alert], settings: Settings) -> None:
+    command, bus = _command(), f"--bus {settings.bus}"
+    print_line("What to do next:")
+    print_aligned(
+        [
+            ("one alert, with evidence", f"{command} alerts show {found[0].id[:ID_SHOWN]} {bus}"),
+            ("all of them, as JSON", f"{command} alerts --json {bus}"),
+            ("every page", f"{command} verdicts {bus}"),
+            ("families of copies", f"{command} clusters {bus}"),
+            ("pages like one page", f"{command} similar URL {bus}"),
+            ("the worst directories", f"{command} neighborhoods {bus}"),
+            ("what is labeled", f"{command} labels show {bus}"),
+            ("archives of yours", f"{command} replay PATH…"),
+        ]
+    )
+
+
+def _command() -> str:
+    """How to run the command in this shell: its name, if that is on the path."""
+    started = Path(sys.argv[0])
+    known = shutil.which(started.name) or started.name != "reusewatch"
+    return "reusewatch" if known else str(started)

@@ -9,9 +9,9 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from html import escape
 from typing import Literal
 
+from crawler.demo.markup import Article, article, html_of, plain
 from crawler.demo.prose import paragraph, title
 
 SEED = 2014
@@ -27,6 +27,13 @@ Role = Literal[
     "restamped",     # only a timestamp differs
     "template",      # one template, each page with an item of its own: innocent
     "error",         # the error page that every server has
+    "known",         # a page of the brand: it is labeled, and not crawled
+    "lifted",        # paragraphs of the brand among words of its own
+    "stolen",        # a file of the brand, byte for byte
+    "stuffed",       # in a directory of pages that are mostly the brand's paragraphs
+    "hobby",         # on the same host as that directory, with words of its own: innocent
+    "notice",        # words of its own, and a paragraph that many sites have
+    "endless",       # one of the URLs that a calendar makes for ever
 ]  # fmt: skip
 
 
@@ -41,17 +48,6 @@ class DemoPage:
     copy_of: str | None = None
     status: int = 200
 
-    @property
-    def is_duplicate(self) -> bool:
-        """Whether a page of another site has the same words and came before."""
-        return self.role in ("mirror", "reformatted")
-
-
-@dataclass(frozen=True, slots=True)
-class _Article:
-    title: str
-    paragraphs: tuple[str, ...]
-
 
 def web(seed: int = SEED) -> list[DemoPage]:
     """All pages, in the order in which a crawl fetches them."""
@@ -62,19 +58,14 @@ def web(seed: int = SEED) -> list[DemoPage]:
     return pages
 
 
-def duplicates(pages: list[DemoPage]) -> dict[str, str]:
-    """The truth about exact duplicates: copy → original."""
-    return {page.url: page.copy_of for page in pages if page.is_duplicate and page.copy_of}
-
-
 def _pages(rng: random.Random) -> Iterator[DemoPage]:
-    articles: dict[str, _Article] = {}
+    articles: dict[str, Article] = {}
     for site in ORIGINALS:
         for number in range(1, PAGES_A_SITE + 1):
-            article = _article(rng)
+            text = article(rng)
             url = f"https://www.{site}/articles/{number}.html"
-            articles[url] = article
-            yield _page(url, "original", _html(site, article))
+            articles[url] = text
+            yield _page(url, "original", html_of(site, text))
     yield from _template_pages(rng)
     urls = list(articles)
     for url in rng.sample(urls, 8):
@@ -89,34 +80,30 @@ def _pages(rng: random.Random) -> Iterator[DemoPage]:
         yield replace(_page(f"https://{site}/gone", "error", html), status=404)
 
 
-def _article(rng: random.Random) -> _Article:
-    return _Article(title(rng), tuple(paragraph(rng) for _ in range(rng.randint(5, 9))))
-
-
 def _page(url: str, role: Role, html: str, copy_of: str | None = None) -> DemoPage:
     return DemoPage(url, role, BEGIN, html, copy_of)
 
 
-def _copy(base: str, of: str, role: Role, article: _Article) -> DemoPage:
+def _copy(base: str, of: str, role: Role, article: Article) -> DemoPage:
     host, _, path = of.removeprefix("https://www.").partition("/")
     site = host if role == "mirror" else "daily-digest.example"
-    html = _plain(host, article) if role == "reformatted" else _html(site, article)
+    html = plain(host, article) if role == "reformatted" else html_of(site, article)
     return _page(f"{base}/{host}/{path}", role, html, of)
 
 
-def _restamped(articles: dict[str, _Article], urls: list[str]) -> Iterator[DemoPage]:
+def _restamped(articles: dict[str, Article], urls: list[str]) -> Iterator[DemoPage]:
     for number, of in enumerate(urls):
         stamp = f"<p>Page served at 0{number}:17:5{number} by web{number}</p>"
         host, _, path = of.removeprefix("https://www.").partition("/")
-        html = _html(host, articles[of]).replace("</main>", f"{stamp}</main>")
+        html = html_of(host, articles[of]).replace("</main>", f"{stamp}</main>")
         yield _page(f"https://cache.edge-copy.example/{host}/{path}", "restamped", html, of)
 
 
 def _template_pages(rng: random.Random) -> Iterator[DemoPage]:
     """A shop: much boilerplate, a few words that differ."""
     for number in range(1, 9):
-        item = _Article(f"Lot {number}: {title(rng)}", (paragraph(rng), *_BOILERPLATE))
-        html = _html("lamp-auctions.example", item)
+        item = Article(f"Lot {number}: {title(rng)}", (paragraph(rng), *_BOILERPLATE))
+        html = html_of("lamp-auctions.example", item)
         yield _page(f"https://lamp-auctions.example/lots/{number}", "template", html)
 
 
@@ -128,32 +115,3 @@ _BOILERPLATE = (
     "Payment is due within a week. Lots that are not collected within a month are stored at the "
     "expense of the buyer. Disputes are settled by the court of the county.",
 )
-
-
-def _html(site: str, article: _Article) -> str:
-    name = site.split(".", maxsplit=1)[0].replace("-", " ").title()
-    links = "".join(
-        f'<li><a href="/{word}/">{word.title()} of the {name}</a></li>'
-        for word in ("news", "letters", "archive", "contact")
-    )
-    body = "\n".join(f"<p>{escape(text)}</p>" for text in article.paragraphs)
-    return (
-        f"<!DOCTYPE html>\n<html><head><title>{escape(article.title)} | {name}</title>"
-        f"<style>body {{ margin: 3em }}</style></head>\n<body><nav><ul>{links}</ul></nav>\n"
-        f"<main><h1>{escape(article.title)}</h1>\n{body}\n</main>\n"
-        f"<footer>{name}, all rights reserved</footer></body></html>\n"
-    )
-
-
-def _plain(site: str, article: _Article) -> str:
-    """The same words as `_html`, without its markup."""
-    name = site.split(".", maxsplit=1)[0].replace("-", " ").title()
-    links = "".join(
-        f"<div>{word.title()} of the {name}</div>"
-        for word in ("news", "letters", "archive", "contact")
-    )
-    body = "<br><br>".join(escape(text) for text in article.paragraphs)
-    return (
-        f"<html><title>{escape(article.title)} | {name}</title><body bgcolor=white>{links}"
-        f"<b>{escape(article.title)}</b><div class=x>{body}</div><i>{name}, all rights reserved</i>"
-    )

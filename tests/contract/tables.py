@@ -7,12 +7,15 @@ a major version.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from crawler.demo.brand import whole_web
+from crawler.demo.truth import planted
 from streams import schemas
 from tests.command import Done, run
 
@@ -39,12 +42,20 @@ SUMMARY = {
     "records", "pages", "skipped", "damaged", "dead_letters", "alerts", "seconds",
 }  # fmt: skip
 DEAD_LETTER = {"reason", "source", "offset", "url", "detail", "at"}
+NEIGHBORHOOD = {"prefix", "files", "badness", "chunk_ratio", "open"}
+CLUSTER = {"cluster", "representative", "size", "sites", "diameter", "urls"}
+SIMILAR = {"url", "mwo", "b", "c"}
+LABEL = {"name", "files", "chunks", "version", "scheme", "source"}
 CHECK = {"check", "ok", "found", "wanted", "do"}
 SETTING = {"name", "value", "from"}
 
 COMMANDS = [
     [], ["demo"], ["replay"], ["crawl"], ["work"], ["alerts"], ["alerts", "show"], ["verdicts"],
     ["dead-letters"], ["topics"], ["topics", "create"], ["topics", "check"], ["doctor"], ["config"],
+    ["clusters"], ["similar"], ["neighborhoods"], ["fingerprint"], ["labels"], ["labels", "build"],
+    ["labels", "show"], ["labels", "merge"], ["labels", "diff"], ["labels", "verify"],
+    ["labels", "push"], ["labels", "remove"], ["labels", "rollback"], ["labels", "preview"],
+    ["labels", "discover"], ["labels", "propose-stops"],
 ]  # fmt: skip
 
 # topic → key, schema, content type
@@ -54,9 +65,19 @@ TOPICS: dict[str, tuple[str | None, str, str]] = {
     "verdicts": ("id", "verdict/1", "application/json"),
     "alerts": ("id", "alert/1", "application/json"),
     "dead-letters": (None, "dead-letter/1", "application/json"),
+    "label-packs": (None, "label-pack/1", "application/octet-stream"),
+    "neighborhoods": (None, "neighborhood-part/1", "application/json"),
+    "moments": (None, "moments/1", "application/json"),
 }
 CLOUD_EVENT = {"ce_specversion", "ce_id", "ce_type", "ce_source", "ce_time"}
-DEMO_COPIES = 13
+
+# What the demo plants, by kind of alert.
+PLANTED = Counter(str(one.kind) for one in planted(whole_web()))
+DEMO_ALERTS = PLANTED.total()
+# Of these, what is found with no labels and the default settings.
+UNLABELED_ALERTS = sum(PLANTED[kind] for kind in ("duplicate", "near-duplicate", "crawl-trap"))
+DEMO_PACK, DEMO_LABEL = ".demo/alder-bank.pack", "alder-bank"
+DEMO_CONFIG = ("--config", ".demo/reusewatch.toml")
 
 
 @dataclass(frozen=True)
@@ -71,6 +92,10 @@ class Tried:
     def run(self, *arguments: str) -> Done:
         """A command on the bus of the demo."""
         return run(*arguments, "--bus", self.bus, cwd=self.directory)
+
+    def of_kind(self, kind: str) -> list[dict[str, Any]]:
+        """The demo's alerts of a kind."""
+        return [one for one in self.demo.objects if one["kind"] == kind]
 
 
 def only_objects(done: Done, fields: set[str]) -> list[dict[str, Any]]:

@@ -17,7 +17,9 @@ from tests.contract.tables import (
     ALERT,
     CHECK,
     CLOUD_EVENT,
-    DEMO_COPIES,
+    DEMO_ALERTS,
+    DEMO_CONFIG,
+    DEMO_PACK,
     FOUND_DAMAGE,
     INTERRUPTED,
     OK,
@@ -78,10 +80,12 @@ def kafka(broker: str, tried: Tried) -> OnKafka:
     codes = {}
     created = run("topics", "create", "--partitions", "2", *flags, cwd=tried.directory)
     assert created.code == OK, created.err
-    stages = ("fingerprint", "index")
+    pushed = run("labels", "push", DEMO_PACK, "--state", "desk", *flags, cwd=tried.directory)
+    assert pushed.code == OK, pushed.err
+    stages = ("fingerprint", "index", "neighborhoods")
     working = {
-        stage: start("work", stage, "--metrics-port", "0", "--state", stage, *flags,
-                     cwd=tried.directory)
+        stage: start("work", stage, "--metrics-port", "0", "--state", stage, *DEMO_CONFIG,
+                     *flags, cwd=tried.directory)
         for stage in stages
     }  # fmt: skip
     try:
@@ -89,7 +93,7 @@ def kafka(broker: str, tried: Tried) -> OnKafka:
         codes["replay"] = replayed.code
         following = start("alerts", "--json", "--follow", *flags, cwd=tried.directory)
         try:
-            read_lines(following, DEMO_COPIES)
+            read_lines(following, DEMO_ALERTS)
         finally:
             following.send_signal(signal.SIGINT)
             codes["follow"] = ended(following).code
@@ -103,21 +107,30 @@ def kafka(broker: str, tried: Tried) -> OnKafka:
 
 
 def test_workers_that_are_told_to_stop_end_with_0(kafka: OnKafka) -> None:
-    expected = {"replay": OK, "follow": INTERRUPTED, "fingerprint": OK, "index": OK}
+    expected = {"replay": OK, "follow": INTERRUPTED, "fingerprint": OK, "index": OK,
+                "neighborhoods": OK}  # fmt: skip
     assert kafka.codes == expected
 
 
 def test_on_kafka_the_same_alerts_are_found(kafka: OnKafka, tried: Tried) -> None:
-    # Donors and their evidence may differ with the order of arrival; what is found may not.
+    # Donors and their evidence may differ with the order of arrival, and the page on which
+    # discovered content is shown; what is found may not.
     changing = {"detected_at", "donors", "figure", "evidence"}
+    discovered = {"url", "site", "fetched_at"}
 
     def what(alerts: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-        kept = ALERT - changing
-        return {one["id"]: {name: one[name] for name in kept} for one in alerts}
+        return {
+            one["id"]: {
+                name: one[name]
+                for name in ALERT - changing
+                if one["kind"] != "discovered-content" or name not in discovered
+            }
+            for one in alerts
+        }
 
     here = only_objects(kafka.run("alerts", "--json"), ALERT)
     assert what(here) == what(tried.demo.objects)
-    assert len(here) == DEMO_COPIES
+    assert len(here) == DEMO_ALERTS
 
 
 def test_topics_have_the_names_keys_and_headers_of_the_contract(kafka: OnKafka) -> None:
@@ -138,13 +151,16 @@ def test_pages_are_keyed_by_registered_domain(kafka: OnKafka) -> None:
 
 def test_alerts_are_cloud_events(kafka: OnKafka) -> None:
     alerts = [message for message in kafka.messages("alerts") if message.value is not None]
-    assert len(alerts) >= DEMO_COPIES
+    assert len(alerts) >= DEMO_ALERTS
     for message in alerts:
         headers = {name: value.decode() for name, value in message.headers}
         assert headers.keys() >= CLOUD_EVENT
         assert headers["ce_specversion"] == "1.0"
         assert headers["ce_id"] == message.key.decode()
-        assert headers["ce_type"] == "reusewatch.alert.duplicate"
+        kind = json.loads(message.value)["kind"]
+        assert headers["ce_type"] == f"reusewatch.alert.{kind}"
+        stage = "neighborhoods" if kind in ("bad-neighborhood", "crawl-trap") else "index"
+        assert headers["ce_source"] == f"/reusewatch/{stage}"
         assert TIME.fullmatch(headers["ce_time"])
 
 

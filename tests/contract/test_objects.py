@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import get_args
 
@@ -13,13 +14,16 @@ from tests.contract.tables import (
     ALERT,
     CHECK,
     DEAD_LETTER,
-    DEMO_COPIES,
+    DEMO_ALERTS,
+    DEMO_CONFIG,
+    DEMO_PACK,
     DONOR,
     EVIDENCE,
     FOUND_DAMAGE,
     HEX,
     KINDS,
     OK,
+    PLANTED,
     SETTING,
     SUMMARY,
     TIME,
@@ -34,7 +38,8 @@ pytestmark = pytest.mark.timeout(120)
 
 
 def test_the_demo_prints_alerts(tried: Tried) -> None:
-    assert len(only_objects(tried.demo, ALERT)) == DEMO_COPIES
+    found = only_objects(tried.demo, ALERT)
+    assert Counter(one["kind"] for one in found) == PLANTED
 
 
 def test_alerts_have_the_fields_of_the_contract(tried: Tried) -> None:
@@ -46,8 +51,9 @@ def test_alerts_have_the_fields_of_the_contract(tried: Tried) -> None:
         assert alert["kind"] in KINDS
         assert alert["state"] in ("open", "closed")
         assert alert["severity"] in ("info", "warning", "critical")
-        assert alert["url"].startswith("http")
-        assert alert["prefix"] is None
+        assert (alert["url"] is None) != (alert["prefix"] is None)
+        assert (alert["url"] or alert["prefix"]).startswith("http")
+        assert alert["prefix"] is None or alert["prefix"].endswith("/")
         assert alert["figure"] >= alert["threshold"]
         assert TIME.fullmatch(alert["fetched_at"])
         assert TIME.fullmatch(alert["detected_at"])
@@ -58,8 +64,12 @@ def test_alerts_have_the_fields_of_the_contract(tried: Tried) -> None:
         assert shares == sorted(shares, reverse=True)
         for span in alert["evidence"]:
             assert span.keys() >= EVIDENCE
-            assert len(span["text"]) <= 300
-            assert span["start"] < span["end"]
+            assert len(span["text"] or "") <= 300
+            assert (span["start"] is None) == (span["end"] is None)
+            assert span["start"] is None or span["start"] < span["end"]
+        if alert["kind"].startswith("labeled"):
+            assert alert["labels"]
+            assert {span["label"] for span in alert["evidence"]} <= set(alert["labels"])
 
 
 def test_the_kinds_of_alerts_are_those_of_the_contract() -> None:
@@ -69,7 +79,8 @@ def test_the_kinds_of_alerts_are_those_of_the_contract() -> None:
 
 def test_alerts_are_chosen_by_kind_site_and_time(tried: Tried) -> None:
     everything = tried.demo.objects
-    assert tried.run("alerts", "--json", "--kind", "duplicate").objects == everything
+    for kind in PLANTED:
+        assert tried.run("alerts", "--json", "--kind", kind).objects == tried.of_kind(kind)
     assert tried.run("alerts", "--json", "--kind", "quilt").objects == []
     of_site = tried.run("alerts", "--json", "--site", "reader-view.example").objects
     assert of_site == [one for one in everything if one["site"] == "reader-view.example"]
@@ -82,7 +93,7 @@ def test_alerts_are_chosen_by_kind_site_and_time(tried: Tried) -> None:
 
 
 def test_one_alert_is_shown_by_any_unique_beginning_of_its_id(tried: Tried) -> None:
-    alert = tried.demo.objects[3]
+    alert = tried.of_kind("duplicate")[3]
     for given in (alert["id"], alert["id"][:8], alert["id"][:8].upper()):
         assert only_objects(tried.run("alerts", "show", given, "--json"), ALERT) == [alert]
     shown = tried.run("alerts", "show", alert["id"][:8])
@@ -95,7 +106,14 @@ def test_verdicts_have_the_fields_of_the_contract(tried: Tried) -> None:
     verdicts = only_objects(tried.run("verdicts", "--json"), VERDICT)
     valid("verdict", verdicts)
     by_url = {one["url"]: one for one in verdicts}
-    for alert in tried.demo.objects:
+    for alert in tried.of_kind("near-duplicate"):
+        near = by_url[alert["url"]]["near_duplicate"]
+        assert near.keys() >= {"url", "b", "c", "relation", "cluster"}
+        assert near["url"] == alert["donors"][0]["url"]
+    for alert in tried.of_kind("labeled-content"):
+        verdict = by_url[alert["url"]]
+        assert (verdict["contains"], verdict["labels"]) == (alert["figure"], alert["labels"])
+    for alert in tried.of_kind("duplicate"):
         exact = by_url[alert["url"]]["exact"]
         assert exact.keys() >= {"file", "text"}
         assert exact["text"] == alert["donors"][0]["url"]
@@ -103,7 +121,7 @@ def test_verdicts_have_the_fields_of_the_contract(tried: Tried) -> None:
 
 
 def test_verdicts_are_chosen_by_url_and_site(tried: Tried) -> None:
-    alert = tried.demo.objects[0]
+    alert = tried.of_kind("duplicate")[0]
     of_url = tried.run("verdicts", "--json", "--url", alert["url"]).objects
     assert [one["url"] for one in of_url] == [alert["url"]]
     of_site = tried.run("verdicts", "--json", "--site", alert["site"]).objects
@@ -112,13 +130,16 @@ def test_verdicts_are_chosen_by_url_and_site(tried: Tried) -> None:
 
 
 def test_a_replay_ends_with_one_summary(tried: Tried) -> None:
-    done = run("replay", ".demo/web.warc.gz", "--bus", "local:again", "--json", cwd=tried.directory)
+    pushed = run("labels", "push", DEMO_PACK, "--bus", "local:again", cwd=tried.directory)
+    assert pushed.code == OK, pushed.err
+    done = run("replay", ".demo/web.warc.gz", "--bus", "local:again", *DEMO_CONFIG, "--json",
+               cwd=tried.directory)  # fmt: skip
     (summary,) = only_objects(done, SUMMARY)
     pages = len(tried.run("verdicts", "--json").objects)
     assert summary["pages"] == pages
     assert summary["records"] == pages + sum(summary["skipped"].values())
     assert (summary["damaged"], summary["dead_letters"]) == (0, 0)
-    assert summary["alerts"] == DEMO_COPIES
+    assert summary["alerts"] == DEMO_ALERTS
     alerts = run("alerts", "--json", "--bus", "local:again", cwd=tried.directory).objects
     assert {one["id"] for one in alerts} == {one["id"] for one in tried.demo.objects}
 

@@ -15,10 +15,11 @@ from streams.wire import Outgoing
 from tests.command import Done, ended, read_lines, run, start
 from tests.contract.tables import (
     COMMANDS,
-    DEMO_COPIES,
+    DEMO_ALERTS,
     FOUND_DAMAGE,
     INTERRUPTED,
     OK,
+    UNLABELED_ALERTS,
     UNREACHABLE,
     WRONG_USE,
     Tried,
@@ -103,7 +104,7 @@ def test_a_newer_record_is_1_and_told_what_to_do(tmp_path: Path) -> None:
 
 def test_following_goes_on_until_interrupted(tried: Tried) -> None:
     following = start("alerts", "--json", "--follow", "--bus", tried.bus, cwd=tried.directory)
-    read_lines(following, DEMO_COPIES)
+    read_lines(following, DEMO_ALERTS)
     following.send_signal(signal.SIGINT)
     done = ended(following)
     assert (done.code, done.out) == (INTERRUPTED, "")
@@ -111,25 +112,25 @@ def test_following_goes_on_until_interrupted(tried: Tried) -> None:
 
 
 def test_an_interrupted_replay_is_130_and_goes_on(tried: Tried) -> None:
-    replay = ("replay", "--follow", ".demo", "--settle", "0", "--bus", "local:followed")
+    replay = ("replay", "--follow", "crawl", "--settle", "0", "--bus", "local:followed")
     replaying = start(*replay, cwd=tried.directory)
     (tried.directory / "followed").mkdir(exist_ok=True)
     following = start("alerts", "--json", "--follow", "--bus", "local:followed",
                       cwd=tried.directory)  # fmt: skip
     try:
-        seen = read_lines(following, DEMO_COPIES)
+        seen = read_lines(following, UNLABELED_ALERTS)
     finally:
         following.kill()
         following.communicate()
         replaying.send_signal(signal.SIGINT)
         done = ended(replaying)
-    assert len(seen) == DEMO_COPIES
+    assert len(seen) == UNLABELED_ALERTS
     assert (done.code, done.out) == (INTERRUPTED, "")
     assert "run it again to go on" in done.err
 
 
 def test_a_replay_serves_metrics_where_it_is_asked_to(tried: Tried) -> None:
-    replay = ("replay", "--follow", ".demo", "--settle", "0", "--bus", "local:served")
+    replay = ("replay", "--follow", "crawl", "--settle", "0", "--bus", "local:served")
     with start(*replay, "--metrics-port", "0", cwd=tried.directory) as replaying:
         assert replaying.stderr is not None
         address = replaying.stderr.readline().split()[-1]
