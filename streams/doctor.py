@@ -58,9 +58,12 @@ def _extensions() -> Iterator[Check]:
 
 def _kernels() -> Check:
     compiled = kernels.are_compiled()
-    found = f"{'compiled' if compiled else 'not compiled yet'}, kept in {kernels.directory()}"
-    do = "" if compiled else "`reusewatch doctor --warm` compiles them now; else the first run does"
-    return Check("kernels", True, found, "compiled", do)
+    found = "compiled" if compiled else "not compiled yet"
+    if compiled and not kernels.are_compiled(questions=True):
+        found += ", but those of `similar`"
+    missing = "" if found == "compiled" else "`reusewatch doctor --warm` compiles them now; else "
+    do = missing and missing + ("the first question does" if compiled else "the first run does")
+    return Check("kernels", True, f"{found}, kept in {kernels.directory()}", "compiled", do)
 
 
 def _writable(directory: Path) -> Check:

@@ -24,6 +24,14 @@ from streams.console import say
 
 _VARIABLE = "NUMBA_CACHE_DIR"
 _MARK = "compiled"
+_ASKED = "compiled-questions"
+_SCAN = "from detector.scan import scan; scan(b'', key=0)"
+# Of a replay and of every worker, without the scan; the first take as long as the others.
+MODULES = tuple(
+    f"detector.{name}" for name in ("neardup", "sketches", "overlap", "discovery", "labels")
+)
+QUESTIONS = "detector.mwo_index"
+_TWO = 2
 
 
 @cache
@@ -54,9 +62,9 @@ def _digest() -> str:
     return digest.hexdigest()
 
 
-def are_compiled() -> bool:
-    """Whether the next start loads them in a moment."""
-    return (directory() / _MARK).exists()
+def are_compiled(*, questions: bool = False) -> bool:
+    """Whether the next start loads them in a moment; or those that only questions need."""
+    return (directory() / (_ASKED if questions else _MARK)).exists()
 
 
 @cache
@@ -65,10 +73,7 @@ def prepare(tell: Callable[[str], None] = say) -> None:
 
     Processes that this one starts load what it compiled.
     """
-    where = directory()
-    os.environ[_VARIABLE] = str(where)
-    if "numba" in sys.modules:  # imported by somebody else: it has read its environment
-        sys.modules["numba"].config.CACHE_DIR = str(where)
+    where = _chosen()
     if not are_compiled():
         tell("compiling the kernels, once for this machine: about half a minute")
         _compile_together()
@@ -76,18 +81,58 @@ def prepare(tell: Callable[[str], None] = say) -> None:
     from detector.hashing import HashScheme
 
     fingerprints([Document(b"<p>ready")], HashScheme())
+    _keep(where / _MARK, tell)
+
+
+@cache
+def prepare_questions(tell: Callable[[str], None] = say) -> None:
+    """The same of what nobody needs who does not ask: the first run does not wait for it."""
+    where = _chosen()
+    if not are_compiled(questions=True):
+        tell("compiling the kernels of `similar`, once for this machine: about ten seconds")
+    import_module(QUESTIONS)
+    _keep(where / _ASKED, tell)
+
+
+def _chosen() -> Path:
+    where = directory()
+    os.environ[_VARIABLE] = str(where)
+    if "numba" in sys.modules:  # imported by somebody else: it has read its environment
+        sys.modules["numba"].config.CACHE_DIR = str(where)
+    return where
+
+
+def _keep(mark: Path, tell: Callable[[str], None]) -> None:
     try:
-        (where / _MARK).touch()
+        mark.touch()
     except OSError as error:
-        tell(f"the kernels cannot be kept in {where} ({error.strerror}): each start compiles them")
+        tell(
+            f"the kernels cannot be kept in {mark.parent} ({error.strerror}): "
+            "each start compiles them"
+        )
 
 
 def _compile_together() -> None:
-    """numba compiles one kernel at a time in a process: the scan's go into one beside this one."""
+    """numba compiles one kernel at a time in a process: the scan's go into one beside this one.
+
+    With more cores than two, what a page is sketched with goes into a third. If one fails, this
+    process compiles what is missing, and says what is wrong.
+    """
     root = Path(next(iter(detector.__path__))).parent
-    command = [sys.executable, "-c", "from detector.scan import scan; scan(b'', key=0)"]
-    beside = subprocess.Popen(command, cwd=root)  # noqa: S603 - a command of ours
-    import_module("detector.sketches")
-    import_module("detector.neardup")
-    # If it failed, this process compiles what is missing, and says what is wrong.
-    beside.wait()
+    commands = [_SCAN]
+    if len(os.sched_getaffinity(0)) > _TWO:
+        commands.append("import " + ", ".join(MODULES[1:]))
+    beside = [
+        subprocess.Popen([sys.executable, "-c", command], cwd=root)  # noqa: S603 - ours
+        for command in commands
+    ]
+    try:
+        import_module(MODULES[0])
+        if len(commands) == 1:
+            for module in MODULES[1:]:
+                import_module(module)
+    finally:
+        for process in beside:
+            process.wait()
+    for module in MODULES:
+        import_module(module)
