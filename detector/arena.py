@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from detector.kernels import BYTES, kernel
+from detector.kernels import BYTES, kernel, part
 from detector.store import ARENA, ARENA_FREE, LIVE, ROWS, SEEN_TYPE, STORE
 
 UNIT = 8
@@ -22,13 +22,13 @@ SIZES = 1024
 _BYTE = np.int64(255)
 
 
-@kernel(types.int64(types.int64))
+@part(types.int64(types.int64))
 def units(length: Any) -> Any:
     """Units that a URL takes."""
     return max((length + UNIT - 1) // UNIT, 1)
 
 
-@kernel(types.int64(STORE, BYTES))
+@part(types.int64(STORE, BYTES))
 def keep(store: Any, url: Any) -> Any:
     """Put a URL into the arena, which must have room; returns where."""
     size = units(url.size)
@@ -47,7 +47,7 @@ def keep(store: Any, url: Any) -> Any:
     return at
 
 
-@kernel(types.void(STORE, types.int64, types.int64))
+@part(types.void(STORE, types.int64, types.int64))
 def release(store: Any, at: Any, length: Any) -> None:
     """A URL is needed no more."""
     size = units(length)
@@ -69,11 +69,14 @@ def compact(store: Any, arena: Any) -> None:
             continue
         length = types.int64(store.rows[row].length)
         begin, size = types.int64(store.rows[row].url) * UNIT, units(length)
-        arena[at * UNIT : at * UNIT + length] = store.arena[begin : begin + length]
+        # Not by slices: see `batches`.
+        for i in range(length):
+            arena[at * UNIT + i] = store.arena[begin + i]
         store.rows[row].url = at
         at += size
     store.numbers[ARENA], store.numbers[ARENA_FREE] = at, 0
-    store.arena_free[:] = -1
+    for i in range(store.arena_free.size):
+        store.arena_free[i] = -1
 
 
 @kernel(types.Array(types.uint8, 1, "C")(STORE, SEEN_TYPE))

@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from detector.kernels import OUT_COUNTS, kernel
+from detector.kernels import OUT_COUNTS, kernel, part
 
 LINE = 16
 """Words of a line: the first counts who went on to the next one, the others are slots."""
@@ -52,12 +52,12 @@ def home(slots: Any, hashed: Any) -> Any:
     return types.int64(((hashed >> _HALF) * lines) >> _HALF) * LINE
 
 
-@kernel(types.int64(types.uint64, types.int64))
+@part(types.int64(types.uint64, types.int64))
 def _mark(hashed: Any, bits: Any) -> Any:
     return types.int64(hashed & _LOW) >> bits
 
 
-@kernel(types.int64(OUT_COUNTS, types.int64, types.int64))
+@part(types.int64(OUT_COUNTS, types.int64, types.int64))
 def number(slots: Any, bits: Any, at: Any) -> Any:
     """The number in a slot."""
     return (types.int64(slots[at]) & ((1 << bits) - 1)) - 1
@@ -99,7 +99,7 @@ def put(slots: Any, bits: Any, hashed: Any, row: Any) -> None:
             at = 0
 
 
-@kernel(types.int64(OUT_COUNTS, types.int64, types.uint64, types.int64))
+@part(types.int64(OUT_COUNTS, types.int64, types.uint64, types.int64))
 def slot_of(slots: Any, bits: Any, hashed: Any, row: Any) -> Any:
     """The slot of a number under a hash; −1 if it has none."""
     at = seek(slots, bits, hashed, home(slots, hashed))
@@ -124,7 +124,7 @@ def take(slots: Any, bits: Any, hashed: Any, row: Any) -> Any:
     return True
 
 
-@kernel(types.void(OUT_COUNTS, types.int64, types.uint64, types.int64, types.int64))
+@part(types.void(OUT_COUNTS, types.int64, types.uint64, types.int64, types.int64))
 def swap(slots: Any, bits: Any, hashed: Any, row: Any, other: Any) -> None:
     """Another number takes the slot of this one, under the same hash."""
     at = slot_of(slots, bits, hashed, row)

@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 
 from detector.buckets import home, number, put, seek, take
-from detector.kernels import OUT_COUNTS, kernel, mix
+from detector.kernels import OUT_COUNTS, mix, part
 from detector.store import BY_TEXT, CUT, ENTRIES_TYPE, LINKS, NEAR_TABLES, STORE
 
 POSTINGS = 32
@@ -30,7 +30,7 @@ _WORD = np.uint64(32)
 _ONE = np.uint64(1)
 
 
-@kernel(types.uint64(ENTRIES_TYPE, types.int64, types.int64))
+@part(types.uint64(ENTRIES_TYPE, types.int64, types.int64))
 def key_of(entries: Any, entry: Any, table: Any) -> Any:
     """The key of a set in a table: 33 bits, so that a piece of zeros is one; 0 is no key."""
     if table < _PIECES:
@@ -44,20 +44,20 @@ def key_of(entries: Any, entry: Any, table: Any) -> Any:
     )
 
 
-@kernel(types.uint64(types.uint64, types.int64))
+@part(types.uint64(types.uint64, types.int64))
 def hash_of(key: Any, table: Any) -> Any:
     """Where a key stands in its table."""
     return mix(key ^ (types.uint64(table + 1) << types.uint64(40)))
 
 
-@kernel(types.boolean(ENTRIES_TYPE, types.int64))
+@part(types.boolean(ENTRIES_TYPE, types.int64))
 def projected(entries: Any, entry: Any) -> Any:
     """Whether a set has a simhash; one of zeros only says that there were no words."""
     simhash = entries[entry].simhash
     return (simhash[0] | simhash[1] | simhash[2] | simhash[3] | simhash[4] | simhash[5]) != _ZERO
 
 
-@kernel(types.boolean(ENTRIES_TYPE, types.int64, types.int64))
+@part(types.boolean(ENTRIES_TYPE, types.int64, types.int64))
 def has_key(entries: Any, entry: Any, table: Any) -> Any:
     """Whether a set stands in a table at all."""
     if _PIECES <= table < _SUPER5:
@@ -65,7 +65,7 @@ def has_key(entries: Any, entry: Any, table: Any) -> Any:
     return key_of(entries, entry, table) != _ZERO
 
 
-@kernel(types.int64(ENTRIES_TYPE, OUT_COUNTS, types.int64, types.int64, types.int64))
+@part(types.int64(ENTRIES_TYPE, OUT_COUNTS, types.int64, types.int64, types.int64))
 def _post(entries: Any, slots: Any, bits: Any, table: Any, entry: Any) -> Any:
     """Enter a set under one of its keys; 1 if the key leads to too many, and one is given up."""
     key = key_of(entries, entry, table)
@@ -85,7 +85,7 @@ def _post(entries: Any, slots: Any, bits: Any, table: Any, entry: Any) -> Any:
     return 0
 
 
-@kernel(types.void(STORE, types.int64, types.int64))
+@part(types.void(STORE, types.int64, types.int64))
 def enter(store: Any, bits: Any, entry: Any) -> None:
     """Enter a set under all of its keys."""
     entries, tables, cut = store.entries, store.entry_tables, 0
@@ -96,7 +96,7 @@ def enter(store: Any, bits: Any, entry: Any) -> None:
     store.numbers[CUT] += cut
 
 
-@kernel(types.void(STORE, types.int64, types.int64))
+@part(types.void(STORE, types.int64, types.int64))
 def leave(store: Any, bits: Any, entry: Any) -> None:
     """Take a set out of all tables."""
     for table in range(NEAR_TABLES):
@@ -106,7 +106,7 @@ def leave(store: Any, bits: Any, entry: Any) -> None:
     take(store.entry_tables[BY_TEXT], bits, mix(store.entries[entry].text), entry)
 
 
-@kernel(types.int64(STORE, types.int64, types.uint64))
+@part(types.int64(STORE, types.int64, types.uint64))
 def entry_of(store: Any, bits: Any, text: Any) -> Any:
     """The identity set of a token sequence; −1 if the window has none."""
     if text == _ZERO:
@@ -121,7 +121,7 @@ def entry_of(store: Any, bits: Any, text: Any) -> Any:
     return -1
 
 
-@kernel(types.void(LINKS, LINKS, types.int64))
+@part(types.void(LINKS, LINKS, types.int64))
 def _mark(found: Any, marks: Any, place: Any) -> None:
     at = (types.int64(found[place]) * 2654435761 >> 7) & 1023
     while marks[at] >= 0:
@@ -129,7 +129,7 @@ def _mark(found: Any, marks: Any, place: Any) -> None:
     marks[at] = place
 
 
-@kernel(types.boolean(LINKS, types.int64, LINKS, types.int64))
+@part(types.boolean(LINKS, types.int64, LINKS, types.int64))
 def _new(found: Any, count: Any, marks: Any, entry: Any) -> Any:
     """Whether a set is not among those found; then it is.
 
@@ -157,7 +157,7 @@ def _new(found: Any, count: Any, marks: Any, entry: Any) -> Any:
     return True
 
 
-@kernel(types.int64(STORE, types.int64, ENTRIES_TYPE, types.int64, types.int64, types.int64, LINKS,
+@part(types.int64(STORE, types.int64, ENTRIES_TYPE, types.int64, types.int64, types.int64, LINKS,
                     LINKS))  # fmt: skip
 def collect(
     store: Any, bits: Any, entries: Any, entry: Any, begin: Any, end: Any, found: Any, marks: Any

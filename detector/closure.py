@@ -18,7 +18,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from detector.kernels import OFFSETS, OUT_OFFSETS, kernel
+from detector.kernels import OFFSETS, OUT_OFFSETS, kernel, part
 
 _RUNS = tuple(combinations(range(6), 2))
 _WORD = np.uint64(32)
@@ -69,7 +69,7 @@ def steps_from(super5: NDArray[np.uint32], begin: int) -> int:
         near, steps = reached, steps + 1
 
 
-@kernel(types.int64(OUT_OFFSETS, types.int64))
+@part(types.int64(OUT_OFFSETS, types.int64))
 def _root(parent: Any, at: Any) -> Any:
     while parent[at] != at:
         parent[at] = parent[parent[at]]

@@ -17,7 +17,7 @@ import numpy as np
 from numba import types
 
 from detector.candidates import CANDIDATES, collect
-from detector.kernels import kernel, mix
+from detector.kernels import kernel, mix, part
 from detector.ordered import earlier, first_of
 from detector.store import (
     CLUSTERS,
@@ -36,7 +36,7 @@ _TWO = 2
 _ONE = np.uint64(1)
 
 
-@kernel(types.int64(STORE, types.int64))
+@part(types.int64(STORE, types.int64))
 def first_row(store: Any, entry: Any) -> Any:
     """The row of a set that was seen first."""
     return first_of(store.links[TEXT_LINKS], types.int64(store.entries[entry].root))
@@ -48,7 +48,7 @@ def name_of(page: Any, text: Any) -> Any:
     return max(mix(page ^ mix(text)), _ONE)
 
 
-@kernel(types.uint64(STORE, types.int64))
+@part(types.uint64(STORE, types.int64))
 def cluster_id(store: Any, entry: Any) -> Any:
     """The id of a set's class; a set that is in none is one of its own."""
     cluster = store.entries[entry].cluster
@@ -57,7 +57,7 @@ def cluster_id(store: Any, entry: Any) -> Any:
     return name_of(store.rows[first_row(store, entry)].page, store.entries[entry].text)
 
 
-@kernel(types.void(STORE, types.int64))
+@part(types.void(STORE, types.int64))
 def lead(store: Any, entry: Any) -> None:
     """A set has a new first row: it may be the class's."""
     cluster = store.entries[entry].cluster
@@ -68,7 +68,7 @@ def lead(store: Any, entry: Any) -> None:
         store.clusters[cluster].chosen = entry
 
 
-@kernel(types.void(STORE, types.int64))
+@part(types.void(STORE, types.int64))
 def _choose(store: Any, cluster: Any) -> None:
     """The representative left, or is first no more."""
     entry = types.int64(store.clusters[cluster].head)
@@ -80,7 +80,7 @@ def _choose(store: Any, cluster: Any) -> None:
         entry = types.int64(store.entries[entry].next)
 
 
-@kernel(types.void(STORE, types.int64))
+@part(types.void(STORE, types.int64))
 def led_no_more(store: Any, entry: Any) -> None:
     """A set lost its first row, or its first row is seen later than was thought."""
     cluster = types.int64(store.entries[entry].cluster)
@@ -88,7 +88,7 @@ def led_no_more(store: Any, entry: Any) -> None:
         _choose(store, cluster)
 
 
-@kernel(types.int64(STORE, types.int64))
+@part(types.int64(STORE, types.int64))
 def _found(store: Any, entry: Any) -> Any:
     """A class of one set."""
     numbers = store.numbers
@@ -106,13 +106,13 @@ def _found(store: Any, entry: Any) -> Any:
     return cluster
 
 
-@kernel(types.void(STORE, types.int64))
+@part(types.void(STORE, types.int64))
 def _dissolve(store: Any, cluster: Any) -> None:
     store.free_clusters[store.numbers[FREE_CLUSTERS]] = cluster
     store.numbers[FREE_CLUSTERS] += 1
 
 
-@kernel(types.void(STORE, types.int64, types.int64))
+@part(types.void(STORE, types.int64, types.int64))
 def _join(store: Any, one: Any, other: Any) -> None:
     """Two classes become one: the members of the smaller are told."""
     if store.clusters[one].size < store.clusters[other].size:
@@ -130,7 +130,7 @@ def _join(store: Any, one: Any, other: Any) -> None:
     lead(store, chosen)
 
 
-@kernel(types.void(STORE, types.int64, types.int64))
+@part(types.void(STORE, types.int64, types.int64))
 def _connect(store: Any, entry: Any, other: Any) -> None:
     for each in (entry, other):
         if store.entries[each].cluster < 0:
@@ -144,7 +144,7 @@ def _connect(store: Any, entry: Any, other: Any) -> None:
     _join(store, one, two)
 
 
-@kernel(types.void(STORE, types.int64, types.int64, LINKS, LINKS))
+@part(types.void(STORE, types.int64, types.int64, LINKS, LINKS))
 def join_classes(store: Any, bits: Any, entry: Any, found: Any, marks: Any) -> None:
     """A new set joins the classes of all that agree with it in two of six supershingles."""
     count = collect(store, bits, store.entries, entry, _TABLES, NEAR_TABLES, found, marks)
@@ -158,7 +158,7 @@ def join_classes(store: Any, bits: Any, entry: Any, found: Any, marks: Any) -> N
             _connect(store, entry, other)
 
 
-@kernel(types.void(STORE, types.int64))
+@part(types.void(STORE, types.int64))
 def leave_class(store: Any, entry: Any) -> None:
     """A set leaves the window, and with it its class."""
     cluster = types.int64(store.entries[entry].cluster)

@@ -11,11 +11,11 @@ from typing import Any
 
 from numba import types
 
-from detector.kernels import kernel
+from detector.kernels import part
 from detector.store import LIVE_ROWS, MAX_AGE, MAX_ROWS, NEWEST, QUEUED, STORE
 
 
-@kernel(types.boolean(STORE, types.int64, types.int64, types.int64, types.int64))
+@part(types.boolean(STORE, types.int64, types.int64, types.int64, types.int64))
 def _sooner(store: Any, due: Any, row: Any, other_due: Any, other: Any) -> Any:
     """Ties go by page id: what leaves must not hang on who came first."""
     if due != other_due:
@@ -23,7 +23,7 @@ def _sooner(store: Any, due: Any, row: Any, other_due: Any, other: Any) -> Any:
     return store.rows[row].page < store.rows[other].page
 
 
-@kernel(types.void(STORE, types.int64, types.int64))
+@part(types.void(STORE, types.int64, types.int64))
 def enqueue(store: Any, due: Any, row: Any) -> None:
     """A row enters the queue."""
     at = store.numbers[QUEUED]
@@ -37,7 +37,7 @@ def enqueue(store: Any, due: Any, row: Any) -> None:
     store.due[at], store.due_row[at] = due, row
 
 
-@kernel(types.void(STORE, types.int64, types.int64))
+@part(types.void(STORE, types.int64, types.int64))
 def _settle(store: Any, due: Any, row: Any) -> None:
     """Put a row where the first of the queue was, and let it sink to its place."""
     at, size = 0, store.numbers[QUEUED]
@@ -56,7 +56,7 @@ def _settle(store: Any, due: Any, row: Any) -> None:
     store.due[at], store.due_row[at] = due, row
 
 
-@kernel(types.void(STORE))
+@part(types.void(STORE))
 def dequeue(store: Any) -> None:
     """The first of the queue leaves it."""
     store.numbers[QUEUED] -= 1
@@ -65,7 +65,7 @@ def dequeue(store: Any) -> None:
         _settle(store, store.due[size], types.int64(store.due_row[size]))
 
 
-@kernel(types.int64(STORE))
+@part(types.int64(STORE))
 def expired(store: Any) -> Any:
     """A row that must leave now, at the head of the queue; −1 if all may stay."""
     while store.numbers[QUEUED]:

@@ -21,6 +21,7 @@ from detector.kernels import (
     WORDS,
     kernel,
     mix,
+    part,
     tuple_of,
 )
 from detector.ragged import Ragged, trimmed
@@ -62,7 +63,7 @@ def gram_sets(
     return Grams(Ragged(trimmed(hashes, count), offsets), trimmed(positions, count))
 
 
-@kernel(types.int64(types.int64))
+@part(types.int64(types.int64))
 def table_bits(size: Any) -> Any:
     """Of a table that stays at most half full with `size` entries."""
     bits = 1
@@ -71,7 +72,7 @@ def table_bits(size: Any) -> Any:
     return bits
 
 
-@kernel(types.int64(OUT_OFFSETS, types.int64, WORDS, types.uint64, types.uint64))
+@part(types.int64(OUT_OFFSETS, types.int64, WORDS, types.uint64, types.uint64))
 def find(table: Any, mask: Any, known: Any, value: Any, salt: Any) -> Any:
     """The slot of `value`: the one that holds its index in `known`, or the free one for it.
 

@@ -13,7 +13,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from detector.hashing import HashScheme
-from detector.kernels import OFFSETS, OUT_WORDS, WORDS, chain, kernel, mix
+from detector.kernels import OFFSETS, OUT_WORDS, WORDS, chain, kernel, mix, part
 from detector.ragged import Ragged
 
 NO_IDENTITY = 0
@@ -37,7 +37,7 @@ def sequence_constants(scheme: HashScheme) -> tuple[np.uint64, np.uint64]:
     return seed, factor
 
 
-@kernel(types.uint64(WORDS, types.int64, types.int64, types.uint64, types.uint64))
+@part(types.uint64(WORDS, types.int64, types.int64, types.uint64, types.uint64))
 def sequence_hash(tokens: Any, start: Any, end: Any, seed: Any, factor: Any) -> Any:
     """Hash of the token sequence from `start` up to `end`."""
     state = seed

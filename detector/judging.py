@@ -11,7 +11,7 @@ import numpy as np
 from numba import types
 
 from detector.clusters import cluster_id
-from detector.kernels import OUT_OFFSETS, kernel, tuple_of
+from detector.kernels import OUT_OFFSETS, part, tuple_of
 from detector.members import donates, file_root, next_donor
 from detector.neighbors import ALERTS, CUT_ROW, NEAR_ROWS, best_donor, neighbors
 from detector.ordered import first_of
@@ -49,7 +49,7 @@ SCRATCH = tuple_of(LINKS, LINKS, NEAR_ROWS)
 """Candidates, marks of those seen, near sets."""
 
 
-@kernel(types.void(STORE, types.int64, SEEN_TYPE, types.int64))
+@part(types.void(STORE, types.int64, SEEN_TYPE, types.int64))
 def tell(store: Any, row: Any, found: Any, at: Any) -> None:
     """Write down a row as it is now."""
     found[at].page, found[at].site = store.rows[row].page, store.rows[row].site
@@ -60,7 +60,7 @@ def tell(store: Any, row: Any, found: Any, at: Any) -> None:
     found[at].text = text_of_row(store, row)
 
 
-@kernel(types.int64(STORE, types.int64, types.int64, types.uint64, types.uint64, SEEN_TYPE,
+@part(types.int64(STORE, types.int64, types.int64, types.uint64, types.uint64, SEEN_TYPE,
                     types.int64, JUDGED_TYPE, types.int64))  # fmt: skip
 def _copies(
     store: Any, entry: Any, first: Any, page: Any, site: Any, found: Any, size: Any, out: Any,
@@ -86,7 +86,7 @@ def _copies(
     return size
 
 
-@kernel(types.void(JUDGED_TYPE, types.int64))
+@part(types.void(JUDGED_TYPE, types.int64))
 def _nothing(out: Any, k: Any) -> None:
     out[k].cluster = 0
     out[k].seen = out[k].by = out[k].file = out[k].text = out[k].donors = out[k].near = -1
@@ -100,7 +100,7 @@ PAGE = tuple_of(types.int64, types.uint64, types.uint64, types.uint64)
 BITS = tuple_of(types.int64, types.int64)
 
 
-@kernel(tuple_of(types.int64, types.int64)(
+@part(tuple_of(types.int64, types.int64)(
     STORE, BITS, OUT_OFFSETS, ENTRIES_TYPE, types.int64, types.int64, PAGE, SCRATCH, SEEN_TYPE,
     types.int64, JUDGED_TYPE, types.int64,
 ))  # fmt: skip

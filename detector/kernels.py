@@ -16,9 +16,12 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
-from numba import types
+from numba import njit, types
 
 from detector.keeping import kept
+
+# Some of its options are not in its types.
+_njit: Any = njit
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -54,8 +57,36 @@ _SHIFT = np.uint64(33)
 
 def kernel(signature: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Compile for exactly this signature, once per machine; run without the GIL."""
-    decorate = kept(signature, nogil=True, error_model="numpy")
+    decorate = kept(signature, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
     return cast("Callable[[Callable[P, R]], Callable[P, R]]", decorate)
+
+
+def part(signature: Any, *, allocates: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A kernel that only kernels call: compiled when one of them is, and kept within that one.
+
+    Without a way in from Python and, unless it `allocates` or returns arrays, without counting
+    references: of a dozen arrays in each call, both take longer to compile than what it does.
+    """
+    returned = getattr(signature.return_type, "types", (signature.return_type,))
+    counts = allocates or any(isinstance(one, types.Array) for one in returned)
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        dispatcher: Any = _njit(
+            nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True,
+            _nrt=counts,
+        )(function)  # fmt: skip
+        template = dispatcher.get_call_template
+
+        def declared(args: Any, kws: Any) -> Any:
+            if not dispatcher.overloads:
+                dispatcher.compile(signature)
+                dispatcher.disable_compile()
+            return template(args, kws)
+
+        dispatcher.get_call_template = declared
+        return cast("Callable[P, R]", dispatcher)
+
+    return decorate
 
 
 @kernel(types.uint64(types.uint64))
@@ -68,7 +99,7 @@ def mix(x: Any) -> Any:
     return x ^ (x >> _SHIFT)
 
 
-@kernel(types.uint64(types.uint64, types.uint64, types.uint64))
+@part(types.uint64(types.uint64, types.uint64, types.uint64))
 def chain(state: Any, value: Any, factor: Any) -> Any:
     """One step of a sequence hash; a bijection of `state` for each value and the reverse."""
     state = (state ^ value) * factor

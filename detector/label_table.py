@@ -17,7 +17,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from detector.kernels import COUNTS, OUT_COUNTS, OUT_OFFSETS, WORDS, kernel
+from detector.kernels import COUNTS, OUT_COUNTS, OUT_OFFSETS, WORDS, kernel, part
 
 ABSENT = -1
 MOST_HASHES = (1 << 32) - 1
@@ -95,7 +95,7 @@ def _index(hashes: Any, bits: Any, out: Any) -> None:
     out[out.size - 1] = hashes.size
 
 
-@kernel(types.int64(WORDS, types.int64, types.int64, types.int64, types.uint64))
+@part(types.int64(WORDS, types.int64, types.int64, types.int64, types.uint64))
 def _place(hashes: Any, low: Any, high: Any, guess: Any, wanted: Any) -> Any:
     """Walk from the guess to the first hash that is not below the one wanted.
 

@@ -16,7 +16,7 @@ import numpy as np
 from numba import types
 
 from detector.buckets import home, number, put, seek, swap, take
-from detector.kernels import kernel, mix
+from detector.kernels import mix, part
 from detector.ordered import after, before, earlier, first_of, following, insert, remove
 from detector.store import (
     BY_FILE,
@@ -31,7 +31,7 @@ from detector.store import (
 _NONE = np.uint64(0)
 
 
-@kernel(types.void(STORE, types.int64))
+@part(types.void(STORE, types.int64))
 def listed(store: Any, row: Any) -> None:
     """Put a row on the list of those to be judged again, once."""
     if store.rows[row].state & LISTED:
@@ -41,7 +41,7 @@ def listed(store: Any, row: Any) -> None:
     store.numbers[LEFT] = row
 
 
-@kernel(types.boolean(STORE, types.int64))
+@part(types.boolean(STORE, types.int64))
 def is_copy(store: Any, row: Any) -> Any:
     """Whether an earlier row has the words of this one, on another site."""
     entry = types.int64(store.rows[row].entry)
@@ -54,7 +54,7 @@ def is_copy(store: Any, row: Any) -> Any:
     return second >= 0 and earlier(store.rows, second, row)
 
 
-@kernel(types.int64(STORE, types.int64, types.int64))
+@part(types.int64(STORE, types.int64, types.int64))
 def _foreign_from(store: Any, root: Any, row: Any) -> Any:
     """The first row, from this one on, of another site than the first of the set."""
     links = store.links[TEXT_LINKS]
@@ -64,7 +64,7 @@ def _foreign_from(store: Any, root: Any, row: Any) -> Any:
     return row
 
 
-@kernel(types.void(STORE, types.int64, types.int64, types.int64))
+@part(types.void(STORE, types.int64, types.int64, types.int64))
 def _list_between(store: Any, root: Any, row: Any, end: Any) -> None:
     """List the rows after this one and before the end."""
     links = store.links[TEXT_LINKS]
@@ -74,7 +74,7 @@ def _list_between(store: Any, root: Any, row: Any, end: Any) -> None:
         row = following(links, store.rows, root, row)
 
 
-@kernel(types.void(STORE, types.int64, types.int64))
+@part(types.void(STORE, types.int64, types.int64))
 def place_text(store: Any, entry: Any, row: Any) -> None:
     """Add a row to its set; rows that became copies, or have a first donor now, are listed."""
     links, rows = store.links[TEXT_LINKS], store.rows
@@ -95,7 +95,7 @@ def place_text(store: Any, entry: Any, row: Any) -> None:
         store.entries[entry].second = first if leads else row
 
 
-@kernel(types.void(STORE, types.int64, types.int64))
+@part(types.void(STORE, types.int64, types.int64))
 def remove_text(store: Any, entry: Any, row: Any) -> None:
     """Take a row out of its set."""
     links, rows = store.links[TEXT_LINKS], store.rows
@@ -116,13 +116,13 @@ def remove_text(store: Any, entry: Any, row: Any) -> None:
         store.entries[entry].second = _foreign_from(store, root, then)
 
 
-@kernel(types.uint64(types.uint64))
+@part(types.uint64(types.uint64))
 def file_hash(file: Any) -> Any:
     """Under which hash the set of a file stands."""
     return mix(file)
 
 
-@kernel(types.int64(STORE, types.int64, types.uint64))
+@part(types.int64(STORE, types.int64, types.uint64))
 def file_root(store: Any, bits: Any, file: Any) -> Any:
     """The root of a file's set; −1 if the window has no such file."""
     slots, hashed = store.row_tables[BY_FILE], file_hash(file)
@@ -135,7 +135,7 @@ def file_root(store: Any, bits: Any, file: Any) -> Any:
     return -1
 
 
-@kernel(types.void(STORE, types.int64, types.int64))
+@part(types.void(STORE, types.int64, types.int64))
 def place_file(store: Any, bits: Any, row: Any) -> None:
     """Add a row to the set of its file; a row that has a first donor now is listed."""
     file = store.rows[row].file
@@ -154,7 +154,7 @@ def place_file(store: Any, bits: Any, row: Any) -> None:
         listed(store, first)
 
 
-@kernel(types.void(STORE, types.int64, types.int64))
+@part(types.void(STORE, types.int64, types.int64))
 def remove_file(store: Any, bits: Any, row: Any) -> None:
     """Take a row out of the set of its file."""
     file = store.rows[row].file
@@ -169,7 +169,7 @@ def remove_file(store: Any, bits: Any, row: Any) -> None:
         swap(slots, bits, file_hash(file), was, root)
 
 
-@kernel(types.int64(STORE, types.int64, types.int64, types.uint64))
+@part(types.int64(STORE, types.int64, types.int64, types.uint64))
 def next_donor(store: Any, entry: Any, row: Any, site: Any) -> Any:
     """The row after this one that makes a page of this site a copy; begins at −1.
 
@@ -186,7 +186,7 @@ def next_donor(store: Any, entry: Any, row: Any, site: Any) -> Any:
     return row
 
 
-@kernel(types.boolean(STORE, types.int64, types.int64, types.uint64))
+@part(types.boolean(STORE, types.int64, types.int64, types.uint64))
 def donates(store: Any, row: Any, first: Any, page: Any) -> Any:
     """Whether a row was seen before a page of this time and id."""
     return row >= 0 and before(store.rows, row, first, page)

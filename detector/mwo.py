@@ -35,6 +35,7 @@ from detector.kernels import (
     PAIR,
     WORDS,
     kernel,
+    part,
     tuple_of,
 )
 from detector.ragged import Ragged, trimmed
@@ -100,7 +101,7 @@ def _terms(
     return Terms(Ragged(trimmed(hashes, count), offsets), trimmed(weights, count), totals / 2)
 
 
-@kernel(types.void(OUT_OFFSETS, types.int64, OUT_OFFSETS, OUT_OFFSETS))
+@part(types.void(OUT_OFFSETS, types.int64, OUT_OFFSETS, OUT_OFFSETS), allocates=True)
 def _heaviest_first(halves: Any, count: Any, order: Any, spare: Any) -> None:
     """Sort `order` by falling weight, equal ones as they are: by digits, so in linear time."""
     most = 0

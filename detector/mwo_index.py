@@ -25,7 +25,6 @@ from numpy.typing import ArrayLike, NDArray
 from detector.arena import UNIT
 from detector.buckets import number_bits
 from detector.growth import empty_store, with_room
-from detector.mwo_paper import paper_candidates
 from detector.mwo_search import candidates, known_terms, verify
 from detector.mwo_window import add_terms, contents
 from detector.overlap import least
@@ -33,6 +32,7 @@ from detector.ragged import Ragged
 from detector.saved import arrays_of, store_of
 from detector.store import BY_PAGE, LIVE_ROWS, MAX_AGE, MAX_ROWS, NEWEST, ROWS
 from detector.term_growth import with_rows, with_term_room
+from detector.term_order import canonical
 from detector.term_store import BLOCK, BLOCKS, LIVE_TERMS, POSTINGS, TERMS, TermStore, empty_terms
 from detector.versions import latest
 from detector.weighted_pages import WeightedPages, checked_weights
@@ -201,7 +201,8 @@ class MwoIndex:
     def _asked(self, terms: ArrayLike, weights: ArrayLike) -> _Asked:
         column = Ragged.of([np.asarray(terms, np.uint64)])
         shares = checked_weights(column, weights)
-        return _Asked(column.values, shares, *known_terms(self._store, column.values))
+        numbers, frequencies = known_terms(self._store, column.values)
+        return _Asked(column.values, shares, numbers, canonical(frequencies, column.values))
 
     def _filtered(
         self, asked: _Asked, threshold: float, bounds: Bounds
@@ -210,6 +211,9 @@ class MwoIndex:
         rows, known = self._window.rows, (asked.numbers, asked.order)
         used = int(self._window.numbers[ROWS])
         if bounds == "paper":
+            # Only to be compared with: sorting takes long to compile.
+            from detector.mwo_paper import paper_candidates
+
             met, passed = paper_candidates(self._store, rows, *known, threshold, used)
             return met, np.flatnonzero(passed), 0
         sums, enough = np.zeros((used, 2)), least(threshold)

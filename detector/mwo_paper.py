@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from detector.kernels import OUT_OFFSETS, kernel, tuple_of
+from detector.kernels import OUT_OFFSETS, kernel, part, tuple_of
 from detector.store import LINKS, ROWS_TYPE
-from detector.term_order import canonical
 from detector.term_store import BLOCK, TERM_STORE
 
 _PASSED = types.Array(types.boolean, 1, "C")
@@ -40,14 +39,15 @@ def overlap_threshold(size: Any, other: Any, threshold: Any) -> Any:
     return threshold / (1.0 + threshold) * (size + other)
 
 
-@kernel(types.Array(types.int64, 1, "C")(TERM_STORE, types.int64, types.int64))
+@part(types.Array(types.int64, 1, "C")(TERM_STORE, types.int64, types.int64), allocates=True)
 def _ordered_cells(store: Any, first: Any, end: Any) -> Any:
-    """A page's cells in the global order."""
+    """A page's cells in the global order (`term_order.canonical`)."""
     frequencies, hashes = np.empty(end - first, np.int64), np.empty(end - first, np.uint64)
     for i in range(end - first):
         term = store.cell_term[first + i]
         frequencies[i], hashes[i] = store.terms[term].count, store.terms[term].hash
-    return first + canonical(frequencies, hashes)
+    by_term = np.argsort(hashes, kind="mergesort")
+    return first + by_term[np.argsort(frequencies[by_term], kind="mergesort")]
 
 
 @kernel(tuple_of(LINKS, _PASSED)(

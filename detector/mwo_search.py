@@ -13,11 +13,10 @@ import numpy as np
 from numba import types
 
 from detector.buckets import number_bits
-from detector.kernels import OUT_OFFSETS, OUT_SHARES, WORDS, kernel, tuple_of
+from detector.kernels import OUT_OFFSETS, OUT_SHARES, WORDS, kernel, part, tuple_of
 from detector.overlap import SHARES
 from detector.postings import term_of
 from detector.store import LINKS, ROWS_TYPE
-from detector.term_order import canonical
 from detector.term_store import BLOCK, TERM_STORE, TOTALS
 
 SUMS = types.Array(types.float64, 2, "C")
@@ -27,18 +26,20 @@ _AHEAD = 1
 
 @kernel(tuple_of(OUT_OFFSETS, OUT_OFFSETS)(TERM_STORE, WORDS))
 def known_terms(store: Any, terms: Any) -> Any:
-    """Numbers of a page's terms, −1 where no page has one, and the global order of them."""
+    """Numbers of a page's terms, −1 where no page has one, and how many pages have each."""
     bits = number_bits(store.table)
     numbers, frequencies = np.empty(terms.size, np.int64), np.zeros(terms.size, np.int64)
     for i in range(terms.size):
         numbers[i] = term_of(store, bits, terms[i])
         if numbers[i] >= 0:
             frequencies[i] = store.terms[numbers[i]].count
-    return numbers, canonical(frequencies, terms)
+    return numbers, frequencies
 
 
-@kernel(tuple_of(types.int64, LINKS)(TERM_STORE, types.int64, types.int64, types.float64, SUMS,
-                                     LINKS, types.int64, types.boolean))  # fmt: skip
+_LISTS = (TERM_STORE, types.int64, types.int64, types.float64, SUMS, LINKS, types.int64)
+
+
+@part(tuple_of(types.int64, LINKS)(*_LISTS, types.boolean), allocates=True)
 def _open(
     store: Any, term: Any, count: Any, weight: Any, sums: Any, met: Any, size: Any, more: Any
 ) -> Any:
@@ -46,7 +47,8 @@ def _open(
     start = types.int64(store.terms[term].start)
     if more and size + count > met.size:
         larger = np.empty(2 * (size + count), np.int32)
-        larger[:size] = met[:size]
+        for i in range(size):  # not by slices: see `batches`
+            larger[i] = met[i]
         met = larger
     for i in range(start, start + count):
         cell = types.int64(store.postings[i])
@@ -96,7 +98,8 @@ def candidates(
             # Its weight stays in `rest`: pages further down the list have it too.
             start = types.int64(store.terms[term].start)
             larger = np.empty(size + part, np.int32)
-            larger[:size] = met[:size]
+            for i in range(size):
+                larger[i] = met[i]
             met = larger
             for i in range(start, start + part):
                 row = store.owner[types.int64(store.postings[i]) // BLOCK]

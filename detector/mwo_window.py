@@ -14,7 +14,7 @@ from numba import types
 
 from detector.buckets import number_bits, take
 from detector.expiry import dequeue, expired
-from detector.kernels import BYTES, COUNTS, OFFSETS, OUT_WORDS, WORDS, kernel, mix, tuple_of
+from detector.kernels import BYTES, COUNTS, OFFSETS, OUT_WORDS, WORDS, kernel, mix, part, tuple_of
 from detector.overlap import SHARES
 from detector.postings import find_terms, place_terms, remove_terms
 from detector.sliding import misdated
@@ -35,7 +35,7 @@ def contents(terms: Any, weights: Any, offsets: Any, out: Any) -> None:
         out[page] = total
 
 
-@kernel(types.void(STORE, TERM_STORE))
+@part(types.void(STORE, TERM_STORE))
 def _expire(window: Any, store: Any) -> None:
     """All that must leave now leaves; rows are free when the caller buries them."""
     slots = window.row_tables[BY_PAGE]

@@ -22,7 +22,7 @@ from detector.listing import Class, classes
 from detector.policy import Policy
 from detector.saved import arrays_of, store_of
 from detector.sightings import Cluster, Judgements, Seen, Sightings
-from detector.sliding import add_pages, match_pages
+from detector.sliding import add_pages
 from detector.store import (
     CUT,
     ENTRY,
@@ -114,6 +114,8 @@ class NearDuplicateIndex:
 
     def match(self, pages: Sightings, *, now: int) -> Judgements:
         """What the window knows of pages; each is judged alone, against the window."""
+        from detector.matching import match_pages  # compiled for those who ask
+
         answer = np.empty(len(pages), JUDGED)
         found = match_pages(self._store, pages.rows(), pages.entries(), self._rules, now, answer)
         return self._judgements(answer, np.empty(0, JUDGED), found)

@@ -13,7 +13,7 @@ import numpy as np
 from numba import types
 
 from detector.candidates import CANDIDATES, collect, projected
-from detector.kernels import OUT_OFFSETS, kernel, tuple_of
+from detector.kernels import OUT_OFFSETS, part, tuple_of
 from detector.members import listed
 from detector.ordered import after, before, earlier, first_of, following
 from detector.store import (
@@ -46,7 +46,7 @@ _SUM = np.uint64(0x0101010101010101)
 _S1, _S2, _S4, _TOP = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
 
 
-@kernel(types.int64(types.uint64))
+@part(types.int64(types.uint64))
 def _ones(x: Any) -> Any:
     x -= (x >> _S1) & _M1
     x = (x & _M2) + ((x >> _S2) & _M2)
@@ -54,7 +54,7 @@ def _ones(x: Any) -> Any:
     return types.int64((x * _SUM) >> _TOP)
 
 
-@kernel(types.int64(ENTRIES_TYPE, types.int64, ENTRIES_TYPE, types.int64))
+@part(types.int64(ENTRIES_TYPE, types.int64, ENTRIES_TYPE, types.int64))
 def _b(these: Any, one: Any, those: Any, other: Any) -> Any:
     """Agreeing supershingles, k = 8."""
     agree = 0
@@ -64,7 +64,7 @@ def _b(these: Any, one: Any, those: Any, other: Any) -> Any:
     return agree
 
 
-@kernel(types.int64(ENTRIES_TYPE, types.int64, ENTRIES_TYPE, types.int64))
+@part(types.int64(ENTRIES_TYPE, types.int64, ENTRIES_TYPE, types.int64))
 def _c(these: Any, one: Any, those: Any, other: Any) -> Any:
     """Agreeing bits of the simhashes."""
     if not (projected(these, one) and projected(those, other)):
@@ -75,7 +75,7 @@ def _c(these: Any, one: Any, those: Any, other: Any) -> Any:
     return _BITS - differ
 
 
-@kernel(types.int64(ENTRIES_TYPE, types.int64, ENTRIES_TYPE, types.int64))
+@part(types.int64(ENTRIES_TYPE, types.int64, ENTRIES_TYPE, types.int64))
 def _shared(these: Any, one: Any, those: Any, other: Any) -> Any:
     """Agreeing sampled min-values, k = 5."""
     agree = 0
@@ -84,7 +84,7 @@ def _shared(these: Any, one: Any, those: Any, other: Any) -> Any:
     return agree
 
 
-@kernel(types.boolean(types.int64, types.boolean, types.boolean, types.boolean))
+@part(types.boolean(types.int64, types.boolean, types.boolean, types.boolean))
 def _holds(rule: Any, b_similar: Any, c_similar: Any, combined: Any) -> Any:
     if rule == 0:
         return b_similar
@@ -95,7 +95,7 @@ def _holds(rule: Any, b_similar: Any, c_similar: Any, combined: Any) -> Any:
     return b_similar or c_similar
 
 
-@kernel(types.int64(OUT_OFFSETS, types.int64, types.int64, types.int64))
+@part(types.int64(OUT_OFFSETS, types.int64, types.int64, types.int64))
 def _rules(policy: Any, b: Any, c: Any, shared: Any) -> Any:
     """1: near on one site, 2: near on different sites."""
     b_similar = b >= policy[2]
@@ -106,7 +106,7 @@ def _rules(policy: Any, b: Any, c: Any, shared: Any) -> Any:
     return (1 if same else 0) + (2 if other else 0)
 
 
-@kernel(types.int64(STORE, types.int64, OUT_OFFSETS, ENTRIES_TYPE, types.int64, types.int64,
+@part(types.int64(STORE, types.int64, OUT_OFFSETS, ENTRIES_TYPE, types.int64, types.int64,
                     LINKS, LINKS, NEAR_ROWS))  # fmt: skip
 def neighbors(
     store: Any, bits: Any, policy: Any, entries: Any, entry: Any, itself: Any,
@@ -131,13 +131,13 @@ def neighbors(
     return size
 
 
-@kernel(types.uint64(STORE, types.int64))
+@part(types.uint64(STORE, types.int64))
 def _words_of(store: Any, row: Any) -> Any:
     """The words of a row in a set."""
     return store.entries[store.rows[row].entry].text
 
 
-@kernel(types.int64(STORE, NEAR_ROWS, types.int64, types.int64, types.uint64, types.uint64,
+@part(types.int64(STORE, NEAR_ROWS, types.int64, types.int64, types.uint64, types.uint64,
                     types.int64))  # fmt: skip
 def _donor_of(
     store: Any, near: Any, i: Any, first: Any, page: Any, site: Any, relations: Any
@@ -157,7 +157,7 @@ def _donor_of(
     return -1
 
 
-@kernel(types.boolean(STORE, types.int64, types.int64))
+@part(types.boolean(STORE, types.int64, types.int64))
 def _ahead(store: Any, one: Any, other: Any) -> Any:
     """Of two rows that are equally near, whether the first is told; never by who came first."""
     if earlier(store.rows, one, other) or earlier(store.rows, other, one):
@@ -165,7 +165,7 @@ def _ahead(store: Any, one: Any, other: Any) -> Any:
     return _words_of(store, one) < _words_of(store, other)
 
 
-@kernel(THREE(STORE, NEAR_ROWS, types.int64, types.int64, types.uint64, types.uint64,
+@part(THREE(STORE, NEAR_ROWS, types.int64, types.int64, types.uint64, types.uint64,
               types.int64))  # fmt: skip
 def best_donor(
     store: Any, near: Any, size: Any, first: Any, page: Any, site: Any, relations: Any
@@ -188,7 +188,7 @@ def best_donor(
     return best, best_b, best_c
 
 
-@kernel(types.void(STORE, NEAR_ROWS, types.int64, types.int64, types.int64))
+@part(types.void(STORE, NEAR_ROWS, types.int64, types.int64, types.int64))
 def list_near_copies(store: Any, near: Any, size: Any, row: Any, alerts: Any) -> None:
     """List the rows of near sets seen after this one that were not known to be near-copies, or
     must be reported as such now: as near to this one, in a relation that alerts."""

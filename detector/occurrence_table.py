@@ -29,6 +29,7 @@ from detector.kernels import (
     WORDS,
     kernel,
     mix,
+    part,
     tuple_of,
 )
 
@@ -48,7 +49,7 @@ _HALF = np.uint64(32)
 _ONE32 = np.uint32(1)
 
 
-@kernel(types.boolean(types.uint64, _FILTERS, OUT_OFFSETS))
+@part(types.boolean(types.uint64, _FILTERS, OUT_OFFSETS))
 def _seen_before(key: Any, filters: Any, statistics: Any) -> Any:
     """Whether a hash is in the filter; it is from now on."""
     current, previous = filters
@@ -69,7 +70,7 @@ def _seen_before(key: Any, filters: Any, statistics: Any) -> Any:
     return seen
 
 
-@kernel(types.int64(OUT_COUNT_ROWS, types.int64, types.int64))
+@part(types.int64(OUT_COUNT_ROWS, types.int64, types.int64))
 def _worth(tallies: Any, row: Any, spread: Any) -> Any:
     """What would be lost with a row: sites, as far as `spread` of them count, before pages."""
     sites = min(types.int64(tallies[row, N_SITES]), spread)
@@ -96,7 +97,7 @@ def row_of(value: Any, key: Any, table: Any, spread: Any) -> Any:
     return least
 
 
-@kernel(types.void(types.uint32, OUT_COUNT_ROWS, OUT_COUNT_ROWS, types.int64))
+@part(types.void(types.uint32, OUT_COUNT_ROWS, OUT_COUNT_ROWS, types.int64))
 def _count_page(page: Any, pages: Any, tallies: Any, row: Any) -> None:
     """Put a page among a row's: those of the period before stand first, `OLD_PAGES` of them."""
     count, old = types.int64(tallies[row, N_PAGES]), types.int64(tallies[row, OLD_PAGES])
@@ -114,7 +115,7 @@ def _count_page(page: Any, pages: Any, tallies: Any, row: Any) -> None:
         tallies[row, OLD_PAGES] = old - 1
 
 
-@kernel(types.void(types.uint64, OUT_WORD_ROWS, OUT_COUNT_ROWS, types.int64))
+@part(types.void(types.uint64, OUT_WORD_ROWS, OUT_COUNT_ROWS, types.int64))
 def _count_site(site: Any, sites: Any, tallies: Any, row: Any) -> None:
     """As `_count_page`, of sites."""
     count, old = types.int64(tallies[row, N_SITES]), types.int64(tallies[row, OLD_SITES])

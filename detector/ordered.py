@@ -11,11 +11,11 @@ from typing import Any
 
 from numba import types
 
-from detector.kernels import kernel, mix
+from detector.kernels import mix, part
 from detector.store import LINKS, ROWS_TYPE
 
 
-@kernel(types.boolean(ROWS_TYPE, types.int64, types.int64))
+@part(types.boolean(ROWS_TYPE, types.int64, types.int64))
 def earlier(rows: Any, one: Any, other: Any) -> Any:
     """Of two rows, whether the first was seen first; ties go by page id."""
     if rows[one].first != rows[other].first:
@@ -23,7 +23,7 @@ def earlier(rows: Any, one: Any, other: Any) -> Any:
     return rows[one].page < rows[other].page
 
 
-@kernel(types.boolean(ROWS_TYPE, types.int64, types.int64, types.uint64))
+@part(types.boolean(ROWS_TYPE, types.int64, types.int64, types.uint64))
 def before(rows: Any, row: Any, first: Any, page: Any) -> Any:
     """Whether a row was seen before a page of this time and id."""
     if rows[row].first != first:
@@ -31,7 +31,7 @@ def before(rows: Any, row: Any, first: Any, page: Any) -> Any:
     return rows[row].page < page
 
 
-@kernel(types.int64(LINKS, ROWS_TYPE, types.int64, types.int64))
+@part(types.int64(LINKS, ROWS_TYPE, types.int64, types.int64))
 def insert(links: Any, rows: Any, root: Any, row: Any) -> Any:
     """Put a row into a set; returns the new root."""
     rank, slot, at = mix(types.uint64(row)), -1, root
@@ -55,7 +55,7 @@ def insert(links: Any, rows: Any, root: Any, row: Any) -> Any:
     return root
 
 
-@kernel(types.int64(LINKS, ROWS_TYPE, types.int64, types.int64))
+@part(types.int64(LINKS, ROWS_TYPE, types.int64, types.int64))
 def remove(links: Any, rows: Any, root: Any, row: Any) -> Any:
     """Take a row out of its set; returns the new root, −1 of an empty set."""
     slot, at = -1, root
@@ -84,7 +84,7 @@ def remove(links: Any, rows: Any, root: Any, row: Any) -> Any:
     return root
 
 
-@kernel(types.int64(LINKS, types.int64))
+@part(types.int64(LINKS, types.int64))
 def first_of(links: Any, root: Any) -> Any:
     """The row of a set that was seen first."""
     while root >= 0 and links[2 * root] >= 0:
@@ -92,7 +92,7 @@ def first_of(links: Any, root: Any) -> Any:
     return root
 
 
-@kernel(types.int64(LINKS, ROWS_TYPE, types.int64, types.int64, types.uint64))
+@part(types.int64(LINKS, ROWS_TYPE, types.int64, types.int64, types.uint64))
 def after(links: Any, rows: Any, root: Any, first: Any, page: Any) -> Any:
     """The row of a set that comes next after a page of this time and id; −1 after the last."""
     found = -1
@@ -106,7 +106,7 @@ def after(links: Any, rows: Any, root: Any, first: Any, page: Any) -> Any:
     return found
 
 
-@kernel(types.int64(LINKS, ROWS_TYPE, types.int64, types.int64))
+@part(types.int64(LINKS, ROWS_TYPE, types.int64, types.int64))
 def following(links: Any, rows: Any, root: Any, row: Any) -> Any:
     """The row after this one."""
     return after(links, rows, root, rows[row].first, rows[row].page)

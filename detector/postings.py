@@ -12,7 +12,7 @@ import numpy as np
 from numba import types
 
 from detector.buckets import home, number, put, seek, take
-from detector.kernels import OUT_OFFSETS, WORDS, kernel, mix
+from detector.kernels import OUT_OFFSETS, WORDS, mix, part
 from detector.overlap import SHARES
 from detector.store import ROWS_TYPE
 from detector.term_store import (
@@ -32,7 +32,7 @@ from detector.term_store import (
 )
 
 
-@kernel(types.int64(TERM_STORE, types.int64, types.uint64))
+@part(types.int64(TERM_STORE, types.int64, types.uint64))
 def term_of(store: Any, bits: Any, term: Any) -> Any:
     """The number of a term; −1 if no page of the window has it."""
     hashed = mix(term)
@@ -45,7 +45,7 @@ def term_of(store: Any, bits: Any, term: Any) -> Any:
     return -1
 
 
-@kernel(types.int64(TERM_STORE, types.int64))
+@part(types.int64(TERM_STORE, types.int64))
 def _new_list(store: Any, bits: Any) -> Any:
     at = store.free_lists[0, bits]
     if at < 0:
@@ -57,7 +57,7 @@ def _new_list(store: Any, bits: Any) -> Any:
     return at
 
 
-@kernel(types.void(TERM_STORE, types.int64, types.int64))
+@part(types.void(TERM_STORE, types.int64, types.int64))
 def _free_list(store: Any, at: Any, bits: Any) -> None:
     store.postings[at] = store.free_lists[0, bits] + 1
     store.free_lists[0, bits] = at
@@ -65,7 +65,7 @@ def _free_list(store: Any, at: Any, bits: Any) -> None:
     store.counts[FREE_POSTINGS] += 1 << bits
 
 
-@kernel(types.void(TERM_STORE, types.int64, types.int64))
+@part(types.void(TERM_STORE, types.int64, types.int64))
 def _move(store: Any, term: Any, bits: Any) -> None:
     """Give a list room for 2^bits."""
     old, count = types.int64(store.terms[term].start), store.terms[term].count
@@ -76,7 +76,7 @@ def _move(store: Any, term: Any, bits: Any) -> None:
     store.terms[term].start, store.terms[term].bits = new, bits
 
 
-@kernel(types.int64(TERM_STORE, types.int64, types.uint64))
+@part(types.int64(TERM_STORE, types.int64, types.uint64))
 def _new_term(store: Any, bits: Any, term: Any) -> Any:
     """A term that the window did not have."""
     counts = store.counts
@@ -94,7 +94,7 @@ def _new_term(store: Any, bits: Any, term: Any) -> Any:
     return found
 
 
-@kernel(types.void(TERM_STORE, types.int64, types.int64))
+@part(types.void(TERM_STORE, types.int64, types.int64))
 def _drop_term(store: Any, bits: Any, term: Any) -> None:
     """A term that the window has no more."""
     take(store.table, bits, mix(store.terms[term].hash), term)
@@ -104,7 +104,10 @@ def _drop_term(store: Any, bits: Any, term: Any) -> None:
     store.counts[LIVE_TERMS] -= 1
 
 
-@kernel(types.boolean(TERM_STORE, types.int64, WORDS, types.int64, types.int64, OUT_OFFSETS))
+@part(
+    types.boolean(TERM_STORE, types.int64, WORDS, types.int64, types.int64, OUT_OFFSETS),
+    allocates=True,
+)
 def find_terms(store: Any, bits: Any, terms: Any, begin: Any, end: Any, numbers: Any) -> Any:
     """A page's terms by number, and whether there is room for the page.
 
@@ -133,7 +136,7 @@ def find_terms(store: Any, bits: Any, terms: Any, begin: Any, end: Any, numbers:
     )
 
 
-@kernel(types.int64(TERM_STORE, types.int64, types.int64))
+@part(types.int64(TERM_STORE, types.int64, types.int64))
 def _new_cells(store: Any, count: Any, row: Any) -> Any:
     """Room for a page's cells: the first of them."""
     blocks = (count + BLOCK - 1) // BLOCK
@@ -144,11 +147,12 @@ def _new_cells(store: Any, count: Any, row: Any) -> Any:
     else:
         block = store.counts[BLOCKS]
         store.counts[BLOCKS] += blocks
-    store.owner[block : block + blocks] = row
+    for i in range(blocks):
+        store.owner[block + i] = row
     return block * BLOCK
 
 
-@kernel(types.void(TERM_STORE, types.int64, ROWS_TYPE, types.int64, WORDS, SHARES, types.int64,
+@part(types.void(TERM_STORE, types.int64, ROWS_TYPE, types.int64, WORDS, SHARES, types.int64,
                    types.int64, OUT_OFFSETS))  # fmt: skip
 def place_terms(
     store: Any, bits: Any, rows: Any, row: Any, terms: Any, weights: Any, begin: Any, end: Any,
@@ -178,7 +182,7 @@ def place_terms(
         store.totals[row] += weights[begin + i]
 
 
-@kernel(types.void(TERM_STORE, types.int64, types.int64))
+@part(types.void(TERM_STORE, types.int64, types.int64))
 def _leave_list(store: Any, bits: Any, cell: Any) -> None:
     """The last of the list takes a cell's place."""
     term, place = types.int64(store.cell_term[cell]), types.int64(store.cell_place[cell])
@@ -197,7 +201,7 @@ def _leave_list(store: Any, bits: Any, cell: Any) -> None:
             _move(store, term, smaller)
 
 
-@kernel(types.void(TERM_STORE, types.int64, ROWS_TYPE, types.int64))
+@part(types.void(TERM_STORE, types.int64, ROWS_TYPE, types.int64))
 def remove_terms(store: Any, bits: Any, rows: Any, row: Any) -> None:
     """Take a page's terms out."""
     first, end = types.int64(rows[row].start), types.int64(rows[row].end)

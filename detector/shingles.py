@@ -31,6 +31,7 @@ from detector.kernels import (
     chain,
     kernel,
     mix,
+    part,
 )
 from detector.ragged import Ragged
 
@@ -152,7 +153,7 @@ def _phrases(tokens: Any, offsets: Any, factors: Any, starts: Any, out: Any) -> 
             target[position] = mix(target[position])
 
 
-@kernel(types.int64(types.uint64))
+@part(types.int64(types.uint64))
 def _signed(phrase: Any) -> Any:
     """p + 2^63: its products with odd factors are ordered as signed numbers as p's as unsigned.
 

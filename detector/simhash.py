@@ -17,7 +17,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from detector.hashing import HashScheme
-from detector.kernels import OFFSETS, OUT_WORD_ROWS, OUT_WORDS, PAIR, WORDS, kernel
+from detector.kernels import OFFSETS, OUT_WORD_ROWS, OUT_WORDS, PAIR, WORDS, kernel, part
 from detector.ragged import Ragged
 
 BITS = 384
@@ -71,7 +71,7 @@ def simhash_hex(simhash: NDArray[np.uint64]) -> str:
     return "".join(f"{int(word):016x}" for word in simhash)
 
 
-@kernel(types.uint64(types.uint64, types.uint64, types.uint64))
+@part(types.uint64(types.uint64, types.uint64, types.uint64))
 def projection(token: Any, factor: Any, spread: Any) -> Any:
     """64 entries of a token's random vector; a bit of 1 stands for +1, of 0 for −1."""
     bits = token * factor
@@ -80,14 +80,14 @@ def projection(token: Any, factor: Any, spread: Any) -> Any:
     return bits ^ (bits >> _THIRD)
 
 
-@kernel(PAIR(types.uint64, types.uint64, types.uint64))
+@part(PAIR(types.uint64, types.uint64, types.uint64))
 def add(one: Any, two: Any, three: Any) -> Any:
     """64 full adders side by side: the sum bits and the carry bits."""
     half = one ^ two
     return half ^ three, (one & two) | (half & three)
 
 
-@kernel(types.void(OUT_WORDS, types.int64, types.int64))
+@part(types.void(OUT_WORDS, types.int64, types.int64))
 def _ripple(rows: Any, low: Any, end: Any) -> None:
     """Add the carry row to the counters, from the row `low` upwards."""
     for row in range(low, end, _LANES):
@@ -97,7 +97,7 @@ def _ripple(rows: Any, low: Any, end: Any) -> None:
             rows[_CARRY + lane] = bit & carry
 
 
-@kernel(types.void(OUT_WORDS, WORDS, types.int64))
+@part(types.void(OUT_WORDS, WORDS, types.int64))
 def _add_sixteen(rows: Any, tokens: Any, at: Any) -> None:
     """Add 16 tokens' vectors to the low rows by a tree of adders (Harley, Seal); sixteens carry.
 
@@ -132,7 +132,7 @@ def _add_sixteen(rows: Any, tokens: Any, at: Any) -> None:
         rows[_CARRY + lane] = sixteen
 
 
-@kernel(types.uint64(OUT_WORDS, types.int64, types.int64, types.int64))
+@part(types.uint64(OUT_WORDS, types.int64, types.int64, types.int64))
 def _above(rows: Any, end: Any, lane: Any, threshold: Any) -> Any:
     """Which of a lane's 64 counters exceed the threshold: compared from the highest bit down."""
     above, equal = _ZERO, ~_ZERO

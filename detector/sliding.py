@@ -32,7 +32,7 @@ from detector.judging import (
     judge,
     tell,
 )
-from detector.kernels import BYTES, OFFSETS, OUT_OFFSETS, kernel, tuple_of
+from detector.kernels import BYTES, OFFSETS, OUT_OFFSETS, kernel, part, tuple_of
 from detector.members import (
     is_copy,
     place_file,
@@ -65,16 +65,16 @@ HOUR_US = 3_600_000_000
 # Before the web: a date that an archive invented, or did not have.
 WEB_BEGINS_US = 631_152_000_000_000
 _NEVER = 1 << 62
-_MARKS = 1024
+MARKS = 1024
 
 
-@kernel(types.boolean(types.int64, types.int64))
+@part(types.boolean(types.int64, types.int64))
 def misdated(at: Any, now: Any) -> Any:
     """A date before the web, or more than an hour past the machine's clock."""
     return at < WEB_BEGINS_US or at > now + HOUR_US
 
 
-@kernel(types.int64(STORE, ENTRIES_TYPE, types.int64))
+@part(types.int64(STORE, ENTRIES_TYPE, types.int64))
 def _own_set(store: Any, probes: Any, i: Any) -> Any:
     """A new identity set for a token sequence that the window does not hold."""
     entry = new_entry(store)
@@ -84,7 +84,7 @@ def _own_set(store: Any, probes: Any, i: Any) -> Any:
     return entry
 
 
-@kernel(types.int64(STORE, BITS, ROWS_TYPE, ENTRIES_TYPE, types.int64, BYTES, types.int64, SCRATCH,
+@part(types.int64(STORE, BITS, ROWS_TYPE, ENTRIES_TYPE, types.int64, BYTES, types.int64, SCRATCH,
                     types.int64, types.int64))  # fmt: skip
 def _enter(
     store: Any, bits: Any, arrivals: Any, probes: Any, i: Any, url: Any, entry: Any, scratch: Any,
@@ -109,7 +109,7 @@ def _enter(
     return row
 
 
-@kernel(types.boolean(STORE, BITS, ROWS_TYPE, types.int64, types.int64, SCRATCH, types.int64,
+@part(types.boolean(STORE, BITS, ROWS_TYPE, types.int64, types.int64, SCRATCH, types.int64,
                       types.int64))  # fmt: skip
 def _see_again(
     store: Any, bits: Any, arrivals: Any, i: Any, row: Any, scratch: Any, near: Any, alerts: Any
@@ -136,14 +136,14 @@ def _see_again(
     return True
 
 
-@kernel(types.void(STORE, types.int64, JUDGED_TYPE, types.int64))
+@part(types.void(STORE, types.int64, JUDGED_TYPE, types.int64))
 def _withdraw_near(store: Any, row: Any, out: Any, k: Any) -> None:
     if store.rows[row].state & NEAR_ALERTED:
         store.rows[row].state &= ~NEAR_ALERTED
         out[k].flags |= NEAR_WITHDRAWN
 
 
-@kernel(types.void(STORE, types.int64, JUDGED_TYPE, types.int64))
+@part(types.void(STORE, types.int64, JUDGED_TYPE, types.int64))
 def _withdraw(store: Any, row: Any, out: Any, k: Any) -> None:
     """A row that was reported, and is no copy any more, or no near-copy."""
     if store.rows[row].state & ALERTED and not is_copy(store, row):
@@ -155,7 +155,7 @@ def _withdraw(store: Any, row: Any, out: Any, k: Any) -> None:
         _withdraw_near(store, row, out, k)
 
 
-@kernel(types.void(STORE, types.int64, types.int64, JUDGED_TYPE, types.int64))
+@part(types.void(STORE, types.int64, types.int64, JUDGED_TYPE, types.int64))
 def _report(store: Any, bits: Any, row: Any, out: Any, k: Any) -> None:
     """Alerts that a row must raise, each once; a copy is reported as that alone."""
     rows = store.rows
@@ -170,29 +170,31 @@ def _report(store: Any, bits: Any, row: Any, out: Any, k: Any) -> None:
     out[k].flags |= SUPERSEDED if superseded(store, bits, row) else 0
 
 
-@kernel(SEEN_TYPE(SEEN_TYPE, types.int64))
-def _room(found: Any, size: Any) -> Any:
+@part(SEEN_TYPE(SEEN_TYPE, types.int64))
+def room(found: Any, size: Any) -> Any:
     """The same array, or a larger one when it is about to be full."""
     if size + FOUND_AT_MOST <= found.size:
         return found
     larger = np.empty(2 * found.size, SEEN)
-    larger[:size] = found[:size]
+    for i in range(size):  # not by slices: see `batches`
+        larger[i] = found[i]
     return larger
 
 
-@kernel(JUDGED_TYPE(JUDGED_TYPE, types.int64))
+@part(JUDGED_TYPE(JUDGED_TYPE, types.int64))
 def _judgements(turned: Any, size: Any) -> Any:
     if size < turned.size:
         return turned
     larger = np.empty(2 * turned.size, JUDGED)
-    larger[:size] = turned[:size]
+    for i in range(size):
+        larger[i] = turned[i]
     return larger
 
 
-@kernel(tuple_of(types.int64, types.int64, types.int64, types.uint64, types.uint64)(
+@part(tuple_of(types.int64, types.int64, types.int64, types.uint64, types.uint64)(
     STORE, BITS, ROWS_TYPE, ENTRIES_TYPE, types.int64, types.int64,
 ))  # fmt: skip
-def _known(store: Any, bits: Any, arrivals: Any, probes: Any, i: Any, now: Any) -> Any:
+def looked_up(store: Any, bits: Any, arrivals: Any, probes: Any, i: Any, now: Any) -> Any:
     """A page's row and set, if the window has them; its time first seen, id and site."""
     page, at, text = arrivals[i].page, arrivals[i].first, probes[i].text
     row = version(store, bits[0], page, text, arrivals[i].file)
@@ -207,26 +209,7 @@ def _known(store: Any, bits: Any, arrivals: Any, probes: Any, i: Any, now: Any) 
 ARRIVALS = (STORE, ROWS_TYPE, ENTRIES_TYPE, OUT_OFFSETS, types.int64)
 
 
-@kernel(SEEN_TYPE(*ARRIVALS, JUDGED_TYPE))
-def match_pages(store: Any, arrivals: Any, probes: Any, policy: Any, now: Any, out: Any) -> Any:
-    """Judge each page against the window. Returns the pages that judgements name."""
-    bits = number_bits(store.row_tables[BY_PAGE]), number_bits(store.entry_tables[BY_TEXT])
-    scratch = (
-        np.empty(CANDIDATES, np.int32), np.empty(_MARKS, np.int32),
-        np.empty((CANDIDATES + 1, 4), np.int32),
-    )  # fmt: skip
-    found, size = np.empty(16 + 2 * arrivals.size, SEEN), 0
-    for i in range(arrivals.size):
-        found = _room(found, size)
-        _, entry, first, page, site = _known(store, bits, arrivals, probes, i, now)
-        subject = (first, page, site, arrivals[i].file)
-        size, _ = judge(
-            store, bits, policy, probes, i, entry, subject, scratch, found, size, out, i
-        )
-    return found[:size]
-
-
-@kernel(tuple_of(SEEN_TYPE, types.int64, JUDGED_TYPE, types.int64)(
+@part(tuple_of(SEEN_TYPE, types.int64, JUDGED_TYPE, types.int64)(
     STORE, BITS, OUT_OFFSETS, types.int64, SCRATCH, SEEN_TYPE, types.int64, JUDGED_TYPE,
     types.int64,
 ))  # fmt: skip
@@ -240,7 +223,7 @@ def _judge_listed(
         then = types.int64(store.rows[row].next)
         store.rows[row].state &= ~LISTED
         if row != itself:  # it is reported as itself
-            found, turned = _room(found, size), _judgements(turned, again)
+            found, turned = room(found, size), _judgements(turned, again)
             entry = types.int64(store.rows[row].entry)
             subject = (
                 store.rows[row].first, store.rows[row].page, store.rows[row].site,
@@ -264,7 +247,7 @@ def add_pages(
     """Judge each page, then add it. Returns the pages that are named, and rows that turned."""
     bits = number_bits(store.row_tables[BY_PAGE]), number_bits(store.entry_tables[BY_TEXT])
     scratch = (
-        np.empty(CANDIDATES, np.int32), np.empty(_MARKS, np.int32),
+        np.empty(CANDIDATES, np.int32), np.empty(MARKS, np.int32),
         np.empty((CANDIDATES + 1, 4), np.int32),
     )  # fmt: skip
     found, size = np.empty(16 + 2 * arrivals.size, SEEN), 0
@@ -273,8 +256,8 @@ def add_pages(
         if i % AHEAD == 0:
             warm(store, arrivals[i : i + AHEAD], probes[i : i + AHEAD])
             warm_leaving(store, min(AHEAD, arrivals.size - i))
-        found = _room(found, size)
-        row, entry, first, page, site = _known(store, bits, arrivals, probes, i, now)
+        found = room(found, size)
+        row, entry, first, page, site = looked_up(store, bits, arrivals, probes, i, now)
         subject = (first, page, site, arrivals[i].file)
         size, near = judge(
             store, bits, policy, probes, i, entry, subject, scratch, found, size, out, i

@@ -21,6 +21,7 @@ from numba import from_dtype, types
 from numpy.typing import NDArray
 
 from detector.kernels import OUT_BYTES, OUT_OFFSETS
+from detector.packed import packed
 
 NO_ROW = -1
 SAMPLE = 16
@@ -96,11 +97,11 @@ ENTRIES_TYPE = records(ENTRY)
 SEEN_TYPE = records(SEEN)
 LINKS = types.Array(types.int32, 1, "C")
 TABLES = types.Array(types.uint32, 2, "C")
-STORE = types.NamedTuple(
+STORE = packed(
+    Store,
     [
         ROWS_TYPE, ENTRIES_TYPE, records(CLUSTER), TABLES, TABLES,
         types.Array(types.int32, 2, "C"), OUT_OFFSETS, LINKS, LINKS, LINKS, LINKS, OUT_BYTES,
         OUT_OFFSETS, OUT_OFFSETS,
     ],
-    Store,
-)  # type: ignore[no-untyped-call]  # fmt: skip
+)  # fmt: skip

@@ -115,12 +115,13 @@ def _close_lists(store: Any, postings: Any) -> None:
         count = store.terms[term].count
         if count:
             start = types.int64(store.terms[term].start)
-            postings[at : at + count] = store.postings[start : start + count]
+            for i in range(count):  # not by slices: see `batches`
+                postings[at + i] = store.postings[start + i]
             store.terms[term].start = at
             at += 1 << store.terms[term].bits
     store.counts[POSTINGS], store.counts[FREE_POSTINGS] = at, 0
-    store.free_lists[0, :] = -1
-    store.free_lists[1, :] = 0
+    for size in range(store.free_lists.shape[1]):
+        store.free_lists[0, size], store.free_lists[1, size] = -1, 0
 
 
 @kernel(types.void(STORE, TERM_STORE, TERM_STORE))
@@ -137,8 +138,10 @@ def _close_cells(window: Any, store: Any, closed: Any) -> None:
             closed.cell_term[at + i], closed.cell_place[at + i] = term, place
             closed.cell_weight[at + i] = store.cell_weight[first + i]
             store.postings[types.int64(store.terms[term].start) + types.int64(place)] = at + i
-        closed.owner[block : block + blocks] = row
+        for i in range(blocks):
+            closed.owner[block + i] = row
         window.rows[row].start, window.rows[row].end = at, at + end - first
         block += blocks
     store.counts[BLOCKS], store.counts[FREE_BLOCKS] = block, 0
-    store.free_blocks[:] = -1
+    for i in range(store.free_blocks.size):
+        store.free_blocks[i] = -1

@@ -6,16 +6,10 @@ the window at this moment; ties go by the term's hash, never by who came first.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import types
-
-from detector.kernels import OUT_OFFSETS, WORDS, kernel
+from numpy.typing import NDArray
 
 
-@kernel(types.Array(types.int64, 1, "C")(OUT_OFFSETS, WORDS))
-def canonical(frequencies: Any, terms: Any) -> Any:
+def canonical(frequencies: NDArray[np.int64], terms: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Indices of a page's terms in the global order."""
-    by_term = np.argsort(terms.copy(), kind="mergesort")
-    return by_term[np.argsort(frequencies[by_term], kind="mergesort")]
+    return np.lexsort((terms, frequencies))

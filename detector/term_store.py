@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from detector.buckets import empty_tables
 from detector.kernels import OUT_COUNTS, OUT_OFFSETS, OUT_SHARES
+from detector.packed import packed
 from detector.store import LINKS, records
 
 BLOCK = 8
@@ -57,13 +58,13 @@ class TermStore(NamedTuple):
 
 TERMS_TYPE = records(TERM)
 TOTALS = types.Array(types.float64, 1, "C")
-TERM_STORE = types.NamedTuple(
+TERM_STORE = packed(
+    TermStore,
     [
         TERMS_TYPE, OUT_COUNTS, LINKS, OUT_SHARES, OUT_COUNTS, LINKS, OUT_COUNTS, TOTALS,
         OUT_OFFSETS, types.Array(types.int64, 2, "C"), OUT_OFFSETS,
     ],
-    TermStore,
-)  # type: ignore[no-untyped-call]  # fmt: skip
+)  # fmt: skip
 
 _FIRST = 1024
 

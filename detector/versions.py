@@ -16,7 +16,7 @@ from detector.buckets import home, number, number_bits, put, seek, swap, take
 from detector.candidates import leave
 from detector.clusters import leave_class, led_no_more
 from detector.expiry import dequeue, enqueue, expired
-from detector.kernels import BYTES, kernel, mix
+from detector.kernels import BYTES, kernel, mix, part
 from detector.members import remove_file, remove_text
 from detector.store import (
     BY_PAGE,
@@ -35,7 +35,7 @@ from detector.store import (
 _ZERO = np.uint64(0)
 
 
-@kernel(types.uint64(STORE, types.int64))
+@part(types.uint64(STORE, types.int64))
 def text_of_row(store: Any, row: Any) -> Any:
     """The identity hash of a row; 0 if it has no words."""
     entry = store.rows[row].entry
@@ -55,7 +55,7 @@ def latest(store: Any, bits: Any, page: Any) -> Any:
     return -1
 
 
-@kernel(types.int64(STORE, types.int64, types.uint64, types.uint64, types.uint64))
+@part(types.int64(STORE, types.int64, types.uint64, types.uint64, types.uint64))
 def version(store: Any, bits: Any, page: Any, text: Any, file: Any) -> Any:
     """The row of a page with this content: the same words, or, without words, the same file."""
     row = latest(store, bits, page)
@@ -74,7 +74,8 @@ def versions_of(store: Any, page: Any) -> Any:
     while row >= 0:
         if size == rows.size:
             more = np.empty(2 * size, np.int64)
-            more[:size] = rows
+            for i in range(size):  # not by slices: see `batches`
+                more[i] = rows[i]
             rows = more
         rows[size] = row
         size += 1
@@ -82,7 +83,7 @@ def versions_of(store: Any, page: Any) -> Any:
     return rows[:size]
 
 
-@kernel(types.boolean(STORE, types.int64, types.int64))
+@part(types.boolean(STORE, types.int64, types.int64))
 def superseded(store: Any, bits: Any, row: Any) -> Any:
     """Whether a later fetch found other content at the row's URL."""
     other = latest(store, bits, store.rows[row].page)
@@ -93,7 +94,7 @@ def superseded(store: Any, bits: Any, row: Any) -> Any:
     return False
 
 
-@kernel(types.int64(STORE))
+@part(types.int64(STORE))
 def new_entry(store: Any) -> Any:
     """Room for an identity set."""
     numbers = store.numbers
@@ -105,7 +106,7 @@ def new_entry(store: Any) -> Any:
     return numbers[ENTRIES] - 1
 
 
-@kernel(types.int64(STORE, types.int64, ROWS_TYPE, types.int64, BYTES))
+@part(types.int64(STORE, types.int64, ROWS_TYPE, types.int64, BYTES))
 def new_row(store: Any, bits: Any, arrivals: Any, i: Any, url: Any) -> Any:
     """A row for a version that the window does not hold; it is in no set yet."""
     numbers, rows = store.numbers, store.rows
@@ -129,7 +130,7 @@ def new_row(store: Any, bits: Any, arrivals: Any, i: Any, url: Any) -> Any:
     return row
 
 
-@kernel(types.void(STORE, types.int64, types.int64))
+@part(types.void(STORE, types.int64, types.int64))
 def _unlink(store: Any, bits: Any, row: Any) -> None:
     """Take a row out of the versions of its page."""
     page, older = store.rows[row].page, types.int64(store.rows[row].older)
@@ -146,7 +147,7 @@ def _unlink(store: Any, bits: Any, row: Any) -> None:
     store.rows[other].older = older
 
 
-@kernel(types.void(STORE, types.int64, types.int64))
+@part(types.void(STORE, types.int64, types.int64))
 def _leave_set(store: Any, entry_bits: Any, row: Any) -> None:
     """Take a row out of its identity set, and the set out of the window when it is empty."""
     entry = types.int64(store.rows[row].entry)
@@ -164,7 +165,7 @@ def _leave_set(store: Any, entry_bits: Any, row: Any) -> None:
     store.numbers[LIVE_ENTRIES] -= 1
 
 
-@kernel(types.int64(STORE, types.int64, types.int64))
+@part(types.int64(STORE, types.int64, types.int64))
 def expire(store: Any, bits: Any, entry_bits: Any) -> Any:
     """All that must leave now leaves; how many did."""
     count = 0

@@ -14,7 +14,7 @@ from numba import types
 
 from detector.buckets import home
 from detector.candidates import hash_of, key_of
-from detector.kernels import kernel, mix
+from detector.kernels import mix, part
 from detector.members import file_hash
 from detector.store import (
     BY_FILE,
@@ -35,7 +35,7 @@ AHEAD = 32
 """Pages that are looked ahead: few enough that no line is displaced before its turn."""
 
 
-@kernel(types.void(STORE, ROWS_TYPE, ENTRIES_TYPE))
+@part(types.void(STORE, ROWS_TYPE, ENTRIES_TYPE))
 def warm(store: Any, arrivals: Any, probes: Any) -> None:
     """Look once at every line that the batch will need.
 
@@ -55,7 +55,7 @@ def warm(store: Any, arrivals: Any, probes: Any) -> None:
     store.numbers[WARM] = total
 
 
-@kernel(types.void(STORE, types.int64))
+@part(types.void(STORE, types.int64), allocates=True)
 def warm_leaving(store: Any, pages: Any) -> None:
     """Look once at what those need that will probably leave: the head of the queue."""
     numbers, due = store.numbers, store.due

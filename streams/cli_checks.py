@@ -125,6 +125,7 @@ def doctor(
     found = settings(config, bus=bus, state=state, topic_prefix=topic_prefix)
     if warm:
         kernels.prepare()
+        kernels.prepare_questions()
     _report(machine.examine(found), json=json)
 
 

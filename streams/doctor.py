@@ -62,9 +62,13 @@ def _kernels() -> Check:
         do = "name a directory that can be written with XDG_CACHE_HOME"
         return Check("kernels", True, "compiled by each start: nowhere to keep them", "kept", do)
     compiled = kernels.are_compiled()
-    found = f"{'compiled' if compiled else 'not compiled yet'}, kept in {where}"
-    do = "" if compiled else "`reusewatch doctor --warm` compiles them now; else the first run does"
-    return Check("kernels", True, found, "compiled", do)
+    found, do = "compiled", ""
+    if not compiled:
+        found, do = "not compiled yet", "the first run does"
+    elif not kernels.are_compiled(questions=True):
+        found, do = "compiled, but those of `similar`", "the first question does"
+    do = do and f"`reusewatch doctor --warm` compiles them now; else {do}"
+    return Check("kernels", True, f"{found}, kept in {where}", "compiled", do)
 
 
 def _writable(directory: Path) -> Check:

@@ -29,6 +29,15 @@ _VARIABLE = "NUMBA_CACHE_DIR"
 _PLACES = "NUMBA_CACHE_LOCATOR_CLASSES"
 _NAMED_ONLY = "UserProvidedCacheLocator"
 _MARK = "compiled"
+_ASKED = "compiled-questions"
+_SCAN = "from detector.scan import scan; scan(b'', key=0)"
+# Of a replay and of every worker, without the scan.
+MODULES = tuple(
+    f"detector.{name}" for name in ("neardup", "discovery", "overlap", "labels", "sketches")
+)
+QUESTIONS = "detector.mwo_index"
+_SKETCHES = f"import {MODULES[-1]}"
+_TWO = 2
 
 
 @cache
@@ -85,10 +94,10 @@ def _digest() -> str:
     return digest.hexdigest()
 
 
-def are_compiled() -> bool:
-    """Whether the next start loads them in a moment."""
+def are_compiled(*, questions: bool = False) -> bool:
+    """Whether the next start loads them in a moment; or those that only questions need."""
     where = directory()
-    return where is not None and (where / _MARK).exists()
+    return where is not None and (where / (_ASKED if questions else _MARK)).exists()
 
 
 @cache
@@ -97,26 +106,40 @@ def prepare(tell: Callable[[str], None] = say) -> None:
 
     Processes that this one starts load what it compiled.
     """
-    where = directory()
+    where = _chosen()
     if where is None:
-        # Without it numba would write beside the sources.
-        _tell_numba(_PLACES, _NAMED_ONLY)
         tell(
             "no cache directory can be written: the kernels are compiled for this run only, about "
             "half a minute; XDG_CACHE_HOME names a directory for them"
         )
-    else:
-        _tell_numba(_VARIABLE, str(where))
-        if not are_compiled():
-            tell("compiling the kernels, once for this machine: about half a minute")
-            _compile_together()
+    elif not are_compiled():
+        tell("compiling the kernels, once for this machine: about half a minute")
+        _compile_together()
     from detector.fingerprint import Document, fingerprints
     from detector.hashing import HashScheme
 
     fingerprints([Document(b"<p>ready")], HashScheme())
-    if where is not None:
-        with suppress(OSError):  # gone meanwhile: the next start compiles, and says so
-            (where / _MARK).touch()
+    _keep(where, _MARK)
+
+
+@cache
+def prepare_questions(tell: Callable[[str], None] = say) -> None:
+    """The same of what nobody needs who does not ask: the first run does not wait for it."""
+    where = _chosen()
+    if not are_compiled(questions=True):
+        tell("compiling the kernels of `similar`, once for this machine: about ten seconds")
+    import_module(QUESTIONS)
+    _keep(where, _ASKED)
+
+
+def _chosen() -> Path | None:
+    """The place, told to numba; without one it would write beside the sources."""
+    where = directory()
+    if where is None:
+        _tell_numba(_PLACES, _NAMED_ONLY)
+    else:
+        _tell_numba(_VARIABLE, str(where))
+    return where
 
 
 def _tell_numba(variable: str, value: str) -> None:
@@ -125,12 +148,30 @@ def _tell_numba(variable: str, value: str) -> None:
         setattr(sys.modules["numba"].config, variable.removeprefix("NUMBA_"), value)
 
 
+def _keep(where: Path | None, mark: str) -> None:
+    if where is not None:
+        with suppress(OSError):  # gone meanwhile: the next start compiles, and says so
+            (where / mark).touch()
+
+
 def _compile_together() -> None:
-    """numba compiles one kernel at a time in a process: the scan's go into one beside this one."""
+    """numba compiles one kernel at a time in a process: half of them go into one beside this one.
+
+    With more cores than two, what a page is sketched with goes into a third. If one fails, this
+    process compiles what is missing, and says what is wrong.
+    """
     root = Path(next(iter(detector.__path__))).parent
-    command = [sys.executable, "-c", "from detector.scan import scan; scan(b'', key=0)"]
-    beside = subprocess.Popen(command, cwd=root)  # noqa: S603 - a command of ours
-    import_module("detector.sketches")
-    import_module("detector.neardup")
-    # If it failed, this process compiles what is missing, and says what is wrong.
-    beside.wait()
+    commands = [_SCAN, _SKETCHES]
+    if len(os.sched_getaffinity(0)) <= _TWO:
+        commands = ["; ".join(commands)]
+    beside = [
+        subprocess.Popen([sys.executable, "-c", command], cwd=root)  # noqa: S603 - ours
+        for command in commands
+    ]
+    try:
+        for module in MODULES[:-1]:
+            import_module(module)
+    finally:
+        for process in beside:
+            process.wait()
+    import_module(MODULES[-1])

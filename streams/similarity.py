@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from detector.hashing import HashScheme, hex_of
+from streams import kernels
 from streams.occurrences import lists_of
 from streams.questions import BadQuestion, Parameters, Rows, number
 from streams.snapshot import State
@@ -45,6 +46,7 @@ class Similarity:
     ) -> None:
         self._scheme = scheme
         self._bounds: dict[str, Any] = {"max_pages": max_pages, "max_age_us": max_age_us}
+        self._index: MwoIndex | None = None
         self.restore(None)
 
     def weighted(self, block: pa.RecordBatch) -> WeightedPages:
@@ -80,18 +82,28 @@ class Similarity:
                 if page in self._where and self._where[page][0] is gone:
                     del self._where[page]
 
+    def _filed(self) -> MwoIndex:
+        """The index, made when something is filed: until then nobody needs its kernels."""
+        if self._index is None:
+            kernels.prepare_questions()
+            from detector.mwo_index import MwoIndex
+
+            self._index = MwoIndex(**self._bounds)
+        return self._index
+
     def _file(self) -> MwoIndex:
+        index = self._filed()
         for pages, now in self._unfiled:
-            self._index.add(pages, now=now)
+            index.add(pages, now=now)
         self._unfiled.clear()
         self._where.clear()
         self._count = 0
-        return self._index
+        return index
 
     def _terms_of(self, page: int) -> Terms | None:
         found = self._where.get(page)
         if found is None:
-            return self._index.terms_of(page)
+            return None if self._index is None else self._index.terms_of(page)
         pages, row = found
         begin, end = pages.terms.offsets[row : row + 2]
         return pages.terms.values[begin:end], pages.weights[begin:end]
@@ -152,27 +164,30 @@ class Similarity:
     def nbytes(self) -> int:
         """Bytes of all terms."""
         unfiled = sum(pages.nbytes for pages, _ in self._unfiled)
-        return self._index.nbytes + unfiled + _WHERE_BYTES * len(self._where)
+        filed = 0 if self._index is None else self._index.nbytes
+        return filed + unfiled + _WHERE_BYTES * len(self._where)
 
     def save(self) -> State:
         """All terms."""
-        arrays = {_FILED + name: array for name, array in self._index.save().items()}
+        filed = {} if self._index is None else self._index.save()
+        arrays = {_FILED + name: array for name, array in filed.items()}
         for batch, (pages, _) in enumerate(self._unfiled):
             arrays |= {f"{batch}/{name}": array for name, array in pages.arrays().items()}
         return State(arrays, {"unfiled": [now for _, now in self._unfiled]})
 
     def restore(self, state: State | None) -> None:
         """Take up saved terms, or begin with none."""
-        from detector.mwo_index import MwoIndex  # numba, loaded by who really works
         from detector.weighted_pages import WeightedPages
 
-        self._index = MwoIndex(**self._bounds)
+        self._index = None
         self._unfiled: deque[tuple[WeightedPages, int]] = deque()
         self._where: dict[int, tuple[WeightedPages, int]] = {}
         self._count = 0
         if state is None:
             return
-        self._index.restore(_below(state, _FILED))
+        filed = _below(state, _FILED)
+        if filed:
+            self._filed().restore(filed)
         for batch, now in enumerate(state.facts["unfiled"]):
             self.add(WeightedPages.of_arrays(_below(state, f"{batch}/")), now=now)
 

@@ -13,12 +13,12 @@ from detector.scanning.mixing import word_hash
 from detector.term_words import words_of
 from detector.weighted_pages import WeightedPages
 from tests.detector.mwo_twin import NOW, T0
-from tests.detector.test_real_pages import _pages
+from tests.detector.test_real_pages import real_pages
 
 
 @pytest.mark.timeout(600)
 def test_the_index_loses_nothing_on_real_pages() -> None:
-    documents = [Document(body) for _, body in _pages()][-150:]
+    documents = [Document(body) for _, body in real_pages()][-150:]
     made = fingerprints(documents, HashScheme()).sketches.terms
     count, offsets = len(documents), made.hashes.offsets
     index = MwoIndex(max_pages=count)

@@ -1,0 +1,58 @@
+"""Which kernels are compiled when, and what `doctor` says of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import detector
+from streams import doctor, kernels
+
+ROOT = Path(next(iter(detector.__path__)))
+# Compiled for those alone who compare with the papers' ways, or ask without adding.
+_RARE = {"detector.matching", "detector.mwo_paper"}
+
+
+def _loaded(modules: str) -> set[str]:
+    """What is in the interpreter after such an import; kernels come from the disk."""
+    code = f"import sys, {modules}; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT.parent
+    )
+    return set(done.stdout.split())
+
+
+def test_every_kernel_is_compiled_ahead_of_its_use() -> None:
+    ahead = ", ".join((*kernels.MODULES, kernels.QUESTIONS, "detector.scan"))
+    with_kernels = {
+        f"detector.{path.stem}" for path in ROOT.glob("*.py") if "\n@kernel(" in path.read_text()
+    }
+    assert with_kernels - _loaded(ahead) == _RARE
+
+
+def test_the_first_run_does_not_compile_what_only_questions_need() -> None:
+    loaded = _loaded(", ".join(("streams.similarity", "streams.topology", *kernels.MODULES)))
+    assert not {kernels.QUESTIONS, *_RARE} & loaded
+
+
+@pytest.mark.parametrize(
+    ("marks", "found", "do"),
+    [
+        ([], "not compiled yet", "the first run does"),
+        (["compiled"], "compiled, but those of `similar`", "the first question does"),
+        (["compiled", "compiled-questions"], "compiled", ""),
+    ],
+)
+def test_doctor_says_which_kernels_are_compiled(
+    marks: list[str], found: str, do: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "directory", lambda: tmp_path)
+    for mark in marks:
+        (tmp_path / mark).touch()
+    check = doctor._kernels()
+    assert (check.found, check.ok) == (f"{found}, kept in {tmp_path}", True)
+    assert check.do.endswith(do)
+    assert bool(check.do) == bool(do)
