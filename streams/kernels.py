@@ -26,11 +26,12 @@ _VARIABLE = "NUMBA_CACHE_DIR"
 _MARK = "compiled"
 _ASKED = "compiled-questions"
 _SCAN = "from detector.scan import scan; scan(b'', key=0)"
-# Of a replay and of every worker, without the scan; the first take as long as the others.
+# Of a replay and of every worker, without the scan.
 MODULES = tuple(
-    f"detector.{name}" for name in ("neardup", "sketches", "overlap", "discovery", "labels")
+    f"detector.{name}" for name in ("neardup", "discovery", "overlap", "labels", "sketches")
 )
 QUESTIONS = "detector.mwo_index"
+_SKETCHES = f"import {MODULES[-1]}"
 _TWO = 2
 
 
@@ -113,26 +114,23 @@ def _keep(mark: Path, tell: Callable[[str], None]) -> None:
 
 
 def _compile_together() -> None:
-    """numba compiles one kernel at a time in a process: the scan's go into one beside this one.
+    """numba compiles one kernel at a time in a process: half of them go into one beside this one.
 
     With more cores than two, what a page is sketched with goes into a third. If one fails, this
     process compiles what is missing, and says what is wrong.
     """
     root = Path(next(iter(detector.__path__))).parent
-    commands = [_SCAN]
-    if len(os.sched_getaffinity(0)) > _TWO:
-        commands.append("import " + ", ".join(MODULES[1:]))
+    commands = [_SCAN, _SKETCHES]
+    if len(os.sched_getaffinity(0)) <= _TWO:
+        commands = ["; ".join(commands)]
     beside = [
         subprocess.Popen([sys.executable, "-c", command], cwd=root)  # noqa: S603 - ours
         for command in commands
     ]
     try:
-        import_module(MODULES[0])
-        if len(commands) == 1:
-            for module in MODULES[1:]:
-                import_module(module)
+        for module in MODULES[:-1]:
+            import_module(module)
     finally:
         for process in beside:
             process.wait()
-    for module in MODULES:
-        import_module(module)
+    import_module(MODULES[-1])
