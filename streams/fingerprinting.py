@@ -35,7 +35,7 @@ RECEIVED = "received"
 # Bodies held at a time, whatever a batch refers to.
 PART_BYTES = 8 << 20
 # One gram in so many, by its value: the same grams on every page.
-GRAM_SAMPLE = 1 / 8
+GRAM_SAMPLES = {"all": 1.0, "sampled": 1 / 8, "none": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class FingerprintStage:
     ) -> Iterator[Outgoing]:
         from detector.fingerprint import fingerprints  # numba, loaded by who really works
 
-        sample = GRAM_SAMPLE if self.grams == "sampled" else 1.0
+        sample = GRAM_SAMPLES[self.grams]
         made = fingerprints(documents, self.scheme, gram_sample=sample, chunks=self.chunks)
         for row, facts in zip(rows, made.facts, strict=True):
             row["title"], row["excerpt"] = facts.title, facts.excerpt

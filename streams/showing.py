@@ -23,6 +23,11 @@ MEANINGS: dict[Kind, tuple[str, str]] = {
         "A paragraph or a file that so many pages of several sites have; this is one of them.",
         "pages or more have it",
     ),
+    "labeled-page": ("The file is labeled content, byte for byte.", ""),
+    "labeled-content": (
+        "The page holds labeled content; the evidence are its first labeled paragraphs.",
+        "of its chunks are labeled",
+    ),
     "near-duplicate": (
         "The page has nearly the words of a page that was fetched before it.",
         "agreeing supershingles, or bits",

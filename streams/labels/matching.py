@@ -113,7 +113,10 @@ class Matching:
         chunks: slice,
         file: int,
     ) -> Marks:
+        stops = tuple(np.flatnonzero(stopped[chunks]).tolist())
         places = np.flatnonzero(labeled[chunks] != ABSENT).tolist()
+        if not places and file == ABSENT:  # most pages: a stop chunk, and nothing labeled
+            return Marks(self.version, stopped=stops)
         sets = labeled[chunks][places].tolist()
         pairs = [
             (place, name)
@@ -129,7 +132,7 @@ class Matching:
             tuple(place for place, _ in pairs),
             tuple(name for _, name in pairs),
             tuple(made.texts.of(page, chunks.start + place) for place, _ in pairs[:TEXTS]),
-            tuple(np.flatnonzero(stopped[chunks]).tolist()),
+            stops,
         )
 
     def _severity(self, name: str) -> Severity:
