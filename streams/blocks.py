@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from detector.errors import BadPage
@@ -250,3 +251,7 @@ def _check_columns(table: pa.Table) -> None:
         column = table.column(at)
         if column.type != field.type or (column.null_count and not field.nullable):
             raise Malformed(f"a fingerprint block whose {field.name} is no {field.type}")
+        while pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type):
+            column = pc.list_flatten(column)
+            if column.null_count:
+                raise Malformed(f"a fingerprint block with nothing in the lists of {field.name}")

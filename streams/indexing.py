@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import pyarrow as pa
 
+from detector.errors import BadPage
 from detector.hashing import HashScheme, hex_of
 from detector.revisits import Revisit, Waiting
 from streams import topics
@@ -24,6 +25,7 @@ from streams.differing import Differing
 from streams.discovering import Discovering
 from streams.fingerprinting import ReadOrigin
 from streams.labeled import NOT_JUDGED, Labeled, LabeledPages
+from streams.occurrences import check_marks
 from streams.origins import Origins
 from streams.questions import BadQuestion, Parameters, Rows, no_questions, number
 from streams.records import DeadLetter
@@ -32,7 +34,7 @@ from streams.similarity import Similarity
 from streams.snapshot import State
 from streams.stages import Output
 from streams.urls import place, simple_site
-from streams.wire import WireError, alert_message, dead_letter_message
+from streams.wire import Malformed, WireError, alert_message, dead_letter_message
 
 if TYPE_CHECKING:
     from detector.sightings import Cluster, Sightings
@@ -139,6 +141,8 @@ class IndexStage:
 
     def _judge(self, block: pa.RecordBatch, events: Counter[str]) -> list[Outgoing]:
         # All that may be wrong with a block is found before anything changes.
+        check_marks(block)
+        self._check_urls(block)
         subjects, revisited = subjects_of(block, self._origins), times_of(block, "revisit_at")
         of = block.column("revisit_of").to_pylist()
         judged = is_judged(block)
@@ -165,6 +169,16 @@ class IndexStage:
                 out += self._judge_revisit(subject, page, then, events)
         waited_for = self._waiting.among(dict.fromkeys(subject.page for subject in mine))
         return out + self._judge_waiting(waited_for, events)
+
+    def _check_urls(self, block: pa.RecordBatch) -> None:
+        """A page is placed again whenever another turns it: then it is too late."""
+        try:
+            for url in block.column("url").to_pylist():
+                place(url, self._scheme)
+        except (BadPage, ValueError) as error:
+            raise Malformed(
+                f"a fingerprint block with a value that no page has: {error}"
+            ) from error
 
     def _discover(
         self, block: pa.RecordBatch, now: datetime, events: Counter[str]
@@ -229,7 +243,9 @@ class IndexStage:
             of, revisit.of, page=revisit.page, site=self._site_of(subject), at=revisit.at,
             url=revisit.url.encode("utf-8", "surrogatepass"),
         )  # fmt: skip
-        said = self._labeled.said(subject.page)
+        # Its content is that of the other page, and so are its labels.
+        said = self._labeled.said(of)
+        self._labeled.remember(subject.page, said)
         return None if sightings is None else self._add([subject], sightings, [said], events)
 
     def _site_of(self, subject: Subject) -> int:
@@ -294,6 +310,13 @@ class IndexStage:
         )  # fmt: skip
 
     def answer(self, name: str, parameters: Parameters) -> Rows:
+        """See `_answer`. A URL that is none is the asker's mistake."""
+        try:
+            return self._answer(name, parameters)
+        except BadPage as error:
+            raise BadQuestion(str(error)) from error
+
+    def _answer(self, name: str, parameters: Parameters) -> Rows:
         """`clusters`: the largest classes of near-duplicates (`top`), or the one of a `url`.
         `similar`: pages like one of the window, or like one whose terms are given."""
         if name == "similar" and self._similarity is not None:

@@ -90,11 +90,12 @@ class LabeledPages:
                     self._seen.add(0)
             else:
                 one = NOT_JUDGED
-            self._remember(page, one)
+            self.remember(page, one)
             found.append(one)
         return found
 
-    def _remember(self, page: int, said: Labeled) -> None:
+    def remember(self, page: int, said: Labeled) -> None:
+        """What was said of a page, for verdicts that come later."""
         self._said.pop(page, None)
         if said.labels:
             self._said[page] = replace(said, alerts=())

@@ -27,6 +27,7 @@ from prometheus_client import (
 )
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
+from detector.errors import DetectorError
 from streams.bus import Partition, Unreachable
 from streams.labels.marking import InForce
 from streams.questions import BadQuestion, Parameters, Rows, Unanswered
@@ -211,7 +212,7 @@ def _handler(meters: Meters, watched: Watched) -> type[BaseHTTPRequestHandler]:
             try:
                 name = path.removeprefix(_QUESTIONS)
                 found = watched.ask(name, dict(urllib.parse.parse_qsl(query)))
-            except BadQuestion as error:
+            except (BadQuestion, DetectorError, ValueError, OverflowError) as error:
                 self._answer(400, f"{error}\n".encode())
             except Unanswered as error:
                 self._answer(503, f"{error}\n".encode())

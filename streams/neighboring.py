@@ -192,7 +192,10 @@ class NeighborhoodStage:
         """A partition comes, with what its changelog says of it."""
         hoods = self._parts[part] = self._new()
         for message in messages:
-            forgotten = take_up_part(hoods, message)
+            try:
+                forgotten = take_up_part(hoods, message)
+            except (WireError, BadPage, ValueError):
+                continue  # a stranger's message on a topic that is compacted, never ours
             if self._log is not None and forgotten is not None:
                 self._log.forget(part, forgotten)
 
@@ -208,7 +211,11 @@ class NeighborhoodStage:
     def hear(self, messages: Iterable[Message]) -> None:
         """What others say of their partitions."""
         for message in messages:
-            part, moments = NeighborhoodLog.heard(message)
+            try:
+                part, moments = NeighborhoodLog.heard(message)
+                _ = moments.deviation  # of sums that cannot be there is none
+            except (WireError, ValueError):
+                continue  # compacted, so it would stop every worker at every start
             self._heard[part] = moments
 
     @property

@@ -32,6 +32,20 @@ def countable(block: pa.RecordBatch) -> pa.RecordBatch:
     return block if seen.all() else block.filter(pa.array(seen))
 
 
+def check_marks(block: pa.RecordBatch) -> None:
+    """Malformed where what runs beside the chunks does not, or marks point past them."""
+    _, offsets = lists_of(block.column("chunks"))
+    for name in _SPANS:
+        _beside(block, name, offsets)
+    for name in ("labeled", "stopped"):
+        places = _places(*lists_of(block.column(name)), offsets)
+        if name == "stopped" and np.any(np.diff(places) <= 0):
+            raise Malformed("a fingerprint block that stops a chunk twice")
+    labeled, by = (lists_of(block.column(name))[1] for name in ("labeled", "labeled_by"))
+    if not np.array_equal(labeled, by):
+        raise Malformed("a fingerprint block whose labels are not those of its chunks")
+
+
 def chunks_of(block: pa.RecordBatch, sites: NDArray[np.uint64], *, min_length: int) -> Occurrences:
     """The chunks of the pages; those of `min_length` characters or fewer are skipped."""
     from detector.discovery import Occurrences

@@ -188,8 +188,12 @@ class Similarity:
         filed = _below(state, _FILED)
         if filed:
             self._filed().restore(filed)
-        for batch, now in enumerate(state.facts["unfiled"]):
-            self.add(WeightedPages.of_arrays(_below(state, f"{batch}/")), now=now)
+        batches: dict[str, dict[str, Any]] = {}
+        for name, array in state.arrays.items():
+            batch, _, column = name.partition("/")
+            batches.setdefault(batch, {})[column] = array
+        for place_of, now in enumerate(state.facts["unfiled"]):
+            self.add(WeightedPages.of_arrays(batches[str(place_of)]), now=now)
 
 
 def _below(state: State, head: str) -> dict[str, Any]:
@@ -228,14 +232,17 @@ def _agreement(one: _Sketches | None, other: _Sketches | None) -> tuple[int | No
 
 
 def _hash(text: str) -> int:
-    return int(text, 16)
+    value = int(text, 16)
+    if not 0 <= value < 1 << 64:
+        raise ValueError(text)
+    return value
 
 
 def _numbers(parameters: Parameters, name: str, kind: Callable[[str], Any]) -> list[Any]:
     text = parameters.get(name, "")
     try:
         return [kind(part) for part in text.split(",")] if text else []
-    except ValueError:
+    except (ValueError, OverflowError):
         raise BadQuestion(f"{name}: numbers with commas between them are expected") from None
 
 

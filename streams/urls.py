@@ -40,8 +40,6 @@ class Place:
 @lru_cache(maxsize=_PLACES)
 def place(url: str, scheme: HashScheme) -> Place:
     """Where the page of this URL stands. BadPage where the URL is none of a page."""
-    if len(url) > MAX_URL:
-        raise BadPage("bad-url", f"a URL of {len(url)} characters; the limit is {MAX_URL}")
     canonical, host = _split(url)
     return Place(hex_of(scheme.of_text(canonical)), host, site_of(host))
 
@@ -54,6 +52,8 @@ def canonical(url: str) -> str:
 
 def _split(url: str) -> tuple[str, str]:
     """The canonical URL and its host."""
+    if len(url) > MAX_URL:
+        raise BadPage("bad-url", f"a URL of {len(url)} characters; the limit is {MAX_URL}")
     if (plain := _PLAIN.fullmatch(url)) is not None:
         return plain[1], plain[2]
     return _split_any(url)

@@ -126,6 +126,7 @@ class Follower:
         except (PackLost, BadPack, SchemeMismatch) as error:
             self._refuse(str(error))
         except OSError as error:
+            self._published = -1  # a full disk passes: tried again, and told once
             self._refuse(f"{self._store.directory}: {error.strerror or error}")
         except Unreachable:
             if not self._ending.is_set():

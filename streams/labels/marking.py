@@ -58,7 +58,7 @@ class Labeler:
         stamp = self._store.stamp()
         if stamp != self._stamp or not self._looked:
             self._take_up()
-            self._stamp, self._looked = stamp, True
+            self._stamp = stamp
         matching = self._matching
         if matching is None:
             return InForce(trouble=self._trouble)
@@ -71,9 +71,12 @@ class Labeler:
     def _take_up(self) -> None:
         try:
             self._matching = self._opened()
-            self._trouble = None
-        except (DetectorError, OSError, ValueError, msgspec.MsgspecError) as error:
-            self._trouble = f"labels: {error}"
+            self._trouble, self._looked = None, True
+        except OSError as error:
+            # It may pass: looked for again with the next batch.
+            self._trouble, self._looked = f"labels: {error}", False
+        except (DetectorError, ValueError, msgspec.MsgspecError) as error:
+            self._trouble, self._looked = f"labels: {error}", True
 
     def _opened(self) -> Matching | None:
         for attempt in range(_TRIES):
