@@ -97,6 +97,8 @@ def discover(
             raise typer.Exit(130)
         if output is not None:
             work.write(common, output)
+    if not shown:
+        say(f"nothing is on more than {pages} pages of {sites} sites")
     for row in shown:
         print_json(row) if json else print_row([harmless(str(value)) for value in row.values()])
     if reading.damaged:

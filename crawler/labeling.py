@@ -91,6 +91,8 @@ def build(
     show_summary(summary, json=json)
     if damaged := summary["left_out"].get("damaged"):
         fail(f"{damaged} records were damaged and are not in the pack", 1)
+    if not summary["files"] and not summary["distinct"]:
+        fail(f"nothing was found to label: {output} is empty, and in force would flag nothing", 1)
 
 
 def build_pack(

@@ -19,7 +19,7 @@ from detector.hashing import hex_of
 from streams import kernels
 from streams.asking import Ask
 from streams.cli_questions import AtOption
-from streams.console import at_terminal, print_json, print_row, print_table, say
+from streams.console import at_terminal, fail, print_json, print_row, print_table, say
 from streams.options import (
     BusOption,
     ConfigOption,
@@ -71,6 +71,8 @@ def similar(
         asked["url"] = page
     else:
         sketches, words = _sketched(_document(page, found.scheme), found.scheme)
+        if not sketches["terms"]:
+            fail(f"{page}: there is no text in it", 2)
         asked |= sketches
     (search,) = Ask(found, "index", at)("similar", asked).answers
     _say_search(search, threshold)

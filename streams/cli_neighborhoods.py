@@ -56,6 +56,8 @@ def neighborhoods(
             print_json(row)
         return
     say(f"as of {min(answer.as_of for answer in answers):%Y-%m-%d %H:%M:%S} UTC")
+    if not rows:
+        say(f"nothing is known under {under}" if under else "nothing is known yet")
     if under:
         for line in tree(rows):
             print_line(line)
