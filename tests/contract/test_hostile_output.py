@@ -14,7 +14,7 @@ from tests.contract.tables import (
 )
 
 # A fixture that waits for what never comes says so soon.
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(300)
 
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31m\x9b31mred \u202e mirrored \x7f"

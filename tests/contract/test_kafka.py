@@ -31,7 +31,7 @@ from tests.contract.tables import (
 )
 
 # A fixture that waits for what never comes says so soon.
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(300)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from tests.contract.tables import (
     only_objects,
 )
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(300)
 
 BUILT = {
     "pack", "version", "pages", "chunks", "distinct", "short", "stopped", "repeated", "files",

@@ -34,7 +34,7 @@ from tests.contract.tables import (
 )
 
 # A fixture that waits for what never comes says so soon.
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(300)
 
 
 def test_the_demo_prints_alerts(tried: Tried) -> None:

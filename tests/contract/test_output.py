@@ -15,7 +15,7 @@ from tests.contract.tables import (
 )
 
 # A fixture that waits for what never comes says so soon.
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(300)
 
 
 PLAIN: dict[str, list[str]] = {

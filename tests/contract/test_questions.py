@@ -15,7 +15,7 @@ from tests.contract.tables import (
     Tried,
 )
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(300)
 
 
 def test_neighborhoods_are_told_worst_first(tried: Tried) -> None:

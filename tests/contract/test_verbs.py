@@ -26,7 +26,7 @@ from tests.contract.tables import (
 )
 
 # A fixture that waits for what never comes says so soon.
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
