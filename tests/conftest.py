@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import signal
+
 from streams import kernels
 from tests.broker import broker, kafka_config
 
+# Who starts the tests in the background has them ignore Ctrl-C, and their commands would as well.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 kernels.prepare()
 
 __all__ = ["broker", "kafka_config"]

@@ -132,13 +132,19 @@ class KafkaOutlet:
 
     def _judge(self, failures: Sequence[tuple[Entry, BaseException]]) -> None:
         """Sort out what no other producer would get through."""
+        too_large = set()
         for entry, error in failures:
             if isinstance(error, MessageSizeTooLargeError | RecordListTooLargeError):
-                self._in_flight.drop(entry)
-                self._refused.append(_refused_by_broker(self._config, entry))
+                too_large.add(entry.partition.topic)
             elif isinstance(error, BrokerResponseError) and _is_hopeless(error):
                 name = self._config.topic(entry.partition.topic)
                 raise BusBroken(f"the broker refuses messages to {name}: {error}") from error
+        for topic in too_large:
+            # The producer splits batches until one message is left, then gives up all it has with
+            # the same error. The largest is over the limit if any is; the rest is sent again.
+            largest = self._in_flight.drop_largest(topic)
+            if largest is not None:
+                self._refused.append(_refused_by_broker(self._config, largest))
 
     def _renew(self, reason: str) -> None:
         """A new producer in place of a failed one, with everything that is not yet safe."""
