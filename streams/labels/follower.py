@@ -17,7 +17,7 @@ from streams import topics
 from streams.bus import Bus, Unreachable
 from streams.labels.marking import Labeler
 from streams.labels.parts import PackLost, assemble
-from streams.labels.store import LabelStore
+from streams.labels.store import LabelStore, checksum_of
 from streams.labels.table import LabelTable
 from streams.metrics import Meters
 
@@ -27,10 +27,17 @@ Stop = Callable[[], bool]
 
 
 def put_in_force(
-    bus: Bus, store: LabelStore, table: LabelTable, scheme: HashScheme, stop: Stop | None = None
+    bus: Bus,
+    store: LabelStore,
+    table: LabelTable,
+    scheme: HashScheme,
+    stop: Stop | None = None,
+    *,
+    check: bool = False,
 ) -> None:
     """Bring the directory to what the table says; who calls holds its lock.
 
+    `check`: a pack that is there is read from end to end, and put together anew if it is damaged.
     Raises PackLost, BadPack or SchemeMismatch, and leaves in force what is.
     """
     manifest = table.manifest
@@ -39,7 +46,8 @@ def put_in_force(
         scheme.require(manifest.scheme, f"what {topics.LABELS} says")
     if pack is not None:
         path = store.pack_path(pack)
-        if not path.exists() or path.stat().st_size != pack.size:
+        sound = path.exists() and path.stat().st_size == pack.size
+        if not sound or (check and checksum_of(path) != pack.checksum):
             assemble(bus, pack, path, stop)
     before = manifest.previous.pack if manifest and manifest.previous else None
     keep = before if before is not None and store.pack_path(before).exists() else None
@@ -121,7 +129,9 @@ class Follower:
                 # Another process of this machine may be ahead of us.
                 current = None if anew else self._store.current()
                 if current is None or current.end <= table.end:
-                    put_in_force(self._bus, self._store, table, self._scheme, self._ending.is_set)
+                    put_in_force(
+                        self._bus, self._store, table, self._scheme, self._ending.is_set, check=anew
+                    )
             self._told = set(table.refused.values())
         except (PackLost, BadPack, SchemeMismatch) as error:
             self._refuse(str(error))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from detector.errors import DetectorError
+from detector.errors import BadPack, DetectorError
 from detector.hashing import HashScheme
 from streams.labels.store import LabelStore, Stamp
 from streams.marks import Marks
@@ -66,7 +66,14 @@ class Labeler:
 
     def marks(self, made: Fingerprints) -> Sequence[Marks] | None:
         """What of each page is labeled, and its stop chunks; None before the first look."""
-        return None if self._matching is None else self._matching.marks(made)
+        if self._matching is None:
+            return None
+        try:
+            return self._matching.marks(made)
+        except BadPack as error:
+            # Damaged on disk after it was opened: without labels rather than without pages.
+            self._trouble, self._matching = f"labels: {error}", None
+            return None
 
     def _take_up(self) -> None:
         try:

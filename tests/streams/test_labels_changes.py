@@ -223,3 +223,23 @@ def test_a_stage_takes_up_a_push_between_two_batches_and_nothing_before(tmp_path
     desk.change(lambda *given: changes.remove(given[0], "sea", *given[1:]))
     version, labels = file_labels()
     assert (version != pack.version, labels) == (True, [])
+
+
+def test_a_pack_that_was_damaged_on_disk_is_put_together_anew_at_the_next_start(
+    tmp_path: Path,
+) -> None:
+    pack = make_pack(tmp_path / "pack", a=list(range(1, 200)))
+    store = LabelStore(tmp_path / "labels")
+    facts = named(tmp_path / "pack", pack)
+    whole = changes.push_whole(LabelTable(), facts, SCHEME, NOW)
+    bus = bus_with([*parts_of(tmp_path / "pack", facts), *whole.messages()])
+    with store.locked():
+        put_in_force(bus, store, LabelTable.read(bus), SCHEME)
+    path = store.pack_path(facts)
+    sound = path.read_bytes()
+    path.chmod(0o600)
+    path.write_bytes(sound[:-40] + bytes(byte ^ 1 for byte in sound[-40:]))
+    follower = Follower(bus, store, SCHEME, say=lambda text: None, seconds=0)
+    assert follower.ready(30)
+    follower.close()
+    assert path.read_bytes() == sound
