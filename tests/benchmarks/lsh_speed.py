@@ -87,6 +87,7 @@ def sightings(begin: int, made: Sketches) -> Sightings:
         at=WEB_BEGINS_US + number.astype(np.int64) * _SECOND,
         text=made.identity,
         file=made.identity,
+        origin=np.zeros(len(made), np.uint64),
         start=np.zeros(len(made), np.uint32),
         end=np.ones(len(made), np.uint32),
         super8=made.supershingles8,
