@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from detector.differences import differences
-from detector.errors import BadPage
 from detector.hashing import HashScheme
 from streams.origins import Origins
 from streams.records import Differs, Page
+from streams.samples import read_unchanged
 
 if TYPE_CHECKING:
     from detector.sightings import Seen
@@ -49,14 +49,8 @@ class Differing:
         origin = origins.origin(number)
         if origin is None or self._read_origin is None:
             return None
-        try:
-            page = self._read_origin(origin)
-        except (BadPage, OSError, ValueError):
-            return None
-        # Archives change; and a revisit has the words of the page that it refers to.
-        if self._scheme.of_bytes(page.body) != file:
-            return None
-        return _words_of(page, self._scheme)
+        page = read_unchanged(self._read_origin, origin, file, self._scheme)
+        return None if page is None else _words_of(page, self._scheme)
 
 
 def _words_of(page: Page, scheme: HashScheme) -> list[str]:

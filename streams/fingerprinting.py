@@ -25,7 +25,7 @@ from streams.records import DeadLetter, Origin, Page
 from streams.snapshot import State
 from streams.stages import Output
 from streams.urls import place
-from streams.wire import Headers, WireError, dead_letter_message, read_page
+from streams.wire import Headers, WireError, dead_letter_message, read_page, unread
 
 if TYPE_CHECKING:
     from detector.fingerprint import Document
@@ -212,12 +212,4 @@ def _dead_letter(message: Message, error: WireError | BadPage) -> DeadLetter:
         return DeadLetter(
             reason=error.reason, source=source, offset=offset, url=url, detail=error.detail, at=at
         )
-    source = f"{message.partition.topic}/{message.partition.number}"
-    return DeadLetter(
-        reason=error.reason,
-        source=source,
-        offset=message.offset,
-        url=None,
-        detail=str(error),
-        at=at,
-    )
+    return unread(message, error, at)

@@ -28,13 +28,12 @@ from streams.labeled import NOT_JUDGED, Labeled, LabeledPages
 from streams.occurrences import check_marks
 from streams.origins import Origins
 from streams.questions import BadQuestion, Parameters, Rows, no_questions, number
-from streams.records import DeadLetter
 from streams.reports import Subject, at_us
 from streams.similarity import Similarity
 from streams.snapshot import State
 from streams.stages import Output
 from streams.urls import place, simple_site
-from streams.wire import Malformed, WireError, alert_message, dead_letter_message
+from streams.wire import Malformed, WireError, alert_message, dead_letter_message, unread
 
 if TYPE_CHECKING:
     from detector.sightings import Cluster, Sightings
@@ -122,22 +121,12 @@ class IndexStage:
                 out.messages.extend(self._judge(block, out.events))
             except WireError as error:
                 out.dead[error.reason] += 1
-                out.messages.append(dead_letter_message(self._dead_letter(message, error)))
+                out.messages.append(dead_letter_message(unread(message, error, self._clock())))
                 continue
             pages += len(block)
         out.events["cut"] += self._index.cut - cut
         out.events["refused"] += self._index.refused - refused
         return Output(out.messages, pages, out.dead, out.events)
-
-    def _dead_letter(self, message: Message, error: WireError) -> DeadLetter:
-        return DeadLetter(
-            reason=error.reason,
-            source=f"{message.partition.topic}/{message.partition.number}",
-            offset=message.offset,
-            url=None,
-            detail=str(error),
-            at=self._clock(),
-        )
 
     def _judge(self, block: pa.RecordBatch, events: Counter[str]) -> list[Outgoing]:
         # All that may be wrong with a block is found before anything changes.

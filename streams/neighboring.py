@@ -33,12 +33,11 @@ from streams.marks import LABEL_FIELDS, Marks, marks_of
 from streams.neighborhood_log import NeighborhoodLog, take_up_part
 from streams.neighborhood_reports import RANKS, Cause, neighborhood_alert, trap_alert
 from streams.questions import BadQuestion, Parameters, Rows, number
-from streams.records import DeadLetter
 from streams.reports import moment
 from streams.snapshot import State
 from streams.stages import Output
 from streams.urls import canonical
-from streams.wire import Malformed, WireError, alert_message, dead_letter_message
+from streams.wire import Malformed, WireError, alert_message, dead_letter_message, unread
 
 _ROW_BYTES, _PAGE_BYTES = 700, 150
 _TOP = 20
@@ -89,7 +88,7 @@ class NeighborhoodStage:
                 counted = _counted(block)
             except WireError as error:
                 out.dead[error.reason] += 1
-                out.messages.append(dead_letter_message(self._dead_letter(message, error)))
+                out.messages.append(dead_letter_message(unread(message, error, self._clock())))
                 continue
             part = message.partition.number
             hoods = self._part(part)
@@ -113,16 +112,6 @@ class NeighborhoodStage:
             if other != part:
                 together.merge(moments)
         return together
-
-    def _dead_letter(self, message: Message, error: WireError) -> DeadLetter:
-        return DeadLetter(
-            reason=error.reason,
-            source=f"{message.partition.topic}/{message.partition.number}",
-            offset=message.offset,
-            url=None,
-            detail=str(error),
-            at=self._clock(),
-        )
 
     def _count(
         self, facts: PageFacts, version: str | None, part: int, hoods: Neighborhoods, out: Output

@@ -27,13 +27,20 @@ def texts_of(
     nothing: list[str | None] = [None] * len(spans)
     if read_origin is None or origin.offset is None:
         return nothing
+    page = read_unchanged(read_origin, origin, file_hash, scheme)
+    return nothing if page is None else [_text(page, *span, scheme) for span in spans]
+
+
+def read_unchanged(
+    read_origin: ReadOrigin, origin: Origin, file_hash: int, scheme: HashScheme
+) -> Page | None:
+    """The page as it was, read again; None where it is gone, or another by now."""
     try:
         page = read_origin(origin)
     except (BadPage, OSError, ValueError):
-        return nothing
-    if scheme.of_bytes(page.body) != file_hash:
-        return nothing
-    return [_text(page, start, end, scheme) for start, end in spans]
+        return None
+    # Archives change; and a revisit has the words of the page that it refers to.
+    return page if scheme.of_bytes(page.body) == file_hash else None
 
 
 def _text(page: Page, start: int, end: int, scheme: HashScheme) -> str:

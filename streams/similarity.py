@@ -185,19 +185,14 @@ class Similarity:
         self._count = 0
         if state is None:
             return
-        filed = _below(state, _FILED)
-        if filed:
-            self._filed().restore(filed)
-        batches: dict[str, dict[str, Any]] = {}
+        saved: dict[str, dict[str, Any]] = {}
         for name, array in state.arrays.items():
-            batch, _, column = name.partition("/")
-            batches.setdefault(batch, {})[column] = array
-        for place_of, now in enumerate(state.facts["unfiled"]):
-            self.add(WeightedPages.of_arrays(batches[str(place_of)]), now=now)
-
-
-def _below(state: State, head: str) -> dict[str, Any]:
-    return {n.removeprefix(head): a for n, a in state.arrays.items() if n.startswith(head)}
+            head, _, column = name.partition("/")
+            saved.setdefault(head, {})[column] = array
+        if filed := saved.get(_FILED.rstrip("/")):
+            self._filed().restore(filed)
+        for batch, now in enumerate(state.facts["unfiled"]):
+            self.add(WeightedPages.of_arrays(saved[str(batch)]), now=now)
 
 
 _Sketches = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]

@@ -9,6 +9,7 @@ WireError
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, TypeVar
 
 import msgspec
@@ -197,6 +198,18 @@ def moments_message(moments: PartitionMoments) -> Outgoing:
     """The moments of a partition, keyed by its number."""
     return Outgoing(
         topics.MOMENTS, str(moments.partition), _json.encode(moments), _HEADERS[topics.MOMENTS]
+    )
+
+
+def unread(message: Message, error: WireError, at: datetime) -> DeadLetter:
+    """The dead letter of a message that says nothing of its page."""
+    return DeadLetter(
+        reason=error.reason,
+        source=f"{message.partition.topic}/{message.partition.number}",
+        offset=message.offset,
+        url=None,
+        detail=str(error),
+        at=at,
     )
 
 
