@@ -55,7 +55,7 @@ def fingerprint(
     """Show fingerprints."""
     found = settings(config, chunks=chunks)
     scheme = found.scheme
-    kernels.prepare()
+    kernels.prepare(pages=True)
     from streams.views import view_of
 
     count = 0

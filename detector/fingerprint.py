@@ -31,8 +31,7 @@ TITLE = 300
 # Words looked at for the excerpt: enough to fill it, whatever stands between them.
 _EXCERPT_WORDS = 80
 _LIMITS = ScanLimits()
-_TITLE = int(Field.TITLE)
-_SPACES = re.compile(r"\s+")
+_TITLE = bytes([Field.TITLE])
 _TAG = re.compile(rb"<[^>]*>")
 
 
@@ -205,10 +204,7 @@ def _facts(
 
 def _title_words(fields: NDArray[np.uint8]) -> int:
     """How many of the page's words, which begin with the title's, are the title's."""
-    if not len(fields) or fields[0] != _TITLE:
-        return 0
-    below = np.flatnonzero(fields != _TITLE)
-    return int(below[0]) if len(below) else len(fields)
+    return len(fields) - len(fields.tobytes().lstrip(_TITLE))
 
 
 def _chunk_words(batch: Batch, made: Sketches) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -247,4 +243,4 @@ def _plain(text: bytes) -> str:
     decoded = text.decode("utf-8", "replace")
     if "&" in decoded:
         decoded = html.unescape(decoded)
-    return _SPACES.sub(" ", decoded.replace("\0", "")).strip()
+    return " ".join(decoded.replace("\0", "").split())

@@ -16,12 +16,10 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from detector.keeping import kept
-
-# Some of its options are not in its types.
-_njit: Any = njit
+from detector.linking import linked
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -71,10 +69,7 @@ def part(signature: Any, *, allocates: bool = False) -> Callable[[Callable[P, R]
     counts = allocates or any(isinstance(one, types.Array) for one in returned)
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        dispatcher: Any = _njit(
-            nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True,
-            _nrt=counts,
-        )(function)  # fmt: skip
+        dispatcher: Any = linked(error_model="numpy", _nrt=counts)(function)
         template = dispatcher.get_call_template
 
         def declared(args: Any, kws: Any) -> Any:

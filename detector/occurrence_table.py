@@ -161,7 +161,9 @@ def count_all(
                     continue
                 row = row_of(value, key, table, limits[1])
                 statistics[EVICTED] += tallies[row, N_PAGES] > 0
-                keys[row], samples[row], tallies[row, :] = value, page_ids[page], 0
+                keys[row], samples[row] = value, page_ids[page]
+                for tally in range(TALLIES):  # not by slices: see `batches`
+                    tallies[row, tally] = 0
                 tallies[row, START], tallies[row, END] = starts[at], ends[at]
             statistics[COUNTED] += 1
             _count_page(page_mark, pages, tallies, row)
@@ -174,8 +176,10 @@ def count_all(
             ):
                 tallies[row, TOLD] = 1
                 found_keys[told], found_samples[told] = value, samples[row]
-                found_tallies[told, :] = tallies[row, :]
-                found_sites[told, :] = sites[row, :]
+                for tally in range(TALLIES):
+                    found_tallies[told, tally] = tallies[row, tally]
+                for place in range(sites.shape[1]):
+                    found_sites[told, place] = sites[row, place]
                 told += 1
     return told
 

@@ -63,24 +63,24 @@ def decide(
     >>> decide([1, 2], [0.5, 0.5], [2, 3], [0.25, 0.75])
     0.25
     """
-    columns = [np.require(column, np.uint64, ["C", "A"]) for column in (terms, other_terms)]
-    shares = [np.require(column, np.float32, ["C", "A"]) for column in (weights, other_weights)]
-    for column, share in zip(columns, shares, strict=True):
+    columns = []
+    for hashes, shares in ((terms, weights), (other_terms, other_weights)):
+        column, share = np.asarray(hashes, np.uint64), np.asarray(shares, np.float32)
         if column.ndim != 1 or column.shape != share.shape:
             raise ValueError(f"{share.shape} weights for {column.shape} terms")
-    return float(_overlap(columns[0], shares[0], columns[1], shares[1]))
+        rising = column.argsort(kind="stable")  # here: numba takes seconds to compile a sort
+        columns += [column[rising], share[rising]]
+    return float(_overlap(*columns))
 
 
 @kernel(types.float64(WORDS, SHARES, WORDS, SHARES))
 def _overlap(terms: Any, weights: Any, others: Any, other_weights: Any) -> Any:
-    """Both pages by rising hash, side by side."""
-    order = np.argsort(terms.copy(), kind="mergesort")
-    other_order = np.argsort(others.copy(), kind="mergesort")
+    """Of two pages by rising hash, side by side."""
     i, j, total = 0, 0, 0.0
-    while i < order.size and j < other_order.size:
-        one, other = terms[order[i]], others[other_order[j]]
+    while i < terms.size and j < others.size:
+        one, other = terms[i], others[j]
         if one == other:
-            total += min(weights[order[i]], other_weights[other_order[j]])
+            total += min(weights[i], other_weights[j])
         i += one <= other
         j += other <= one
     return min(total, 1.0)

@@ -115,8 +115,9 @@ class Readable:
 
     def _word(self, start: int, end: int, field: int, image: bool) -> str:
         if image:
-            base = self._attribute(*self._scan.base) if self._scan.base else ""
-            source = self._scan.source
+            span, source = self._scan.base, self._scan.source
+            # A browser fetches an image when it comes to it: a base below does not count.
+            base = self._attribute(*span) if span and span[0] < start else ""
             return image_term(self._attribute(start, end), source.host, source.url, base)
         if field == Field.URL:
             text = self._scan.source.url.encode("utf-8", "replace")[start:end].decode()

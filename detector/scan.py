@@ -32,6 +32,7 @@ Never resolves URLs, never judges, never normalizes.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -46,6 +47,11 @@ from detector.scanning.mixing import secrets_of
 from detector.scanning.output import LINK_WIDTH, SEGMENT_WIDTH, TOKEN_WIDTH
 from detector.scanning.tables import tables
 from detector.scanning.work import new_work
+
+# Of what is written for each: tokens, blocks (two columns), links, pictures, segments.
+_WIDTHS = (TOKEN_WIDTH, 2, LINK_WIDTH, 1, SEGMENT_WIDTH)
+_KEPT = 64 << 20
+_mine = threading.local()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +215,15 @@ def _fresh(key: int) -> NDArray[np.void]:
     return new_work(secrets_of(key))
 
 
+def _scratch(size: int) -> NDArray[np.uint8]:
+    """Room that a thread's next scan takes again: memory anew from the system is slow."""
+    kept: NDArray[np.uint8] | None = getattr(_mine, "room", None)
+    if kept is None or len(kept) < size:
+        kept = np.empty(size, np.uint8)
+        _mine.room = kept if size <= _KEPT else None
+    return kept[:size]
+
+
 def _span(facts: list[int], at: int) -> tuple[int, int] | None:
     return (facts[at], facts[at + 1]) if facts[at] >= 0 else None
 
@@ -246,11 +261,9 @@ def _run(
     # `<a href=x>` and `<img src=x>` are the shortest; so is one `<b>` between two segments.
     some = at // 8 + 1
     rooms = (tokens, tokens, some, some, at // 2 + count + 1 if segments else 0)
-    hashes = np.empty(tokens, dtype=np.uint64)
-    columns = np.empty(
-        TOKEN_WIDTH * tokens + 2 * tokens + LINK_WIDTH * some + some + SEGMENT_WIDTH * rooms[4],
-        dtype=np.int32,
-    )
+    numbers = sum(width * room for width, room in zip(_WIDTHS, rooms, strict=True))
+    scratch = _scratch(8 * tokens + 4 * numbers)
+    hashes, columns = scratch[: 8 * tokens].view(np.uint64), scratch[8 * tokens :].view(np.int32)
     facts = np.empty((count, state.FACTS), dtype=np.int64)
     scan_pages(
         np.frombuffer(b"".join(parts), dtype=np.uint8),

@@ -150,14 +150,16 @@ def _above(rows: Any, end: Any, lane: Any, threshold: Any) -> Any:
 def _simhashes(tokens: Any, offsets: Any, constants: Any, out: Any) -> None:
     """Counters stand upright: row i holds bit i of all 384 counts, so one operation adds to 64."""
     rows = np.zeros(_COUNTS + 64 * _LANES, np.uint64)
-    rows[:_CARRY] = constants
+    for row in range(_CARRY):  # not by slices: see `batches`
+        rows[row] = constants[row]
     for page in range(offsets.size - 1):
         at, stop = offsets[page], offsets[page + 1]
         size = stop - at
         end = _SIXTEENS
         while size >> ((end - _COUNTS) // _LANES):  # as many rows as a count of `size` has bits
             end += _LANES
-        rows[_COUNTS:end] = _ZERO
+        for row in range(_COUNTS, end):
+            rows[row] = _ZERO
         while at + 16 <= stop:
             _add_sixteen(rows, tokens, at)
             _ripple(rows, _SIXTEENS, end)

@@ -13,7 +13,7 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -29,14 +29,15 @@ _VARIABLE = "NUMBA_CACHE_DIR"
 _PLACES = "NUMBA_CACHE_LOCATOR_CLASSES"
 _NAMED_ONLY = "UserProvidedCacheLocator"
 _MARK = "compiled"
+_PAGES = "compiled-pages"
 _ASKED = "compiled-questions"
 _SCAN = "from detector.scan import scan; scan(b'', key=0)"
-# Of a replay and of every worker, without the scan.
-MODULES = tuple(
-    f"detector.{name}" for name in ("neardup", "discovery", "overlap", "labels", "sketches")
-)
+# The first three take as long to compile as the others and the scan.
+_HERE = ("detector.neardup", "detector.overlap", "detector.labels")
+_BESIDE = ("detector.sketches", "detector.discovery")
+MODULES = (*_HERE, *_BESIDE)
+"""Of a replay and of every worker, without the scan."""
 QUESTIONS = "detector.mwo_index"
-_SKETCHES = f"import {MODULES[-1]}"
 _TWO = 2
 
 
@@ -101,25 +102,27 @@ def are_compiled(*, questions: bool = False) -> bool:
 
 
 @cache
-def prepare(tell: Callable[[str], None] = say) -> None:
+def prepare(tell: Callable[[str], None] = say, *, pages: bool = False) -> None:
     """Have the kernels ready: loaded, or compiled with a word about it. Before they are imported.
 
-    Processes that this one starts load what it compiled.
+    With `pages`, those that make fingerprints, and no others. Processes that this one starts load
+    what it compiled.
     """
-    where = _chosen()
+    where, mark = _chosen(), _PAGES if pages else _MARK
     if where is None:
         tell(
             "no cache directory can be written: the kernels are compiled for this run only, about "
             "half a minute; XDG_CACHE_HOME names a directory for them"
         )
-    elif not are_compiled():
-        tell("compiling the kernels, once for this machine: about half a minute")
-        _compile_together()
+    elif not are_compiled() and not (where / mark).exists():
+        seconds = 12 if pages else 20
+        tell(f"compiling the kernels, once for this machine: about {seconds} seconds")
+        _compile_together(_BESIDE[:1] if pages else _HERE, () if pages else _BESIDE)
     from detector.fingerprint import Document, fingerprints
     from detector.hashing import HashScheme
 
     fingerprints([Document(b"<p>ready")], HashScheme())
-    _keep(where, _MARK)
+    _keep(where, mark)
 
 
 @cache
@@ -154,24 +157,23 @@ def _keep(where: Path | None, mark: str) -> None:
             (where / mark).touch()
 
 
-def _compile_together() -> None:
-    """numba compiles one kernel at a time in a process: half of them go into one beside this one.
+def _compile_together(here: Iterable[str], beside: Iterable[str]) -> None:
+    """numba compiles one kernel at a time in a process: the scan goes into one beside this one.
 
-    With more cores than two, what a page is sketched with goes into a third. If one fails, this
+    So do the modules named for it; with more cores than two, into a third. If one fails, this
     process compiles what is missing, and says what is wrong.
     """
     root = Path(next(iter(detector.__path__))).parent
-    commands = [_SCAN, _SKETCHES]
+    commands = [_SCAN, *(f"import {module}" for module in beside)]
     if len(os.sched_getaffinity(0)) <= _TWO:
         commands = ["; ".join(commands)]
-    beside = [
+    processes = [
         subprocess.Popen([sys.executable, "-c", command], cwd=root)  # noqa: S603 - ours
         for command in commands
     ]
     try:
-        for module in MODULES[:-1]:
+        for module in here:
             import_module(module)
     finally:
-        for process in beside:
+        for process in processes:
             process.wait()
-    import_module(MODULES[-1])

@@ -14,13 +14,13 @@ from collections.abc import Callable
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, TypeAlias, TypeVar, cast
 
-import numba as _numba
 import numpy as np
 import xxhash
 from numba import types
 from numba.extending import intrinsic
 
 from detector.keeping import kept
+from detector.linking import linked
 
 # Within kernels numba infers the types; to the type checker a number there is anything, since it
 # knows no numpy number that takes the place of an int.
@@ -29,8 +29,6 @@ Bool: TypeAlias = Any
 Tuple: TypeAlias = Any
 int64: Any = np.int64
 uint64: Any = np.uint64
-# Some of its options are not in its types.
-_njit: Any = _numba.njit
 
 F = TypeVar("F", bound=Callable[..., object])
 _parts: list[FunctionType] = []
@@ -39,31 +37,14 @@ _parts: list[FunctionType] = []
 def part(function: F) -> F:
     """A kernel that only kernels call."""
     _parts.append(cast(FunctionType, function))
-    compiler = _njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
-    return cast(F, compiler(function))
+    # Said, since numba else takes it from the part within whose compilation this one is compiled.
+    return linked(_nrt=False, forceinline=False)(function)
 
 
 def inlined(function: F) -> F:
-    """A part that is called from one place, or is small: its call would cost more than it does."""
+    """A part that every tag passes, or is small: its call, with all arrays, would cost more."""
     _parts.append(cast(FunctionType, function))
-    compiler = _njit(
-        nogil=True,
-        no_cpython_wrapper=True,
-        no_cfunc_wrapper=True,
-        _nrt=False,
-        forceinline=True,
-    )
-    return cast(F, compiler(function))
-
-
-def merged(function: F) -> F:
-    """A part that is called from one place, and becomes its caller's own code at once.
-
-    Otherwise it is optimized twice with all that it calls: alone, and again within its caller.
-    """
-    _parts.append(cast(FunctionType, function))
-    compiler = _njit(nogil=True, _nrt=False, inline="always")
-    return cast(F, compiler(function))
+    return linked(_nrt=False, forceinline=True)(function)
 
 
 def _apart(typing: Any) -> Any:

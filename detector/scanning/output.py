@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from detector import fields
-from detector.scanning.jit import Bool, Int, part, uint64
+from detector.scanning.jit import Bool, Int, inlined, part, uint64
 from detector.scanning.work import Work
 
 # Places in the counters. Of a kind of rows: the next, the end of the page's room, those lost.
@@ -82,7 +82,7 @@ def emit(work: Work, out: Output, value: Int, start: Int, end: Int, facts: Int) 
     out.columns[uint64(at + 3)] = st[BLOCK] - st[BLOCK_FIRST]
 
 
-@part
+@inlined
 def end_block(work: Work, out: Output, start: Int, end: Int) -> None:
     """A break from `start` to `end`."""
     st = work.st

@@ -19,14 +19,14 @@ from detector.scanning import state as s
 from detector.scanning import syntax as sx
 from detector.scanning import text as tx
 from detector.scanning.addresses import RELATIVE
-from detector.scanning.jit import Bool, Int, apart, int64, merged, part
+from detector.scanning.jit import Bool, Int, apart, inlined, int64, part
 from detector.scanning.output import Output
 from detector.scanning.tables import Tables
 from detector.scanning.tags import closed, note_segment, opened, read_range
 from detector.scanning.work import Work
 
 
-@merged
+@inlined
 def scan_page(
     buf: NDArray[np.uint8], look: Tables, work: Work, out: Output, scratch: NDArray[np.uint8]
 ) -> None:
@@ -93,7 +93,7 @@ def _start(work: Work, lo: Int) -> None:
     work.word[tx.KIND] = 0
 
 
-@merged
+@inlined
 def _markup(
     buf: NDArray[np.uint8], at: Int, hi: Int, how: Int, plain: Int, look: Tables, work: Work,
     out: Output, scratch: NDArray[np.uint8],

@@ -25,7 +25,7 @@ from detector.scanning.addresses import (
     destination,
     picture_hash,
 )
-from detector.scanning.jit import Int, apart, inlined, merged, part
+from detector.scanning.jit import Int, apart, inlined, part
 from detector.scanning.output import Output
 from detector.scanning.tables import Tables
 from detector.scanning.work import Work
@@ -99,7 +99,7 @@ def closed(at: Int, end: Int, kind: Int, work: Work, out: Output) -> None:
     _refield(now)
 
 
-@part
+@inlined
 def _line_break(at: Int, end: Int, work: Work, out: Output) -> None:
     """One `br` ends a word, a second one without a word between ends the block."""
     st = work.st
@@ -111,7 +111,7 @@ def _line_break(at: Int, end: Int, work: Work, out: Output) -> None:
     st[o.LINES] = 1
 
 
-@merged
+@inlined
 def opened(
     buf: NDArray[np.uint8], at: Int, end: Int, hi: Int, kind: Int, look: Tables, work: Work,
     out: Output, scratch: NDArray[np.uint8],

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning.jit import Int, byte_at, int64, part, uint64
+from detector.scanning.jit import Int, byte_at, inlined, int64, part, uint64
 from detector.scanning.mixing import fold_product
 from detector.scanning.output import ALONE, LINES, Output, emit, end_block, facts_of
 from detector.scanning.references import reference, starts_reference
@@ -38,7 +38,7 @@ _FULL = uint64(64)
 _ZERO = uint64(0)
 
 
-@part
+@inlined
 def end_word(work: Work, out: Output) -> None:
     """Something that a reader sees as a gap: the open word, if any, is a token."""
     word = work.word
@@ -49,7 +49,7 @@ def end_word(work: Work, out: Output) -> None:
         word[KIND] = _NONE
 
 
-@part
+@inlined
 def read_text(
     buf: NDArray[np.uint8], at: Int, limit: Int, how: Int, field: Int, look: Tables, work: Work,
     out: Output,

@@ -6,7 +6,8 @@ pack says. Never changes; another version is another of these.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -90,13 +91,12 @@ class Matching:
         labeled = self._dataset.match("chunks", hashes.values)
         labeled[stopped] = ABSENT
         files = self._files(np.array([facts.file_hash for facts in made.facts], np.uint64))
-        found = [Marks(self.version)] * len(made)
-        hit = (labeled != ABSENT) | stopped
-        pages = np.searchsorted(hashes.offsets, np.flatnonzero(hit), "right") - 1
-        touched = set(pages.tolist()) | set(np.flatnonzero(files != ABSENT).tolist())
-        for page in touched:
+        found = [Marks(self.version, stopped=places) for places in _places(stopped, hashes.offsets)]
+        hit = np.searchsorted(hashes.offsets, np.flatnonzero(labeled != ABSENT), "right") - 1
+        for page in {*hit.tolist(), *np.flatnonzero(files != ABSENT).tolist()}:
             chunks = slice(int(hashes.offsets[page]), int(hashes.offsets[page + 1]))
-            found[page] = self._marks(made, page, labeled, stopped, chunks, int(files[page]))
+            stops = found[page].stopped
+            found[page] = self._marks(made, page, labeled, stops, chunks, int(files[page]))
         return found
 
     def _files(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -109,14 +109,11 @@ class Matching:
         made: Fingerprints,
         page: int,
         labeled: NDArray[np.int64],
-        stopped: NDArray[np.bool_],
+        stops: tuple[int, ...],
         chunks: slice,
         file: int,
     ) -> Marks:
-        stops = tuple(np.flatnonzero(stopped[chunks]).tolist())
         places = np.flatnonzero(labeled[chunks] != ABSENT).tolist()
-        if not places and file == ABSENT:  # most pages: a stop chunk, and nothing labeled
-            return Marks(self.version, stopped=stops)
         sets = labeled[chunks][places].tolist()
         pairs = [
             (place, name)
@@ -137,3 +134,11 @@ class Matching:
 
     def _severity(self, name: str) -> Severity:
         return self._severities.get(name, "warning")
+
+
+def _places(marked: NDArray[np.bool_], offsets: NDArray[np.int64]) -> Iterator[tuple[int, ...]]:
+    """Of each page the places of its marked chunks among its own."""
+    at = np.flatnonzero(marked)
+    bounds = np.searchsorted(at, offsets)
+    places = (at - np.repeat(offsets[:-1], np.diff(bounds))).tolist()
+    return (tuple(places[start:end]) for start, end in pairwise(bounds.tolist()))

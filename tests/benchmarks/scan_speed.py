@@ -60,7 +60,7 @@ def hostile(size: int = 1 << 20) -> dict[str, float]:
     real = b"".join(page for _, page in real_pages())[:size]
     best: dict[str, float] = {}
     rows = {"real pages": real, **{name: row(name, size) for name in ROWS}}
-    for _ in range(3):
+    for _ in range(2 * _ROUNDS):
         for name, page in rows.items():
             taken = _seconds(lambda page=page: scan(page, key=PUBLIC_KEY))  # type: ignore[misc]
             best[name] = min(best.get(name, 1e9), taken / len(page))

@@ -114,6 +114,11 @@ def test_images_below_a_base(base: str, src: str) -> None:
     )
 
 
+def test_a_base_counts_for_the_images_below_it() -> None:
+    page = "<img src=x><base href=//cdn.test/><img src=x>"
+    assert words(page) == ["x", "http://cdn.test/x"]
+
+
 @pytest.mark.parametrize("base", ["http://cdn.test", "//", "/z/", "data:x"])
 @pytest.mark.parametrize("src", ["", "src", "src=''", "src=' \n'"])
 def test_an_image_without_an_address_is_none_below_any_base(base: str, src: str) -> None:

@@ -126,6 +126,23 @@ def test_an_installation_that_is_read_only(installation: Installation, tmp_path:
     assert machine_code(state(where)) == machine_code(kept) != {}  # loaded, and not compiled
 
 
+def test_the_first_fingerprint_compiles_what_fingerprints_need(
+    installation: Installation, tmp_path: Path
+) -> None:
+    quickly = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "NUMBA_OPT": "1"}
+    first = installation.fingerprint(**quickly)
+    check(first)
+    assert first.err == "compiling the kernels, once for this machine: about 12 seconds\n"
+    kept = installation.kept_in(**quickly)
+    modules = {path.name.partition(".")[0] for path in machine_code(state(kept))}
+    assert {"kernel", "shingles", "simhash", "mwo"} <= modules
+    assert not {"sliding", "occurrence_table", "label_table"} & modules
+    assert not (kept / "compiled").exists()  # a replay compiles the rest
+    second = installation.fingerprint(**quickly)
+    check(second)
+    assert second.err == ""
+
+
 def test_no_cache_directory_that_can_be_written(installation: Installation, file: Path) -> None:
     below = str(file / "below")
     installed = state(installation.root)

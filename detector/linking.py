@@ -1,0 +1,74 @@
+"""Parts of kernels, compiled as far as the kernel needs them that calls them.
+
+numba optimizes each function, and turns it into machine code, when it is compiled; a kernel then
+takes in what it calls and optimizes all of it again, with its own. Of what only kernels call, the
+first of both is lost work, half of what compiling takes: so a part is left as LLVM's plain
+intermediate form, and optimized once, within each kernel that it becomes a part of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba as _numba
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import register_pass
+from numba.core.typed_passes import NativeLowering
+
+# numba's compiler is not typed.
+# mypy: disable-error-code="no-untyped-call"
+_njit: Any = _numba.njit
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Plain(JITCodeLibrary):
+    """What one function was lowered to, with what it calls."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Lowering(NativeLowering):
+    _name = "lowering_of_parts"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _Plain(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        state.flags.no_compile = True
+        super().run_pass(state)
+        # What callers know it by. It has to be a function of its own that C made; with machine
+        # code it would be the way in from Python. This one, called from there, raises.
+        made: dict[object, object] = {}
+        known = made.__getitem__
+        state.targetctx.insert_user_function(known, state.cr.fndesc, [state.library])
+        state.cr = state.cr._replace(cfunc=known)
+        return True
+
+
+class _Part(CompilerBase):
+    def define_pipelines(self) -> list[Any]:
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.passes = [
+            (_Lowering, name) if each is NativeLowering else (each, name)
+            for each, name in passes.passes
+        ]
+        passes.finalize()
+        return [passes]
+
+
+def linked(**options: Any) -> Callable[[F], F]:
+    """numba's `njit` for what only kernels call: without a way in from Python."""
+    decorate = _njit(
+        nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_Part, **options
+    )
+    return cast("Callable[[F], F]", decorate)
