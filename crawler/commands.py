@@ -230,4 +230,8 @@ def demo(
     """Run the demo."""
     from crawler.demo.show import run_demo
 
-    run_demo(directory, json=json)
+    try:
+        run_demo(directory, json=json)
+    except KeyboardInterrupt:
+        say(f"interrupted; the next demo makes {directory} anew")
+        raise

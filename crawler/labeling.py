@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crawler.charsets import charset_of
 from crawler.errors import SourceError
 from crawler.found import Found, Limits
 from crawler.jobs import now
+from crawler.looking import document_of
 from crawler.sources import expand, is_archive, tree_pages
 from detector.hashing import HashScheme
 from detector.label_format import MAGIC, Label, Severity
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from detector.label_build import BuildReport, LabelBuilder, Progress
 
 _BATCH_PAGES, _BATCH_BYTES = 64, 8 << 20
-_PLAIN = (".txt", ".text", ".md")
 _OK = range(200, 300)
 _SAY_SECONDS = 5.0
 _SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")
@@ -133,6 +132,9 @@ def build_pack(
                 report = builder.build(output)
     except OSError as error:
         fail(f"{error.filename or output}: {error.strerror or error}: the pack was not written", 3)
+    except KeyboardInterrupt:
+        say(f"interrupted: {output} was not written")
+        raise
     return _summary(report, told.pages, reading.left_out)
 
 
@@ -256,7 +258,7 @@ class _Reading:
 
     def _documents(self, source: _Input) -> Iterator[Document]:
         if source.kind == "page":
-            yield _file(Path(source.name))
+            yield document_of(Path(source.name), None, self._scheme)
         elif source.kind == "tree":
             yield from self._pages(tree_pages(
                 source.name, source.url, scheme=self._scheme, limits=self._limits, clock=now
@@ -284,15 +286,3 @@ class _Reading:
                 html = page.content_type != "text/plain"
                 charset = page.charset or "utf-8"
                 yield Document(page.body, page.url, where.host, where.site, charset, html)
-
-
-def _file(path: Path) -> Document:
-    from detector.fingerprint import Document
-
-    try:
-        body = path.read_bytes()
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
-    html = path.suffix.lower() not in _PLAIN
-    charset, _ = charset_of(body, "text/html" if html else "text/plain")
-    return Document(body, charset=charset, html=html)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
 
-from tests.command import run
+from tests.command import ended, run, start
 from tests.contract.tables import (
     DEMO_LABEL,
     DEMO_PACK,
     FOUND_DAMAGE,
     HEX,
+    INTERRUPTED,
     LABEL,
     PLANTED,
     WRONG_USE,
@@ -84,6 +87,26 @@ def test_a_pack_that_is_damaged_is_1_and_said(tried: Tried) -> None:
     assert "damaged.pack is damaged" in done.err
     pushed = run("labels", "push", "damaged.pack", "--bus", "local:none", cwd=tried.directory)
     assert (pushed.code, pushed.out) == (FOUND_DAMAGE, "")
+
+
+@pytest.mark.parametrize("verb", [("fingerprint",), ("labels", "build", "-o", "x.pack", "bank")])
+def test_a_file_that_is_no_page_is_2(verb: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "prices.pdf").write_bytes(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n")
+    done = run(*verb, "prices.pdf", cwd=tmp_path)
+    assert (done.code, done.out) == (WRONG_USE, "")
+    assert "prices.pdf is a PDF, and no page: HTML or plain text is expected" in done.err
+    assert not (tmp_path / "x.pack").exists()
+
+
+def test_a_build_that_is_interrupted_is_130_and_leaves_nothing(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "crawl.warc")
+    building = start("labels", "build", "bank", "crawl.warc", "-o", "x.pack", cwd=tmp_path)
+    with (tmp_path / "crawl.warc").open("wb"):  # it has begun to read
+        building.send_signal(signal.SIGINT)
+        done = ended(building)
+    assert (done.code, done.out) == (INTERRUPTED, "")
+    assert done.err.splitlines()[-1] == "interrupted: x.pack was not written"
+    assert [path.name for path in tmp_path.iterdir()] == ["crawl.warc"]
 
 
 @pytest.mark.parametrize("verb", ["verify", "show", "push", "preview"])
