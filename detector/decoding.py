@@ -10,7 +10,8 @@ Which charset a page has (byte order mark, header, meta, detection) is decided e
 from __future__ import annotations
 
 import codecs
-from bisect import bisect_right
+import re
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -48,7 +49,14 @@ _ONE_BYTE_EACH = frozenset(
     name for name in _CHARSETS if name.startswith(("cp12", "cp8", "iso8859", "koi8", "mac"))
 ) - {"cp932", "cp949"}
 _FALLBACK = "cp1252"
-_PIECE = 4096
+# Runs without an escape sequence, and those.
+_SHIFTED = {
+    "hz": re.compile(rb"~[{}~\n]?|[^~]+"),
+    "iso2022_jp": re.compile(rb"\x1b[$]?[(]?[@-Z]?|[^\x1b]+"),
+}
+_PAIR = 2
+_BROKEN = 10_000
+_NOTING = "reusewatch-broken"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,53 +66,43 @@ class Decoded:
     utf8: bytes
     charset: str  # as it was read, by Python's name
     body: bytes = field(repr=False)
-    _marks: list[_Mark] = field(default_factory=list, repr=False)
 
     @property
     def contains_ascii(self) -> bool:
         """Whether markup stands in the body as ASCII bytes."""
         return self.charset == "utf-8" or self.charset in _CONTAIN_ASCII
 
-    def body_offset(self, offset: int) -> int:
-        """The offset in the body of the character that stands at an offset in the text.
-
-        Linear in the body at the first call, in a few kilobytes at every further one.
-        """
-        if self.charset == "utf-8":
-            return offset
-        if offset >= len(self.utf8):
-            return len(self.body)
-        if not self._marks:
-            self._marks.extend(_marks(self.body, self.charset))
-        mark = self._marks[bisect_right(self._marks, offset, key=lambda mark: mark.text) - 1]
-        return _refined(self.body, self.charset, mark, offset)
-
     def body_offsets(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The same of many offsets at once, in time linear in the page.
+        """Where the characters that begin at offsets in the text begin in the body.
 
-        Exact where the body is sound; a broken byte, or an escape sequence of a charset with
-        shifts, moves what stands behind it.
+        In time linear in the page. In a charset with shifts a character begins with the escape
+        sequence before it. Exact but for pages that are broken in thousands of places.
         """
         if self.charset == "utf-8":
             return offsets
+        begins = (np.frombuffer(self.utf8, np.uint8) & 0xC0) != 0x80
+        before = np.concatenate(([0], np.cumsum(begins, dtype=np.int32)))
+        characters = before[np.minimum(offsets, len(begins))].astype(np.int64)
         if self.charset in _ONE_BYTE_EACH:
-            # One character a byte: as many as begin before the offset.
-            begins = (np.frombuffer(self.utf8, np.uint8) & 0xC0) != 0x80
-            before = np.concatenate(([0], np.cumsum(begins, dtype=np.int32)))
-            return before[np.minimum(offsets, len(begins))].astype(np.int64)
+            return characters
+        if self.charset in _SHIFTED:
+            starts = np.array([*_shifted(self.body, self.charset), len(self.body)], np.int64)
+        else:
+            starts = np.concatenate(([0], np.cumsum(self._lengths())))
+        return np.minimum(starts[characters], len(self.body))
+
+    def _lengths(self) -> NDArray[np.int64]:
+        """How many bytes of the body each character has."""
         text = self.utf8.decode("utf-8")
         points, which = np.unique(
             np.frombuffer(text.encode("utf-32-le"), np.uint32), return_inverse=True
         )
-        lengths = [
-            (len(char.encode(self.charset, "ignore")) or 1, len(char.encode()))
-            for char in map(chr, points.tolist())
-        ]
-        in_body, in_text = np.array(lengths or [(0, 0)], np.int64).T
-        ends = np.concatenate(([0], np.cumsum(in_text[which]))) if len(which) else np.zeros(1)
-        starts = np.concatenate(([0], np.cumsum(in_body[which]))) if len(which) else np.zeros(1)
-        found = starts[np.searchsorted(ends, offsets, side="right") - 1]
-        return np.minimum(found, len(self.body)).astype(np.int64)
+        lengths = [len(chr(point).encode(self.charset, "ignore")) or 1 for point in points.tolist()]
+        found = np.array(lengths, np.int64)[which]
+        if "\ufffd" in text:
+            for character, size in _broken(self.body, self.charset):
+                found[character] = size
+        return found
 
 
 def decode(body: bytes, charset: str) -> Decoded:
@@ -117,36 +115,52 @@ def decode(body: bytes, charset: str) -> Decoded:
     return Decoded(text.encode("utf-8", "replace"), codec, body)
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    """The decoder's state after so many bytes of the body, which gave so many of the text."""
+def _broken(body: bytes, charset: str) -> Iterator[tuple[int, int]]:
+    """Which characters stand for bytes that are none of the charset, and for how many."""
+    _noted.spans = []
+    body.decode(charset, _NOTING)
+    character = end = 0
+    for start, stop in _noted.spans:
+        character += len(body[end:start].decode(charset, "ignore"))
+        yield character, stop - start
+        character, end = character + 1, stop
 
-    body: int
-    text: int
-    state: tuple[bytes, int]
+
+def _note(error: UnicodeError) -> tuple[str, int]:
+    """As "ignore", but that the place is noted; after thousands of them the rest is passed over."""
+    assert isinstance(error, UnicodeDecodeError)  # noqa: S101 - to the type checker
+    _noted.spans.append((error.start, error.end))
+    return "", error.end if len(_noted.spans) < _BROKEN else len(error.object)
 
 
-def _marks(body: bytes, charset: str) -> Iterator[_Mark]:
+_noted = threading.local()
+codecs.register_error(_NOTING, _note)
+
+
+def _shifted(body: bytes, charset: str) -> list[int]:
+    """Where each character begins: run by run, byte by byte only where a run is broken."""
     decoder = codecs.getincrementaldecoder(charset)("replace")
-    done = 0
-    for at in range(0, len(body), _PIECE):
-        yield _Mark(at, done, decoder.getstate())
-        done += len(decoder.decode(body[at : at + _PIECE]).encode("utf-8", "replace"))
-
-
-def _refined(body: bytes, charset: str, mark: _Mark, offset: int) -> int:
-    """From the mark on byte by byte: where the character starts that reaches past the offset."""
-    decoder = codecs.getincrementaldecoder(charset)("replace")
-    decoder.setstate(mark.state)
-    start, done = mark.body - len(mark.state[0]), mark.text
-    for at in range(mark.body, len(body)):
-        more = len(decoder.decode(body[at : at + 1]).encode("utf-8", "replace"))
-        if done + more > offset:
-            return start
-        done += more
-        if more:
-            start = at + 1 - len(decoder.getstate()[0])
-    return start
+    starts, start, left = list[int](), 0, _BROKEN
+    for run in _SHIFTED[charset].finditer(body):
+        (at, stop), state = run.span(), decoder.getstate()
+        count = len(decoder.decode(run[0]))
+        pending = decoder.getstate()[0]
+        if not count and not pending:  # an escape sequence, which the next character begins with
+            continue
+        width, odd = divmod(stop - at, count or 1)
+        if not odd and width <= _PAIR and not state[0] and not pending:
+            starts += [start, *range(at + width, stop, width)]
+            start = stop
+        elif left > 0:
+            decoder.setstate(state)
+            for byte in range(at, stop):
+                starts += [start] * len(more := decoder.decode(body[byte : byte + 1]))
+                start = byte + 1 - len(decoder.getstate()[0]) if more else start
+            left -= stop - at
+        else:
+            starts += [at + (stop - at) * number // count for number in range(count)]
+            start = stop
+    return starts + [start] * len(decoder.decode(b"", final=True))
 
 
 @lru_cache(maxsize=1024)

@@ -6,7 +6,6 @@ page (title, the beginning of its text) is cut from the scan's offsets; nothing 
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +23,7 @@ from detector.raw_chunks import raw_chunks_of
 from detector.scan import Batch, ScanLimits, Source, scan_batch
 from detector.scanning import state
 from detector.sketches import Sketches, sketch
+from detector.unescaping import unescaped
 
 NONE = 0  # no hash: an empty file, a page without words
 EXCERPT = 300
@@ -32,7 +32,8 @@ TITLE = 300
 _EXCERPT_WORDS = 80
 _LIMITS = ScanLimits()
 _TITLE = bytes([Field.TITLE])
-_TAG = re.compile(rb"<[^>]*>")
+_TAG = re.compile(rb"<[A-Za-z/!?][^<>]*(?:>|$)")
+_SOURCE = 64 * EXCERPT
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,8 @@ class RawTexts:
     def of(self, page: int, chunk: int) -> str:
         """The beginning of a chunk's text, as `ChunkTexts.of`."""
         document = self.documents[page]
-        source = document.body[int(self.starts[chunk]) : int(self.ends[chunk])]
+        start = int(self.starts[chunk])
+        source = document.body[start : min(int(self.ends[chunk]), start + _SOURCE)]
         return _plain(_TAG.sub(b" ", decode(source, document.charset).utf8))[:EXCERPT]
 
 
@@ -242,5 +244,5 @@ def _excerpt(utf8: bytes, batch: Batch, first: int, stop: int) -> str:
 def _plain(text: bytes) -> str:
     decoded = text.decode("utf-8", "replace")
     if "&" in decoded:
-        decoded = html.unescape(decoded)
+        decoded = unescaped(decoded)
     return " ".join(decoded.replace("\0", "").split())

@@ -7,7 +7,6 @@ their hashes are the scan's, which is how the scan is tested. Nothing here is fa
 
 from __future__ import annotations
 
-import html
 import html.entities
 import re
 from bisect import bisect_right
@@ -19,6 +18,7 @@ from detector.fields import Field
 from detector.scan import Scan, segments_of
 from detector.scanning import unicode_tables
 from detector.scanning.output import KEEP_SPACE, LINE, OF_TITLE, PARAGRAPH, REFERENCES, SPACE
+from detector.unescaping import unescaped
 
 _GAPS = {SPACE: " ", LINE: "\n", PARAGRAPH: "\n\n"}
 _SPACES = re.compile("[ \t\n\f\r]+")
@@ -52,12 +52,12 @@ class Readable:
     @property
     def title(self) -> str:
         """The page's title, white space collapsed."""
-        return self._joined(self._title, 0, len(self._source)).strip()
+        return self._joined(self._title, 0, 0, len(self._source)).strip()
 
     @property
     def text(self) -> str:
         """All text, without the title; an empty line where a block ends."""
-        return self._joined(self._rows, 0, len(self._source)).strip()
+        return self._joined(self._rows, 0, 0, len(self._source)).strip()
 
     def text_of(self, start: int, end: int) -> str:
         """The text of a span of the source, trimmed."""
@@ -67,7 +67,7 @@ class Readable:
             rows, first = self._title, 0
         else:
             first = max(0, bisect_right(self._starts, start) - 1)
-        return self._joined(rows[first:], start, end).strip()
+        return self._joined(rows, first, start, end).strip()
 
     def words(self) -> list[str]:
         """The strings of the scan's tokens, in order."""
@@ -126,7 +126,7 @@ class Readable:
         else:
             rows = self._title if field == Field.TITLE else self._rows
             first = 0 if field == Field.TITLE else max(0, bisect_right(self._starts, start) - 1)
-            text = self._joined(rows[first:], start, end)
+            text = self._joined(rows, first, start, end)
         return folded(text)
 
     def _attribute(self, start: int, end: int) -> str:
@@ -135,9 +135,11 @@ class Readable:
     def _decoded(self, start: int, end: int) -> str:
         return self._source[start:end].decode("utf-8", "replace")
 
-    def _joined(self, rows: list[list[int]], start: int, end: int) -> str:
+    def _joined(self, rows: list[list[int]], at: int, start: int, end: int) -> str:
+        """What the rows from `at` on hold of a span."""
         parts: list[str] = []
-        for first, last, bits in rows:
+        for row in range(at, len(rows)):
+            first, last, bits = rows[row]
             if first >= end:
                 break
             if last <= start:
@@ -146,7 +148,7 @@ class Readable:
                 parts.append(_GAPS[bits & PARAGRAPH])
             text = self._decoded(max(first, start), min(last, end))
             if bits & REFERENCES:
-                text = html.unescape(text)
+                text = unescaped(text)
             # After references: a NUL ends one.
             text = text.replace("\0", "")
             parts.append(text if bits & KEEP_SPACE else _SPACES.sub(" ", text))
@@ -191,7 +193,7 @@ def attribute_text(value: str) -> str:
 def _decode(found: re.Match[str]) -> str:
     name, equals = found[1], found[2]
     if name is None:
-        return html.unescape(found[0])
+        return unescaped(found[0])
     if name in html.entities.html5 and name.endswith(";"):
         return html.entities.html5[name] + equals
     for length in range(min(_LONGEST_BARE, len(name)), 1, -1):

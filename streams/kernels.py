@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 import stat
 import subprocess
 import sys
@@ -43,22 +44,36 @@ _TWO = 2
 
 @cache
 def directory() -> Path | None:
-    """Where the machine code is kept: NUMBA_CACHE_DIR, or below the user's cache directory.
+    """Where the machine code is kept: below NUMBA_CACHE_DIR, or the user's cache directory.
 
     None where nothing can be written: each start compiles.
     """
+    below = f"kernels-{_digest()}"
     given = os.environ.get(_VARIABLE)
     if given:
-        return _writable(Path(given))
-    below = f"kernels-{_digest()}"
+        place = Path(given)  # as a process that started this one has named it
+        return _writable(place if place.name == below else place / below)
     home = _home()
-    if home and (found := _writable(home / "reusewatch" / below)):
+    kept = home / "reusewatch" / below if home else None
+    if kept and (found := _writable(kept)):
         return found
     with suppress(OSError):  # no directory for temporary files can be written
         shared = Path(tempfile.gettempdir(), f"reusewatch-{os.getuid()}")
         shared.mkdir(exist_ok=True, mode=0o700)
-        return _writable(shared / below) if _is_ours_alone(shared) else None
+        if _is_ours_alone(shared) and (found := _writable(shared / below)):
+            if kept and (kept / _MARK).exists() and not (found / _MARK).exists():
+                _take_over(kept, found)
+            return found
     return None
+
+
+def _take_over(warm: Path, place: Path) -> None:
+    """What was compiled where nothing can be written any more, as in an image: numba writes."""
+    marks = (_MARK, _PAGES, _ASKED)
+    shutil.copytree(warm, place, ignore=shutil.ignore_patterns(*marks), dirs_exist_ok=True)
+    for mark in marks:
+        if (warm / mark).exists():
+            (place / mark).touch()
 
 
 def _home() -> Path | None:
@@ -90,9 +105,18 @@ def _digest() -> str:
     digest = xxhash.xxh3_64(os.fsencode(root.absolute()))
     for path in sorted(root.rglob("*.py")):
         digest.update(path.read_bytes())
-    built = (platform.python_version(), version("numba"), version("numpy"), platform.machine())
-    digest.update(" ".join(built).encode())
+    packages = (version(name) for name in ("numba", "llvmlite", "numpy"))
+    digest.update(" ".join((platform.python_version(), *packages, *_processor())).encode())
     return digest.hexdigest()
+
+
+def _processor() -> tuple[str, str]:
+    """What the machine code is for: an image may run elsewhere than where it was built."""
+    from llvmlite.binding import get_host_cpu_features, get_host_cpu_name  # slow to load
+
+    name = os.environ.get("NUMBA_CPU_NAME") or get_host_cpu_name()
+    features = os.environ.get("NUMBA_CPU_FEATURES") or get_host_cpu_features().flatten()
+    return name, features
 
 
 def are_compiled(*, questions: bool = False) -> bool:
@@ -177,3 +201,5 @@ def _compile_together(here: Iterable[str], beside: Iterable[str]) -> None:
     finally:
         for process in processes:
             process.wait()
+    for module in beside:
+        import_module(module)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
+from llvmlite import ir
 from numba import types, uint64
 from numba.extending import intrinsic
 from numpy.typing import NDArray

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detector.decoding import codec_of, decode
+from detector.decoding import Decoded, codec_of, decode
 from detector.scan import scan
 
 _CODECS = [
@@ -35,17 +36,66 @@ def test_labels(label: str, codec: str) -> None:
 def test_utf8_is_not_copied_and_offsets_stay(body: bytes) -> None:
     found = decode(body, "utf-8")
     assert found.utf8 is body
-    assert found.body_offset(len(body)) == len(body)
+    assert found.body_offsets(np.arange(3)).tolist() == [0, 1, 2]
+
+
+def _offsets(found: Decoded) -> list[int]:
+    """Where each character begins in the body, and where the last one ends."""
+    sizes = [len(character.encode()) for character in found.utf8.decode()]
+    return found.body_offsets(np.cumsum([0, *sizes])).tolist()
 
 
 @pytest.mark.parametrize("charset", _CODECS)
 @given(body=st.binary(max_size=200))
 def test_any_body_in_any_charset(charset: str, body: bytes) -> None:
     found = decode(body, charset)
-    found.utf8.decode("utf-8")
-    offsets = [found.body_offset(offset) for offset in range(len(found.utf8) + 1)]
+    text, offsets = found.utf8.decode(), _offsets(found)
     assert offsets == sorted(offsets)
     assert offsets[-1] == len(body)
+    codec = found.charset
+    if codec == "utf-8" or codec in ("hz", "iso2022_jp"):  # among broken bytes they are near
+        return
+    for number, character in enumerate(text):
+        here = body[offsets[number] : offsets[number + 1]].decode(codec, "replace")
+        assert here == character or codec == "big5hkscs", number  # has pairs for one sequence
+
+
+@pytest.mark.parametrize("charset", _CODECS)
+@given(text=st.text("aé~漢字где\n한ツ {}", max_size=60), broken=st.sampled_from([b"", b"\xff"]))
+def test_a_character_is_where_the_text_before_it_ends(
+    charset: str, text: str, broken: bytes
+) -> None:
+    codec = codec_of(charset)
+    body = text.encode(codec, "ignore") + broken + text.encode(codec, "ignore")
+    found = decode(body, charset)
+    if found.charset == "utf-8":
+        return
+    read, offsets = found.utf8.decode(), _offsets(found)
+    for number in range(len(read) if not broken or codec not in ("hz", "iso2022_jp") else 0):
+        assert body[: offsets[number]].decode(codec, "replace") == read[:number]
+
+
+@pytest.mark.parametrize("charset", ["iso-2022-jp", "hz"])
+def test_words_between_escape_sequences_are_found(charset: str) -> None:
+    codec = codec_of(charset)
+    words = ["中国", "lamp", "日本", "~x" if charset == "hz" else "x"] * 40
+    body = "".join(words).encode(codec)
+    found = decode(body, charset)
+    at = np.cumsum([0, *(len(word.encode()) for word in words)])
+    offsets = found.body_offsets(at).tolist()
+    for number, offset in enumerate(offsets):
+        assert body[:offset].decode(codec) == "".join(words[:number])
+    assert offsets[-1] >= len(body) - 3  # the last escape sequence has no character
+
+
+@pytest.mark.parametrize("charset", ["gb18030", "iso-2022-jp", "euc-jp"])
+def test_a_page_of_garbage_ends_where_its_body_ends(charset: str) -> None:
+    body = b"<p>\xff\x1b$B\x81" * 50_000
+    found = decode(body, charset)
+    at = np.array([0, len(found.utf8) // 2, len(found.utf8)])
+    offsets = found.body_offsets(at).tolist()
+    assert offsets == sorted(offsets)
+    assert (offsets[0], offsets[-1]) == (0, len(body))
 
 
 # A part of an HZ body says nothing without what came before it.
@@ -61,8 +111,8 @@ def test_an_offset_leads_to_the_word_in_the_body(charset: str, before: int) -> N
     found = decode(body, charset)
     assert found.utf8.decode() == text
     result = scan(found.utf8, key=1, html=False)
-    start = found.body_offset(int(result.starts[1]))
-    end = found.body_offset(int(result.ends[-2]))
+    spans = np.array([result.starts[1], result.ends[-2]], np.int64)
+    start, end = found.body_offsets(spans).tolist()
     assert body[start:end].decode(codec) == word
 
 

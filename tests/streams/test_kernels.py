@@ -38,6 +38,13 @@ def test_the_first_run_does_not_compile_what_only_questions_need() -> None:
     assert not {kernels.QUESTIONS, *_RARE} & loaded
 
 
+def test_what_was_not_compiled_beside_is_compiled_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    kernels._compile_together((), ("colorsys",))
+    assert "colorsys" in sys.modules
+
+
 @pytest.mark.parametrize(
     ("marks", "found", "do"),
     [

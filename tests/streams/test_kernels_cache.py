@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from subprocess import run
@@ -166,6 +167,42 @@ def test_without_a_home_they_are_kept_with_temporary_files(
     assert shared.stat().st_mode & 0o777 == 0o700
     shared.chmod(0o777)
     assert installation.kept_in(**kept) == Path("None")  # others could put code there
+
+
+def test_a_warm_cache_that_cannot_be_written_is_taken_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = kernels.directory()
+    assert ours is not None
+    image, temporary = tmp_path / "image", tmp_path / "temporary"
+    kept = image / "reusewatch" / ours.name
+    shutil.copytree(ours, kept)
+    temporary.mkdir()
+    for name, value in {"XDG_CACHE_HOME": image, "TMPDIR": temporary}.items():
+        monkeypatch.setenv(name, str(value))
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    writable = kernels._writable
+    monkeypatch.setattr(
+        kernels, "_writable", lambda path: None if image in path.parents else writable(path)
+    )
+    found = kernels.directory.__wrapped__()
+    assert found.is_relative_to(temporary)
+    assert {path.name for path in found.rglob("*")} == {path.name for path in kept.rglob("*")}
+    assert kernels.directory.__wrapped__() == found
+
+
+def test_a_given_directory_keeps_what_fits_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    ours = kernels.directory.__wrapped__()
+    assert ours.parent == tmp_path
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(ours))  # as processes see it that this one starts
+    assert kernels.directory.__wrapped__() == ours
+    monkeypatch.setenv("NUMBA_CPU_NAME", "generic")
+    elsewhere = kernels.directory.__wrapped__()
+    assert elsewhere.name != ours.name
 
 
 def test_no_command_loads_kernels_before_their_place_is_known(tmp_path: Path) -> None:
