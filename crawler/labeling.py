@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 _BATCH_PAGES, _BATCH_BYTES = 64, 8 << 20
 _OK = range(200, 300)
 _SAY_SECONDS = 5.0
+_NAMED = 3
 _SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")
 
 
@@ -130,6 +131,10 @@ def build_pack(
                 for one in inputs:
                     reading.take(one)
                 report = builder.build(output)
+            if missing := reading.missing():
+                reading.left_out["not-found"] = len(missing)
+                some = ", ".join(missing[:_NAMED]) + (", …" if len(missing) > _NAMED else "")
+                say(f"build: no page for {len(missing)} of the listed URLs: {some}")
     except OSError as error:
         fail(f"{error.filename or output}: {error.strerror or error}: the pack was not written", 3)
     except KeyboardInterrupt:
@@ -228,6 +233,11 @@ class _Reading:
         self._told = told
         self._unit = unit
         self.left_out: Counter[str] = Counter()
+        self._found: set[str] = set()
+
+    def missing(self) -> list[str]:
+        """URLs that were asked for and are in none of the sources."""
+        return sorted((self._wanted or frozenset()) - self._found)
 
     def take(self, source: _Input) -> None:
         """All of one source."""
@@ -282,6 +292,7 @@ class _Reading:
             elif self._wanted is not None and page.url not in self._wanted:
                 self.left_out["not-listed"] += 1
             else:
+                self._found.add(page.url)
                 where = place(page.url, self._scheme)
                 html = page.content_type != "text/plain"
                 charset = page.charset or "utf-8"

@@ -82,7 +82,7 @@ class Replay:
         position = start
         for found in source.read(start):
             self._take(found, cursor)
-            cursor.tally.bytes += max(found.position - position, 0)
+            cursor.tally.bytes += _bytes(source, found, position)
             position = found.position
             if self._stop.is_set():
                 settle()
@@ -113,6 +113,13 @@ class Replay:
         cursor.tally.dead_letters = dead + self._sink.dead.total()
         known = self._sink.alerts
         cursor.tally.alerts = None if known is None else alerts + known
+
+
+def _bytes(source: Archive | Tree, found: Found, position: int) -> int:
+    """How much was read for a record: a tree's positions are numbers of files."""
+    if isinstance(source, Tree):
+        return len(found.page.body) if found.page else 0
+    return max(found.position - position, 0)
 
 
 def _count_one(counts: dict[str, int], name: str) -> None:

@@ -4,6 +4,8 @@ numba optimizes each function, and turns it into machine code, when it is compil
 takes in what it calls and optimizes all of it again, with its own. Of what only kernels call, the
 first of both is lost work, half of what compiling takes: so a part is left as LLVM's plain
 intermediate form, and optimized once, within each kernel that it becomes a part of.
+
+A part has no environment of its own: it prints nothing, and raises nothing that holds a value.
 """
 
 from __future__ import annotations

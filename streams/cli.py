@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, TypeVar, get_args
 
 import typer
@@ -82,7 +83,14 @@ def alerts(
         for alert in stream:
             print_row(showing.alert_row(alert))
     else:
-        showing.print_alerts(_told(stream, f"no such alerts on {found.bus}"))
+        showing.print_alerts(_told(stream, f"no such alerts on {_place(found.bus)}"))
+
+
+def _place(bus: str) -> str:
+    """The bus, and that a local one is not there, which may be a slip of the pen."""
+    directory = Path(bus.removeprefix("local:"))
+    gone = bus.startswith("local:") and not directory.is_dir()
+    return f"{bus}: there is no directory {directory} (--bus names another bus)" if gone else bus
 
 
 def _told(rows: Iterable[R], nothing: str) -> Iterator[R]:
@@ -152,7 +160,7 @@ def verdicts(
         for verdict in stream:
             print_json(verdict)
     else:
-        showing.print_verdicts(_told(stream, f"no such verdicts on {found.bus}"))
+        showing.print_verdicts(_told(stream, f"no such verdicts on {_place(found.bus)}"))
 
 
 @app.command(
@@ -173,7 +181,7 @@ def dead_letters(
             print_json(letter)
     else:
         columns = ("reason", "source", "offset", "page", "detail")
-        letters = _told(stream, f"no dead letters on {found.bus}")
+        letters = _told(stream, f"no dead letters on {_place(found.bus)}")
         rows = ((x.reason, x.source, x.offset, x.url, x.detail) for x in letters)
         print_table(columns, rows, fold=("source", "page", "detail"))
 

@@ -192,12 +192,17 @@ def _compile_together(here: Iterable[str], beside: Iterable[str]) -> None:
     if len(os.sched_getaffinity(0)) <= _TWO:
         commands = ["; ".join(commands)]
     processes = [
-        subprocess.Popen([sys.executable, "-c", command], cwd=root)  # noqa: S603 - ours
+        # Ctrl-C is for this process, which ends them.
+        subprocess.Popen([sys.executable, "-c", command], cwd=root, start_new_session=True)  # noqa: S603
         for command in commands
     ]
     try:
         for module in here:
             import_module(module)
+    except BaseException:
+        for process in processes:
+            process.kill()
+        raise
     finally:
         for process in processes:
             process.wait()

@@ -13,6 +13,7 @@ import traceback
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Lock
@@ -136,7 +137,9 @@ class _Process:
             ours, theirs = _context.Pipe()
             self._process = _context.Process(target=_serve, args=(theirs, self._stage), daemon=True)
             # Ctrl-C reaches the whole group: the parent decides when its workers end. Inherited,
-            # so that it holds from the first instruction on.
+            # so that it holds from the first instruction on; the tracker, which a first start
+            # starts too, would let it through.
+            resource_tracker.ensure_running()
             before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             try:
                 self._process.start()

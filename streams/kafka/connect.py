@@ -120,7 +120,10 @@ def _named(config: KafkaConfig, causes: list[str], error: Exception) -> Exceptio
     where = _servers(config)
     login = f"{config.sasl_mechanism} as {config.sasl_username or 'the bearer of the token'}"
     if "SaslAuthenticationFailed" in said or _hung_up_on(config, causes):
-        return BusBroken(f"{where} refuses the login ({login}): check user name and password")
+        return BusBroken(
+            f"{where} refuses the login ({login}): check user name and password, and whether "
+            "clients log in at that port at all (kafka_security)"
+        )
     if "UnsupportedSaslMechanism" in said:
         return BusBroken(f"{where} does not offer SASL {config.sasl_mechanism}: {causes[-1]}")
     if "CERTIFICATE_VERIFY_FAILED" in said or "certificate verify failed" in said:

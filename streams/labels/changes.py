@@ -45,6 +45,16 @@ class Change:
         yield from map(label_withdrawal, self.withdrawn)
         yield manifest_message(self.manifest)
 
+    def is_in(self, table: LabelTable) -> bool:
+        """Whether all of it is in force; made again, it would lose what one step back leads to."""
+        new, old = self.manifest, table.manifest
+        return (
+            old is not None
+            and (new.pack, new.pushed, new.removed) == (old.pack, old.pushed, old.removed)
+            and not self.withdrawn
+            and all(table.labels.get(label.hash) == label for label in self.labels)
+        )
+
 
 def push_whole(table: LabelTable, pack: PackNamed, scheme: HashScheme, now: datetime) -> Change:
     """A pack in place of the one in force, and of the differences that were pushed since.

@@ -20,7 +20,7 @@ from streams.labels.parts import copy, named, parts_of, withdrawn_parts
 from streams.labels.store import LabelStore, checksum_of
 from streams.labels.table import LabelTable
 from streams.local import LocalBus
-from streams.records import PackNamed
+from streams.records import LabelManifest, PackNamed
 
 if TYPE_CHECKING:
     from detector.label_merge import Changed
@@ -51,7 +51,7 @@ class Desk:
             table = self.table()
             change = make(table, self.scheme, datetime.now(UTC))
             self._send(change)
-        return self._done(table, change)
+        return self._done(table, change.manifest)
 
     def push(
         self, path: Path, pack: LabelPack, *, whole: bool = False, since: Path | None = None
@@ -63,13 +63,20 @@ class Desk:
             if changed is not None:
                 change = push_difference(table, pack, changed, self.scheme, now)
             else:
-                told = named(path, pack)
-                change = push_whole(table, told, self.scheme, now)
-                self._send_pack(path, told)
-            self._send(change)
+                change = push_whole(table, named(path, pack), self.scheme, now)
+            known = table.manifest if change.is_in(table) else None
+            if changed is None and (whole or not known or not self._holds(change.manifest)):
+                self._send_pack(path, named(path, pack))
+            if known:
+                self.say("push: this pack is in force already")
+            else:
+                self._send(change)
         travelled = {"travelled": "whole" if changed is None else "difference",
                      "changed": None if changed is None else len(changed)}  # fmt: skip
-        return self._done(table, change) | travelled
+        return self._done(table, known or change.manifest) | travelled
+
+    def _holds(self, manifest: LabelManifest) -> bool:
+        return bool(manifest.pack and self.store.pack_path(manifest.pack).exists())
 
     def _changed(
         self, table: LabelTable, pack: LabelPack, since: Path | None, size: int
@@ -120,10 +127,9 @@ class Desk:
         finally:
             outlet.close()
 
-    def _done(self, before: LabelTable, change: Change) -> dict[str, Any]:
+    def _done(self, before: LabelTable, manifest: LabelManifest) -> dict[str, Any]:
         if isinstance(self.bus, LocalBus):
             publish_local(self.bus, self.store, self.scheme, self.say)
-        manifest = change.manifest
         return {
             "version": self.table().version(self.scheme),
             "previous": before.version(self.scheme),

@@ -98,6 +98,15 @@ def test_a_file_that_is_no_page_is_2(verb: tuple[str, ...], tmp_path: Path) -> N
     assert not (tmp_path / "x.pack").exists()
 
 
+def test_a_url_that_is_in_no_source_is_named(tried: Tried, tmp_path: Path) -> None:
+    listed = tmp_path / "urls"
+    listed.write_text("https://nobody.example/\n")
+    done = run("labels", "build", "x", ".demo/brand.warc.gz", "-o", tmp_path / "x.pack", "--urls",
+               listed, "--json", cwd=tried.directory)  # fmt: skip
+    assert "build: no page for 1 of the listed URLs: https://nobody.example/" in done.err
+    assert done.objects[0]["left_out"]["not-found"] == 1
+
+
 def test_a_build_that_is_interrupted_is_130_and_leaves_nothing(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "crawl.warc")
     building = start("labels", "build", "bank", "crawl.warc", "-o", "x.pack", cwd=tmp_path)

@@ -105,6 +105,33 @@ def test_pushed_as_a_difference_a_pack_says_the_same_and_can_be_taken_back(tmp_p
     assert len(list(desk.store.directory.glob("*.pack"))) == 2  # the one before, for a rollback
 
 
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_push_of_what_is_in_force_keeps_the_way_back(tmp_path: Path, whole: bool) -> None:
+    desk = desk_of(tmp_path / "bus")
+    old = make_pack(tmp_path / "old", a=[1, 2, 3], b=[3, 4])
+    new = make_pack(tmp_path / "new", b=[3, 4, 5], c=[4], a=[2])
+    desk.push(tmp_path / "old", old)
+    first = said(desk)
+    pushed = desk.push(tmp_path / "new", new, whole=whole)
+    second = said(desk)
+    for _ in range(2):
+        again = desk.push(tmp_path / "new", new, whole=whole)
+        assert again["version"] == again["previous"] == pushed["version"]
+        assert said(desk) == second
+    desk.change(changes.rollback)
+    assert said(desk) == first
+
+
+def test_a_first_push_again_leaves_nothing_before_it(tmp_path: Path) -> None:
+    desk = desk_of(tmp_path / "bus")
+    pack = make_pack(tmp_path / "pack", a=[1])
+    desk.push(tmp_path / "pack", pack)
+    desk.push(tmp_path / "pack", pack)
+    assert said(desk) == {1: {"a"}}
+    desk.change(changes.rollback)
+    assert desk.table().version(SCHEME) is None
+
+
 def test_what_was_discovered_stays_under_another_pack_until_its_name_is_removed(
     tmp_path: Path,
 ) -> None:
