@@ -139,7 +139,7 @@ def prepare(tell: Callable[[str], None] = say, *, pages: bool = False) -> None:
             "half a minute; XDG_CACHE_HOME names a directory for them"
         )
     elif not are_compiled() and not (where / mark).exists():
-        seconds = 12 if pages else 20
+        seconds = 15 if pages else 20
         tell(f"compiling the kernels, once for this machine: about {seconds} seconds")
         _compile_together(_BESIDE[:1] if pages else _HERE, () if pages else _BESIDE)
     from detector.fingerprint import Document, fingerprints

@@ -133,7 +133,7 @@ def test_the_first_fingerprint_compiles_what_fingerprints_need(
     quickly = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "NUMBA_OPT": "1"}
     first = installation.fingerprint(**quickly)
     check(first)
-    assert first.err == "compiling the kernels, once for this machine: about 12 seconds\n"
+    assert first.err == "compiling the kernels, once for this machine: about 15 seconds\n"
     kept = installation.kept_in(**quickly)
     modules = {path.name.partition(".")[0] for path in machine_code(state(kept))}
     assert {"kernel", "shingles", "simhash", "mwo"} <= modules
