@@ -3,7 +3,7 @@
 In SVG and MathML no text is raw, and certain start tags leave them; their integration points hold
 HTML again (HTML standard, 13.2.6.5). No browser shows a template, nor what SVG has as title,
 description, metadata, style or script. These elements are a stack in one number, six bits each;
-what is nested deeper than its ten levels is counted, and changes nothing. No other element is kept.
+deeper than its ten levels only those of the innermost's name are counted. No other is kept.
 """
 
 # Kernels: a call costs its arguments, a set a search.
@@ -69,7 +69,8 @@ def _holds_html(now: NDArray[np.int64], code: Int) -> Bool:
 @part
 def _enter(now: NDArray[np.int64], code: Int, foreign: Int) -> None:
     if now[s.PATH] >= _FULL:
-        now[s.DEEPER] += 1
+        if (now[s.PATH] & _NAME) == code:
+            now[s.DEEPER] += 1
         return
     now[s.PATH] = now[s.PATH] << _LEVEL | code | foreign
     now[s.FOREIGN] = foreign
@@ -97,7 +98,7 @@ def _break_out(now: NDArray[np.int64]) -> None:
 @part
 def _close(now: NDArray[np.int64], code: Int) -> None:
     """The innermost element of a name ends, with all in it. A template ends by its own end tag."""
-    if now[s.DEEPER] > 0:
+    if now[s.DEEPER] > 0 and (now[s.PATH] & _NAME) == code:
         now[s.DEEPER] -= 1
         return
     path = now[s.PATH]

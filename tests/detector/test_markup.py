@@ -182,3 +182,18 @@ def test_depth_changes_nothing() -> None:
     for tag in ("div", "b", "table", "svg", "font", "a href=x", "template></template"):
         deep = f"<{tag}>" * 5000
         assert words(f"{deep}<div>a</div>b<i>c</i>") == flat
+
+
+@pytest.mark.parametrize("tag", ["svg", "math", "template", "svg><desc", "svg><foreignObject"])
+def test_depth_that_ends_changes_nothing(tag: str) -> None:
+    ends = "".join(f"</{name}>" for name in reversed(tag.split("><")))
+    for depth in (1, 9, 11, 5000):
+        page = f"<{tag}>" * depth + "<g>" + ends * depth + "<style><b></style>a<i>b</i>"
+        assert words(page) == ["ab"], depth
+
+
+def test_svg_left_open_in_the_deepest_template_ends_with_it() -> None:
+    for depth in (1, 8):
+        assert words("<template>" * depth + "<svg><style>" + "</template>" * depth + "a") == ["a"]
+    for depth in (1, 8, 12, 5000):
+        assert words("<template>" * depth + "<svg>" + "</template>" * depth + "a") == ["a"]
