@@ -217,17 +217,19 @@ def resolved(base: str, address: str) -> str:
         return address
 
 
-def host_of(address: str) -> tuple[int, int] | None:
-    """Where the host stands in an address that a browser fetches; None in a relative one.
+def host_of(address: str, url: str) -> tuple[int, int] | None:
+    """Where the host stands in an address that a page's browser fetches; None in a relative one.
 
-    >>> host_of("https://user@Example.org:8080/x"), host_of("page.html"), host_of("//a.b./")
-    ((13, 24), None, (2, 5))
+    >>> host_of("https://user@Example.org:8080/x", ""), host_of("//a.b./", "")
+    ((13, 24), (2, 5))
+    >>> host_of("page.html", ""), host_of("http:/x", "http://a.b/"), host_of("http:/x", "https://a.b")
+    (None, None, (6, 7))
     """
     scheme = _SCHEME.match(address)
     after = scheme.end() if scheme else 0
     slashes = _SLASHES.match(address, after)
     start = slashes.end() if slashes else after
-    if start == after or (not scheme and start == 1):
+    if start - after < 2 and (not scheme or scheme[0].lower() == _own_scheme("/", url)):
         return None
     authority = _AUTHORITY.match(address, start)
     end = authority.end() if authority else start
@@ -248,9 +250,10 @@ def image_term(address: str, host: str, url: str, base: str = "") -> str:
     scheme = _SCHEME.match(address)
     if not address or (scheme and scheme[1].lower() not in ("http", "https")):
         return address
-    span = host_of(address)
+    span = host_of(address, url)
     if span is None:
-        base_scheme, base_span = _SCHEME.match(base), host_of(base)
+        address = address[scheme.end() :] if scheme else address
+        base_scheme, base_span = _SCHEME.match(base), host_of(base, url)
         usable = not base_scheme or base_scheme[1].lower() in ("http", "https")
         if not usable or not base_span or base[slice(*base_span)].lower() == host:
             return _file_name(address)
@@ -274,7 +277,7 @@ def _below(base: str, host_end: int, url: str, address: str) -> str:
     authority = _AUTHORITY.match(base, host_end)
     end = authority.end() if authority else host_end
     path = re.split("[?#]", base[end:])[0]
-    if address[0] not in ("/", "\\"):
+    if address[:1] not in ("/", "\\"):
         end += max(path.rfind("/"), path.rfind("\\")) + 1
         tail = base[host_end:end]
         slash = "" if tail[-1:] in ("/", "\\") and tail else "/"

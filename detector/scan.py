@@ -14,7 +14,8 @@ of block elements, table cells, `br`, images, embedded things, form controls and
 
 **Text** is everything that the page shows with scripting off: `noscript`, `textarea`, `option`,
 `button`, `xmp`, the fallback of `video`, `object` and `canvas` count; `script`, `style`,
-`template`, `iframe`, `noembed`, `noframes`, comments, attributes and any further title do not.
+`template`, `datalist`, `iframe`, `noembed`, `noframes`, comments, attributes and any further title
+do not, nor what SVG and MathML have as title, description, metadata and annotation.
 
 **Blocks** end where a browser starts a paragraph: block elements, table cells, list items, two `br`
 with no word between; in plain text and in `pre`, `xmp`, `textarea`, blank lines. A block without a

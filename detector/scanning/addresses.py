@@ -100,9 +100,11 @@ def decoded(
 
 
 @part
-def host_span(text: NDArray[np.uint8], n: Int) -> Tuple:
-    """(where, start, end): RELATIVE, NO_PAGE, or OTHER_SITE with the host's span in the text."""
+def host_span(text: NDArray[np.uint8], n: Int, secure: Bool) -> Tuple:
+    """(where, start, end): NO_PAGE; OTHER_SITE with the host's span in the text; RELATIVE, to an
+    http or https page (`secure`), with where its path starts, twice."""
     i = 0
+    own = True
     if n > 0 and is_letter(text[0]):
         while i < n and (
             is_letter(text[i])
@@ -113,15 +115,16 @@ def host_span(text: NDArray[np.uint8], n: Int) -> Tuple:
         if i < n and text[i] == 0x3A:
             if not _is_web(text, i):
                 return NO_PAGE, 0, 0
+            own = (i == 5) == secure
             i += 1
         else:
             i = 0
     after_scheme = i
     while i < n and (text[i] == 0x2F or text[i] == 0x5C):
         i += 1
-    # `http:page` is relative to an http page; `/path` has one slash.
-    if i == after_scheme or (after_scheme == 0 and i == 1):
-        return RELATIVE, 0, 0
+    # To an http page `http:page` and `http:/path` are relative, `https:host` is not.
+    if own and i - after_scheme < 2:
+        return RELATIVE, after_scheme, after_scheme
     start = i
     while i < n and not (text[i] == 0x2F or text[i] == 0x5C or text[i] == 0x3F or text[i] == 0x23):
         if text[i] == 0x40:
@@ -192,7 +195,7 @@ def destination(
     if plainly_relative(buf, at, end):
         return RELATIVE
     n = decoded(buf, at, end, HOST_WITHIN, look, text)
-    where, start, stop = host_span(text, n)
+    where, start, stop = host_span(text, n, _is_secure(buf, work))
     if where == OTHER_SITE:
         return compare_host(text, start, stop, buf, work)
     return where
@@ -209,7 +212,7 @@ def begin_base(
     once, so that many images below a long base cost no more than their own bytes.
     """
     n = decoded(buf, at, end, BASE_WITHIN, look, base)
-    where, start, stop = host_span(base, n)
+    where, start, stop = host_span(base, n, _is_secure(buf, work))
     if where != OTHER_SITE:
         return RELATIVE
     where = compare_host(base, start, stop, buf, work)
@@ -239,12 +242,12 @@ def picture_hash(
     n = decoded(buf, at, end, end - at, look, text)
     if n == 0:  # no image, below any base (HTML standard, "update the image data")
         return False, h, 0
-    where, start, stop = host_span(text, n)
+    where, start, stop = host_span(text, n, _is_secure(buf, work))
     if where == RELATIVE and below_base:
-        from_root = 4 if _is_slash(text[0]) else 0
+        from_root = 4 if start < n and _is_slash(text[start]) else 0
         h, w, used = work.below[from_root], work.below[from_root + 1], work.below[from_root + 2]
         before = int64(work.below[from_root + 3])
-        length = _put(text, 0, n, term, 0)
+        length = _put(text, start, n, term, 0)
     elif where == NO_PAGE:
         length = _put(text, 0, n, term, 0)
     elif where == RELATIVE or compare_host(text, start, stop, buf, work) == SAME_HOST:
@@ -282,6 +285,13 @@ def _file_name(text: NDArray[np.uint8], at: Int, n: Int, term: NDArray[np.uint8]
 
 
 @part
+def _is_secure(buf: NDArray[np.uint8], work: Work) -> Bool:
+    """Whether the page's own scheme is https."""
+    at = work.bound[1]
+    return work.bound[2] - at > 5 and (buf[at + 4] | 0x20) == 0x73
+
+
+@part
 def _put_scheme(
     buf: NDArray[np.uint8], work: Work, text: NDArray[np.uint8],
     term: NDArray[np.uint8],
@@ -290,9 +300,8 @@ def _put_scheme(
     if not _is_slash(text[0]):
         return 0
     term[0], term[1], term[2], term[3] = 0x68, 0x74, 0x74, 0x70
-    at = work.bound[1]
     n = 4
-    if work.bound[2] - at > 5 and (buf[at + 4] | 0x20) == 0x73:
+    if _is_secure(buf, work):
         term[4] = 0x73
         n = 5
     term[n] = 0x3A
@@ -313,7 +322,7 @@ def _put_base(
     from_root: Bool, term: NDArray[np.uint8],
 ) -> Int:  # fmt: skip
     """The base up to its host, or up to its path's last slash; the length."""
-    _, _, stop = host_span(base, base_length)
+    _, _, stop = host_span(base, base_length, _is_secure(buf, work))
     i = stop
     # A port.
     while i < base_length and not _is_slash(base[i]) and base[i] != 0x3F and base[i] != 0x23:

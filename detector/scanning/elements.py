@@ -11,13 +11,31 @@ WORD = 1  # ends a word
 BLOCK = 2  # ends a block, and with it a word
 BREAKOUT = 4  # its start tag leaves SVG and MathML
 ATTRIBUTES = 8  # its attributes matter
+ENTERS = 16  # its start tag opens an element of `nesting`, in HTML too
 
-# Which tag it is, where that matters; in the bits above.
+# Which tag it is, where that matters; in the eight bits above.
 KIND_SHIFT = 8
 (
     PLAIN, ANCHOR, IMAGE, BREAK, BASE, LINK, META, TITLE, TEXTAREA, SCRIPT, RAW_HIDDEN, XMP,
-    PLAINTEXT, TEMPLATE, HEADING, TABLE, CELL, FOREIGN, INTEGRATION, AREA, PRE,
-) = range(21)  # fmt: skip
+    PLAINTEXT, HEADING, TABLE, CELL, AREA, PRE,
+) = range(18)  # fmt: skip
+
+# Which element of `nesting` it is; in the bits above. From UNSEEN on what stands in it is hidden:
+# outside SVG and MathML only in the last two, as the others are raw text there, or unknown.
+CODE_SHIFT = 16
+_NESTING = (
+    "svg", "math", "foreignobject", "mi", "mo", "mn", "ms", "mtext", "desc", "title", "metadata",
+    "style", "script", "iframe", "noembed", "noframes", "annotation", "annotation-xml", "template",
+    "datalist",
+)  # fmt: skip
+SVG, MATH, FOREIGN_OBJECT, MI, MTEXT, DESC, SVG_TITLE, TEMPLATE, DATALIST = (
+    1 + _NESTING.index(name)
+    for name in (
+        "svg", "math", "foreignobject", "mi", "mtext", "desc", "title", "template", "datalist",
+    )
+)  # fmt: skip
+UNSEEN = DESC
+_ENTERING = {"svg", "math", "template", "datalist"}
 
 _BLOCKS = """
 address article aside blockquote body caption center col colgroup dd details dialog dir div dl dt
@@ -39,10 +57,9 @@ _KINDS = {
     "a": ANCHOR, "img": IMAGE, "image": IMAGE, "br": BREAK, "base": BASE, "link": LINK,
     "meta": META, "title": TITLE, "textarea": TEXTAREA, "script": SCRIPT, "style": RAW_HIDDEN,
     "iframe": RAW_HIDDEN, "noembed": RAW_HIDDEN, "noframes": RAW_HIDDEN, "xmp": XMP,
-    "plaintext": PLAINTEXT, "template": TEMPLATE, "h1": HEADING, "h2": HEADING, "h3": HEADING,
+    "plaintext": PLAINTEXT, "h1": HEADING, "h2": HEADING, "h3": HEADING,
     "h4": HEADING, "h5": HEADING, "h6": HEADING, "table": TABLE, "td": CELL, "th": CELL,
-    "caption": CELL, "svg": FOREIGN, "math": FOREIGN, "foreignobject": INTEGRATION,
-    "desc": INTEGRATION, "area": AREA, "pre": PRE, "listing": PRE,
+    "caption": CELL, "area": AREA, "pre": PRE, "listing": PRE,
 }  # fmt: skip
 _WITH_ATTRIBUTES = {ANCHOR, IMAGE, BASE, LINK, META, AREA}
 
@@ -57,13 +74,15 @@ def properties() -> dict[str, int]:
     """
     words, blocks, breakouts = _WORDS.split(), _BLOCKS.split(), _BREAKOUTS.split()
     found = {}
-    for name in sorted({*words, *blocks, *breakouts, *_KINDS}):
+    for name in sorted({*words, *blocks, *breakouts, *_KINDS, *_NESTING}):
         kind = _KINDS.get(name, PLAIN)
         found[name] = (
             (WORD if name in words else 0)
             | (BLOCK if name in blocks else 0)
             | (BREAKOUT if name in breakouts else 0)
             | (ATTRIBUTES if kind in _WITH_ATTRIBUTES else 0)
+            | (ENTERS if name in _ENTERING else 0)
             | kind << KIND_SHIFT
+            | (_NESTING.index(name) + 1 if name in _NESTING else 0) << CODE_SHIFT
         )
     return found

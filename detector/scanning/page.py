@@ -19,7 +19,8 @@ from detector.scanning import state as s
 from detector.scanning import syntax as sx
 from detector.scanning import text as tx
 from detector.scanning.addresses import RELATIVE
-from detector.scanning.jit import Bool, Int, apart, inlined, int64, part
+from detector.scanning.jit import Int, apart, inlined, int64, part
+from detector.scanning.nesting import nest
 from detector.scanning.output import Output
 from detector.scanning.tables import Tables
 from detector.scanning.tags import closed, note_segment, opened, read_range
@@ -41,7 +42,7 @@ def scan_page(
     how = tx.TAGS | tx.REFERENCES if work.bound[6] != 0 else tx.LINED
     plain = i
     while i < hi:
-        if now[s.TEMPLATES] > 0 and (how & tx.TAGS) != 0:
+        if now[s.UNSEEN] > 0 and (how & tx.TAGS) != 0:
             while i < hi and buf[i] != 0x3C:
                 i += 1
         else:
@@ -62,7 +63,7 @@ def scan_page(
         elif (how & tx.TAGS) != 0:
             how = tx.TAGS | tx.REFERENCES | (tx.LINED if now[s.IN_PRE] != 0 else 0)
     tx.end_word(work, out)
-    if now[s.TEMPLATES] == 0:
+    if now[s.UNSEEN] == 0:
         note_segment(work, out, plain, hi, how)
     o.end_block(work, out, hi, hi)
     o.end_link(work, out, hi)
@@ -103,7 +104,7 @@ def _markup(
     if at + 1 >= hi:
         return at
     c = int64(buf[at + 1])
-    visible = now[s.TEMPLATES] == 0
+    visible = now[s.UNSEEN] == 0
     name = at + 1
     closing = False
     if not sx.is_letter(c):
@@ -135,9 +136,15 @@ def _markup(
     bits = work.found[sx.BITS]
     if bits == 0:
         return end
-    kind = bits >> el.KIND_SHIFT
-    if not visible:
-        return _in_template(buf, end, hi, kind, closing, work)
+    kind = bits >> el.KIND_SHIFT & 255
+    if now[s.PATH] != 0 or (bits & el.ENTERS) != 0:
+        foreign = now[s.FOREIGN] != 0
+        nest(bits, closing, work.found[sx.SELF_CLOSING] != 0, now)
+        if now[s.UNSEEN] != 0:
+            # In SVG and MathML nothing is raw.
+            return end if foreign or closing else _past_hidden(buf, end, hi, kind, look, work)
+        if (foreign or not visible) and bits >> el.CODE_SHIFT >= el.UNSEEN:
+            return end
     if (bits & (el.WORD | el.BLOCK)) != 0:
         tx.end_word(work, out)
         if (bits & el.BLOCK) != 0:
@@ -148,29 +155,28 @@ def _markup(
     if closing:
         closed(at, end, kind, work, out)
         return end
-    if (bits & el.BREAKOUT) != 0:
-        now[s.FOREIGN] = 0
     if kind == el.PLAIN:
         return end
     return opened(buf, at, end, hi, kind, look, work, out, scratch)
 
 
 @part
-def _in_template(
-    buf: NDArray[np.uint8], end: Int, hi: Int, kind: Int, closing: Bool, work: Work
+def _past_hidden(
+    buf: NDArray[np.uint8], end: Int, hi: Int, kind: Int, look: Tables, work: Work
 ) -> Int:
-    """A tag that no reader sees: only its template's end matters, and what may hide that."""
+    """After a start tag that no reader sees: what is raw may hide the end of what hides it."""
     apart()
-    if kind == el.TEMPLATE:
-        work.now[s.TEMPLATES] += -1 if closing else 1
-    elif not closing:
-        if kind == el.SCRIPT:
-            return sx.script_end(buf, end, hi, work.found[sx.NAME])
-        if kind in (el.TITLE, el.TEXTAREA, el.RAW_HIDDEN, el.XMP):
-            return sx.raw_end(buf, end, hi, work.found[sx.NAME], work.found[sx.NAME_END])
-        if kind == el.PLAINTEXT:
-            return hi
-    return end
+    found = work.found
+    if kind == el.SCRIPT:
+        stop = sx.script_end(buf, end, hi, found[sx.NAME])
+    elif kind in (el.TITLE, el.TEXTAREA, el.RAW_HIDDEN, el.XMP):
+        stop = sx.raw_end(buf, end, hi, found[sx.NAME], found[sx.NAME_END])
+    else:
+        return hi if kind == el.PLAINTEXT else end
+    if stop < hi:
+        # Its end tag ends nothing else: an SVG `style` may be open around an HTML one.
+        stop = sx.tag_end(buf, stop + 2, hi, look, found)
+    return hi if stop < 0 else stop
 
 
 @part

@@ -104,12 +104,14 @@ def _attributes(
             found[k] = -1
     i = at
     while True:
+        before = i
         while i < hi and (byte_at(buf, i) == 0x2F or is_space(byte_at(buf, i))):
             i += 1
         if i >= hi:
             return -1
         if byte_at(buf, i) == 0x3E:
-            found[SELF_CLOSING] = int64(byte_at(buf, i - 1) == 0x2F)
+            # The slash of `a=b/>` is the value's.
+            found[SELF_CLOSING] = int64(i > before and byte_at(buf, i - 1) == 0x2F)
             return i + 1
         name = i
         # An equals sign here is the name's first character.

@@ -4,7 +4,7 @@ Knows which elements are open only by counts and marks: one link, one heading, t
 """
 
 # Kernels: a call costs its arguments, a set a search.
-# ruff: noqa: PLR0912, PLR0915, PLR1714
+# ruff: noqa: PLR0912, PLR1714
 
 from __future__ import annotations
 
@@ -88,11 +88,6 @@ def closed(at: Int, end: Int, kind: Int, work: Work, out: Output) -> None:
         now[s.TABLES] = max(0, now[s.TABLES] - 1)
     elif kind == el.PRE:
         now[s.IN_PRE] = 0
-    elif kind == el.FOREIGN:
-        now[s.FOREIGN_OPEN] = max(0, now[s.FOREIGN_OPEN] - 1)
-        now[s.FOREIGN] = now[s.FOREIGN_OPEN]
-    elif kind == el.INTEGRATION:
-        now[s.FOREIGN] = now[s.FOREIGN_OPEN]
     elif kind == el.BREAK:
         # `</br>` is a `<br>`.
         _line_break(at, end, work, out)
@@ -119,8 +114,6 @@ def opened(
     """What a start tag means; where text goes on."""
     st, now, found = work.st, work.now, work.found
     name, name_end = found[sx.NAME], found[sx.NAME_END]
-    # In SVG and MathML nothing is raw, and `<script/>` is a whole element.
-    raw = now[s.FOREIGN] == 0 or found[sx.SELF_CLOSING] == 0
     if kind == el.ANCHOR:
         _leave_anchor(at, work, out)
         where = _link(buf, end, look, work, out, scratch)
@@ -149,15 +142,13 @@ def opened(
     elif kind == el.PRE:
         now[s.IN_PRE] = 1
     elif kind == el.SCRIPT:
-        if raw:
-            return sx.script_end(buf, end, hi, name)
+        return sx.script_end(buf, end, hi, name)
     elif kind == el.RAW_HIDDEN:
-        if raw:
-            return sx.raw_end(buf, end, hi, name, name_end)
+        return sx.raw_end(buf, end, hi, name, name_end)
     elif kind == el.TITLE:
-        if now[s.FOREIGN] == 0:
-            return _title(buf, end, hi, look, work, out)
+        return _title(buf, end, hi, look, work, out)
     elif kind == el.TEXTAREA or kind == el.XMP:
+        # In SVG and MathML nothing is raw.
         if now[s.FOREIGN] == 0:
             stop = sx.raw_end(buf, end, hi, name, name_end)
             how = tx.LINED | (tx.REFERENCES if kind == el.TEXTAREA else 0)
@@ -166,16 +157,6 @@ def opened(
     elif kind == el.PLAINTEXT:
         if now[s.FOREIGN] == 0:
             now[s.PLAIN_FROM] = end
-    elif kind == el.TEMPLATE:
-        if now[s.FOREIGN] == 0:
-            now[s.TEMPLATES] = 1
-    elif kind == el.FOREIGN:
-        if found[sx.SELF_CLOSING] == 0:
-            now[s.FOREIGN_OPEN] += 1
-            now[s.FOREIGN] = 1
-    elif kind == el.INTEGRATION:
-        if found[sx.SELF_CLOSING] == 0:
-            now[s.FOREIGN] = 0
     else:
         _metadata(buf, kind, look, work, scratch)
     return end

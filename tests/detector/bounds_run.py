@@ -13,13 +13,14 @@ from detector.readable import Readable
 from detector.scan import ScanLimits, scan
 from detector.scanning.jit import entry
 from tests.detector.hostile_rows import ROWS, row
-from tests.detector.test_hostile_pages import _PIECES, check
+from tests.detector.test_hostile_pages import _FOREIGN, _PIECES, check
 
 _PAGE = (
     "<!doctype html><title>T &amp; t</title><meta name=keywords content='a&eacute;'>"
     "<base href=//b/x/>"
     "<h1>H <a href='http://x.y/?a&amp;b'>l\u00e9</a></h1><p>a<b>b</b>c<!-- x --><br><br>\u6f22"
-    "<script><!--<script>x</script>--></script><svg><![CDATA[d]]></svg>"
+    "<script><!--<script>x</script>--></script><svg><![CDATA[d]]><style>x</svg>"
+    "<svg><title>x<b>x</b></title><foreignObject><template><svg><script></template></svg>"
     "<img src='i&nGt;.png'><textarea>e"
     "&#128;</textarea><template>f</template><td>g&CounterClockwiseContourIntegral;<title>z</title>"
 )
@@ -46,7 +47,8 @@ def main() -> None:
     pages += [data[:end] for end in range(len(data))]
     pages += [data[start:] for start in range(len(data))]
     pages += [
-        "".join(chance.choices(_PIECES, k=chance.randint(1, 30))).encode() for _ in range(3000)
+        "".join(chance.choices(_PIECES + _FOREIGN, k=chance.randint(1, 30))).encode()
+        for _ in range(3000)
     ]
     pages += [chance.randbytes(chance.randint(0, 200)) for _ in range(500)]
     small = ScanLimits(tokens=3, blocks=2, links=1, bytes=100)

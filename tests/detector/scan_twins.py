@@ -7,12 +7,22 @@ from functools import cache
 
 from resiliparse.parse.html import DOMNode, HTMLTree, NodeType
 
-from detector.scanning import elements
 from detector.scanning import unicode_tables as table
 from tests.detector.make_unicode_tables import kind_of
 
-_HIDDEN = {"script", "style", "template", "iframe", "noembed", "noframes", "head"}
-_BITS = elements.properties()
+# Not the scan's own lists: what no browser shows, and what shows as a gap in a line of text.
+_HIDDEN = {
+    "datalist", "head", "iframe", "noembed", "noframes", "script", "style", "template", "title",
+}  # fmt: skip
+_HIDDEN_IN_FOREIGN = _HIDDEN | {"annotation", "annotation-xml", "desc", "metadata"}
+_APART = """
+address applet article aside audio blockquote body br button canvas caption center col colgroup dd
+details dialog dir div dl dt embed fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6
+header hgroup hr html image img input keygen legend li listing main marquee math menu meter nav
+object ol optgroup option output p plaintext pre progress q rb rp rt rtc search section select
+summary svg table tbody td textarea tfoot th thead tr ul video xmp
+"""
+_NAMES_APART = frozenset(_APART.split())
 # What stands between the texts of two nodes. None of these is alphanumeric.
 GAP = "\x1f"
 
@@ -74,18 +84,24 @@ def tree_words(html: str) -> tuple[list[str], list[str]]:
 
 def _walk(root: DOMNode, parts: list[str]) -> None:
     # By hand: pages are deeper than Python's stack.
-    stack: list[DOMNode | str] = [root]
+    stack: list[tuple[DOMNode | str, str]] = [(root, "")]
     while stack:
-        node = stack.pop()
+        node, foreign = stack.pop()
         if isinstance(node, str):
             parts.append(node)
         elif node.type == NodeType.TEXT:
             parts.append(node.text)
         elif node.type in (NodeType.ELEMENT, NodeType.DOCUMENT):
             name = (node.tag or "").lower()
-            if name in _HIDDEN or name == "title":
+            if name in (_HIDDEN_IN_FOREIGN if foreign else _HIDDEN):
+                # A frame is a thing in a line.
+                parts.append(GAP if name == "iframe" else "")
                 continue
-            gap = GAP if _BITS.get(name, 0) & (elements.WORD | elements.BLOCK) else ""
+            gap = GAP if name in _NAMES_APART else ""
             parts.append(gap)
-            stack.append(gap)
-            stack.extend(reversed(list(node.child_nodes)))
+            stack.append((gap, foreign))
+            if (foreign, name) == ("svg", "foreignobject"):
+                foreign = ""
+            elif not foreign and name in ("svg", "math"):
+                foreign = name
+            stack.extend((child, foreign) for child in reversed(list(node.child_nodes)))

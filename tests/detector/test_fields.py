@@ -44,6 +44,8 @@ def test_words_join_across_fields_of_inline_markup() -> None:
         ("mailto:x@alpha.test", None), ("javascript:x()", None), ("data:,x", None),
         ("http://[::1]:80/", "OTHER"), ("http://", "OTHER"), ("https:///beta.test", "OTHER"),
         ("1http://alpha.test", "SAME"), ("page.html?u=http://beta.test", "SAME"),
+        ("http:/page", "SAME"), ("HTTP:/page", "SAME"), ("http:", "SAME"), ("https:/page", "OTHER"),
+        ("https:beta.test", "OTHER"), ("https:alpha.test", "SAME"), ("http:/\\beta.test", "OTHER"),
     ],
 )  # fmt: skip
 def test_where_a_link_leads(href: str, where: str | None) -> None:
@@ -54,6 +56,17 @@ def test_where_a_link_leads(href: str, where: str | None) -> None:
     else:
         assert fields(page) == [("x", f"ANCHOR_{where}")]
         assert [link.same_site for link in links] == [where == "SAME"]
+
+
+def test_a_scheme_that_is_the_pages_own_says_nothing() -> None:
+    # URL standard, "special relative or authority state".
+    page = "<a href=http:/x>a</a> <a href=https:/x>b</a> <a href=https:x>c</a>"
+    assert [field for _, field in fields(page, "http://u/")][:3] == [
+        "ANCHOR_SAME", "ANCHOR_OTHER", "ANCHOR_OTHER",
+    ]  # fmt: skip
+    assert [field for _, field in fields(page, "https://u/")][:3] == [
+        "ANCHOR_OTHER", "ANCHOR_SAME", "ANCHOR_SAME",
+    ]  # fmt: skip
 
 
 def test_links_with_their_text() -> None:
@@ -89,7 +102,8 @@ def test_links_and_headings_do_not_leave_their_cell() -> None:
         ("//cdn.test/a.png", "https://cdn.test/a.png"),
         ("data:image/gif;base64,R0", "data:image/gif;base64,R0"),
         ("http://u@cdn.test:80/a.png", "http://u@cdn.test:80/a.png"), (" a\n.png ", "a.png"),
-        ("", None), ("/", None), ("?x", None), ("é.png", "é.png"),
+        ("", None), ("/", None), ("?x", None), ("é.png", "é.png"), ("https:/i/a.png", "a.png"),
+        ("https:a.png", "a.png"), ("http:/Cdn.test/a", "http:/cdn.test/a"), ("https:", None),
     ],
 )  # fmt: skip
 def test_an_image_is_one_term(src: str, term: str | None) -> None:
@@ -104,7 +118,7 @@ def test_an_image_is_one_term(src: str, term: str | None) -> None:
 @pytest.mark.parametrize(
     "base", ["http://cdn.test", "//CDN.test/x/y?a/b", "https://cdn.test:8/x/", "/z/"]
 )
-@pytest.mark.parametrize("src", ["a.png", "/a.png", "../a.png?b"])
+@pytest.mark.parametrize("src", ["a.png", "/a.png", "../a.png?b", "https:a.png", "https:/a.png"])
 def test_images_below_a_base(base: str, src: str) -> None:
     result = scanned(f'<base href="{base}"><img src="{src}">', url=_URL)
     term = image_term(src, "www.alpha.test", _URL, base)

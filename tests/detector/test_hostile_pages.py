@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -31,12 +32,36 @@ _PIECES = [
     "</noembed>", "<svg>", "</svg>", "<math>", "<table>", "</table>", "<td>", "<plaintext>",
     "<meta name=keywords content='a b'>", "<base href='//x/'>", "<link rel=canonical href=x>",
 ]  # fmt: skip
-# A stray end tag ends a word here, and is nothing to a tree; foreign content is the tree's.
+# A stray end tag ends a word here, and is nothing to a tree; a table's parts are moved by one.
 _TREE_LIKE = [
     piece for piece in _PIECES
     if piece not in ("<svg>", "</svg>", "<math>", "<table>", "</table>", "<td>", "x\u0301")
 ]  # fmt: skip
+# SVG and MathML. Left out is an element that ends with another that the scan does not keep: with
+# a `g`, with HTML that is open in a title, with an unknown element around the SVG.
+_FOREIGN = [
+    "a", "b1", "c ", "&lt;", "<g>", "<text>d</text>", "<!-- c -->", "<p>", "<b>", "<span>",
+    "<svg>", "</svg>", "<svg/>", "<svg a=b/>", "<math>", "</math>", "<style>", "</style>",
+    "<style/>", "<style a=b/>", "<script>", "</script>", "<title>d</title>", "<title>d</svg>",
+    "<title><p>d</p></title>", "<title><style></title></style>d</title>", "<title/>", "</title>",
+    "<template>", "</template>", "<textarea>d</textarea>", "<xmp>", "<iframe>", "</iframe>",
+    "<noembed>", "</noembed>", "<noframes>", "</noframes>", "<svg><foreignObject><p>d</p><svg>",
+    "<svg><foreignObject><style><g></style></foreignObject>",
+    "<svg><foreignObject><p><svg><style></svg>d</p></foreignObject>",
+    "<svg><metadata>", "<metadata>d</metadata>", "<desc>d</desc>",
+    "<math><annotation>", "<annotation>d</annotation>", "<mi>e</mi>", "<mi><p>e</p></mi>",
+    "<svg><style>", "<svg><title>d</title>", "<template><svg><style>",
+]  # fmt: skip
+# The scan knows ten open elements of these.
+_NESTING = re.compile(
+    "<(?:svg|math|template|style|script|iframe|no|foreign|meta|anno|title|desc|mi)"
+)
 
+_foreign_soup = (
+    st.lists(st.sampled_from(_FOREIGN), max_size=12)
+    .map("".join)
+    .filter(lambda soup: len(_NESTING.findall(soup)) < 10)
+)
 _soup = st.lists(st.sampled_from(_PIECES), max_size=25).map("".join)
 
 
@@ -108,8 +133,14 @@ def test_what_comes_later_changes_no_token_before(page: str) -> None:
     assert one.hashes[:text].tolist() == two.hashes[:text].tolist()
 
 
-@given(st.lists(st.sampled_from(_TREE_LIKE), max_size=12).map("".join))
+@given(
+    st.one_of(
+        st.lists(st.sampled_from(_TREE_LIKE), max_size=12).map("".join),
+        st.tuples(st.sampled_from(["", "<svg>", "<math>"]), _foreign_soup).map("".join),
+    )
+)
 @example("<script><!--<script>a</script>b--></script>c")
+@example("<svg><style></svg>a")
 @example("<em<script>&eacute;</script>")
 def test_soup_has_the_letters_of_a_real_parsers_tree(soup: str) -> None:
     page = "<!doctype html><body>" + soup

@@ -86,15 +86,63 @@ def test_what_ends_a_word(page: str) -> None:
         ("<title>a</title><title>x</title>b", "a b"),
         # Foreign content (13.2.6.5).
         ("<svg><![CDATA[a<b>&amp;]]]>c</svg>", "a b amp c"),
-        ("<svg><title>a</title></svg>b", "a b"),
+        ("<svg><title>x</title></svg>b", "b"),
         ("<svg><![CDATA[a", "a"), ("<svg><script/>a</svg>", "a"), ("<svg><style/>a</svg>", "a"),
         ("<svg/><![CDATA[x]]>a", "a"), ("<math><mi>a</mi><mi>b</mi></math>", "ab"),
-        ("<svg><desc><![CDATA[x]]>a</desc><![CDATA[b]]></svg>", "ab"),
+        ("<svg><desc><![CDATA[x]]>x</desc><![CDATA[b]]></svg>", "b"),
+        ("<svg><foreignObject><![CDATA[x]]>a</foreignObject><![CDATA[b]]></svg>", "ab"),
         ("<svg><p><![CDATA[x]]>a", "a"), ("</svg><![CDATA[x]]>a", "a"),
+        ("<svg a=b/><![CDATA[a]]>", "a"), ("<svg a/><![CDATA[x]]>a", "a"),
+        ("<svg a='b'/><![CDATA[x]]>a", "a"), ("<svg a=b /><![CDATA[x]]>a", "a"),
+        ("<svg a= /><![CDATA[a]]>", "a"), ("<svg><style a=b/>x</style></svg>a", "a"),
+        ("<svg><svg><p>a</svg><template>x</template>b", "a b"),
+        ("<svg><svg></svg><![CDATA[a]]></svg><![CDATA[x]]>", "a"),
+        ("<svg><foreignObject><svg><p>a</p></foreignObject><![CDATA[b]]></svg>", "a b"),
+        ("<svg></br><![CDATA[x]]>a", "a"), ("<svg></p><![CDATA[x]]>a", "a"),
+        ("<math><mi><p>a</p></mi><![CDATA[b]]>", "a b"), ("<svg><mi><p><![CDATA[x]]>a", "a"),
+        ("<math><desc><p>a", "a"), ("<svg><math><mi><p><![CDATA[x]]>a", "a"),
+        # Hidden in foreign content, where nothing is raw.
+        ("<svg><style>x<b>a", "a"), ("<svg><style><g>x</g></style>a</svg>", "a"),
+        ("<svg><style><!--</style>-->x</style>a", "a"), ("<svg><style>&lt;</style>a", "a"),
+        ("<svg><script><style>x</script>a", "a"), ("<svg><style><style>x</style>x</style>a", "a"),
+        ("<svg><style><script>x</style>a", "a"),
+        ("<svg><style><![CDATA[x</style>]]></style>a", "a"),
+        ("<svg><style>x</div>a", "a"),
+        ("<svg><style><svg></svg>x</style>a", "a"), ("<svg></style>a<style>x</style>b", "ab"),
+        ("<svg><title>x<p>x</p>x</title>a", "a"), ("<svg><title>x</svg>a", "a"),
+        ("<svg><title><style></title></style>x</title>a", "a"),
+        ("<svg><title><svg><style></title>a", "a"), ("<svg><title/>a</svg>", "a"),
+        ("<svg><metadata>x<title>x</title>x</metadata>a", "a"), ("<svg><text>a</text></svg>", "a"),
+        ("<svg><textarea>a<g>b</textarea></svg>", "ab"), ("<svg><xmp>a<g>b</xmp></svg>", "ab"),
+        ("<svg><template>x</template>a</svg>", "a"), ("<svg><template>x</svg>a", "a"),
+        ("<svg><foreignObject>a<style><g></style><svg><desc>x</svg>b", "a b"),
+        ("<math><annotation>x</annotation><mi>a</mi></math>", "a"),
+        ("<math><annotation-xml><mi>x</mi></annotation-xml><mi>a</mi></math>", "a"),
+        ("<template><svg><style></template>a", "a"), ("<template><svg></template>a", "a"),
+        ("<template><svg><template></template>x</svg></template>a", "a"),
+        ("<template><svg><script></svg>x</template>a", "a"),
+        ("<template><svg><template></svg></template>a", "a"),
+        ("<template></svg></title></style>x</template>a", "a"),
+        ("<metadata>a</metadata><annotation>b</annotation>", "ab"), ("<desc>a</desc>", "a"),
+        # A datalist is not shown. No block stands in one.
+        ("<datalist><option>x</datalist>a", "a"), ("<datalist><option>x<p>a", "a"),
+        ("<datalist><option>x</div>a", "a"), ("<datalist>x<script><p></script>x</datalist>a", "a"),
     ],
 )  # fmt: skip
 def test_markup(page: str, expected: str) -> None:
     assert " ".join(words(page)) == expected
+
+
+@pytest.mark.parametrize("outer", ["svg", "math"])
+@pytest.mark.parametrize(
+    "inner",
+    ["script", "style", "iframe", "noembed", "noframes", "xmp", "textarea", "title", "plaintext"],
+)
+def test_nothing_is_raw_in_foreign_content(outer: str, inner: str) -> None:
+    start = f"<{outer}><{inner}>"
+    assert words(f"<p>a{start}</{outer}><p>b<i>c</i>") == ["a", "bc"]
+    assert words(f"<p>a{start}</{inner}></{outer}><p>b<i>c</i>") == ["a", "bc"]
+    assert words(f"<template>{start}</template>b<i>c</i>") == ["bc"]
 
 
 @pytest.mark.parametrize(
@@ -108,6 +156,9 @@ def test_markup(page: str, expected: str) -> None:
         ("<textarea>a\n\nb</textarea>", "a|b"), ("<title>a</title>b", "a|b"),
         ("a<select><option>b<option>c</select>d", "a b c d"), ("<dl><dt>a<dd>b</dl>", "a|b"),
         ("<plaintext>a\n \t\nb", "a|b"), ("a<br>&nbsp;<br>b", "a|b"),
+        ("<p>a <a>b<svg><title>x</title></svg></a> c", "a b c"), ("a<svg><title/></svg>b", "a b"),
+        ("a<svg><desc><p>x</desc><text>b</text></svg>c", "a b c"), ("a<svg><style><p>b", "a|b"),
+        ("a<datalist><option>x</datalist> b", "a b"), ("a<template><p>x</template> b", "a b"),
     ],
 )  # fmt: skip
 def test_blocks(page: str, expected: str) -> None:
@@ -131,3 +182,18 @@ def test_depth_changes_nothing() -> None:
     for tag in ("div", "b", "table", "svg", "font", "a href=x", "template></template"):
         deep = f"<{tag}>" * 5000
         assert words(f"{deep}<div>a</div>b<i>c</i>") == flat
+
+
+@pytest.mark.parametrize("tag", ["svg", "math", "template", "svg><desc", "svg><foreignObject"])
+def test_depth_that_ends_changes_nothing(tag: str) -> None:
+    ends = "".join(f"</{name}>" for name in reversed(tag.split("><")))
+    for depth in (1, 9, 11, 5000):
+        page = f"<{tag}>" * depth + "<g>" + ends * depth + "<style><b></style>a<i>b</i>"
+        assert words(page) == ["ab"], depth
+
+
+def test_svg_left_open_in_the_deepest_template_ends_with_it() -> None:
+    for depth in (1, 8):
+        assert words("<template>" * depth + "<svg><style>" + "</template>" * depth + "a") == ["a"]
+    for depth in (1, 8, 12, 5000):
+        assert words("<template>" * depth + "<svg>" + "</template>" * depth + "a") == ["a"]
