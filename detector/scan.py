@@ -4,10 +4,11 @@ Pages are UTF-8 (see `decoding`) and are read as the HTML standard's tokenizer r
 kernel and without a tree: any nesting, any damage, linear time. Offsets are bytes of the text that
 was given.
 
-**Tokens.** A maximal run of letters and numbers (Unicode's categories L and N), case-folded (full folding: ß is ss), with the
-marks that follow a base. Format characters inside a word (soft hyphen, joiners, zero-width space)
-do not count. A script without spaces (Han, kana, Thai, Lao, Khmer, Myanmar, …) gives a token per
-character. Character references are decoded first. Nothing is normalized beyond folding.
+**Tokens.** A maximal run of letters and numbers (Unicode's categories L and N), case-folded (full
+folding: ß is ss), with the marks that follow a base. Format characters inside a word (soft hyphen,
+joiners, zero-width space) do not count. A script without spaces (Han, kana, Thai, Lao, Khmer,
+Myanmar, …) gives a token per character. Character references are decoded first. Nothing is
+normalized beyond folding.
 
 **Words** are what a reader sees: tags of inline elements, comments and `wbr` do not end one; tags
 of block elements, table cells, `br`, images, embedded things, form controls and `q` do.
