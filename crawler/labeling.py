@@ -28,6 +28,7 @@ from streams import kernels
 from streams.cli_labels import app, opened, show_summary
 from streams.console import fail, say
 from streams.options import ConfigOption, JsonOption, settings
+from streams.records import FINE
 from streams.settings import Settings
 from streams.topology import stop_list
 from streams.urls import place
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from detector.label_build import BuildReport, LabelBuilder, Progress
 
 _BATCH_PAGES, _BATCH_BYTES = 64, 8 << 20
-_OK = range(200, 300)
 _SAY_SECONDS = 5.0
 _NAMED = 3
 _SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")
@@ -287,7 +287,7 @@ class _Reading:
                 self.left_out["damaged" if found.damage else "no-page"] += 1
             elif page.revisit_of is not None:
                 self.left_out["revisit"] += 1
-            elif page.status is not None and page.status not in _OK:
+            elif page.status is not None and page.status not in FINE:
                 self.left_out["error-page"] += 1
             elif self._wanted is not None and page.url not in self._wanted:
                 self.left_out["not-listed"] += 1

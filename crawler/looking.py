@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from crawler.archives.magic import binary
 from crawler.archives.reading import read_archive
 from crawler.charsets import charset_of
 from crawler.errors import SourceError
@@ -25,12 +26,6 @@ if TYPE_CHECKING:
     from streams.views import FingerprintView
 
 _PLAIN = (".txt", ".text", ".md")
-# How files begin that are often named for pages, and have no text that could be read.
-_NO_PAGES = {
-    b"%PDF-": "a PDF", b"PK\x03\x04": "a ZIP archive or an office document",
-    b"\x89PNG": "an image", b"GIF8": "an image", b"\xff\xd8\xff": "an image",
-    b"\x7fELF": "a program",
-}  # fmt: skip
 _TERMS = 12
 
 
@@ -93,9 +88,8 @@ def document_of(path: Path, url: str | None, scheme: HashScheme) -> Document:
         body = path.read_bytes()
     except OSError as error:
         raise SourceError(f"{path} cannot be read: {error.strerror}") from error
-    for magic, kind in _NO_PAGES.items():
-        if body.startswith(magic):
-            raise SourceError(f"{path} is {kind}, and no page: HTML or plain text is expected")
+    if kind := binary(body):
+        raise SourceError(f"{path} is {kind}, and no page: HTML or plain text is expected")
     html = path.suffix.lower() not in _PLAIN and (
         path.suffix.lower() != "" or looks_like_html(body)
     )

@@ -176,8 +176,7 @@ def _to_body(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Make the spans of a page's chunks bytes of its body, in place."""
     if decoded.charset != "utf-8":
-        starts[:] = decoded.body_offsets(starts)
-        ends[:] = decoded.body_offsets(ends)
+        starts[:], ends[:] = decoded.body_offsets(np.stack((starts, ends)))
     return starts, ends
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
+from detector.candidates import CANDIDATES
 from detector.clusters import cluster_id
 from detector.kernels import OUT_OFFSETS, part, tuple_of
 from detector.members import donates, file_root, next_donor
@@ -47,6 +48,16 @@ JUDGED = np.dtype(
 JUDGED_TYPE = records(JUDGED)
 SCRATCH = tuple_of(LINKS, LINKS, NEAR_ROWS)
 """Candidates, marks of those seen, near sets."""
+_MARKS = 1024
+
+
+@part(SCRATCH(), allocates=True)
+def new_scratch() -> Any:
+    """Room that the judgements of a batch share."""
+    return (
+        np.empty(CANDIDATES, np.int32), np.empty(_MARKS, np.int32),
+        np.empty((CANDIDATES + 1, 4), np.int32),
+    )  # fmt: skip
 
 
 @part(types.void(STORE, types.int64, SEEN_TYPE, types.int64))

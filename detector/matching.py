@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from detector.buckets import number_bits
-from detector.candidates import CANDIDATES
-from detector.judging import JUDGED_TYPE, judge
+from detector.judging import JUDGED_TYPE, judge, new_scratch
 from detector.kernels import kernel
-from detector.sliding import ARRIVALS, MARKS, looked_up, room
+from detector.sliding import ARRIVALS, looked_up, room
 from detector.store import BY_PAGE, BY_TEXT, SEEN, SEEN_TYPE
 
 
@@ -21,10 +20,7 @@ from detector.store import BY_PAGE, BY_TEXT, SEEN, SEEN_TYPE
 def match_pages(store: Any, arrivals: Any, probes: Any, policy: Any, now: Any, out: Any) -> Any:
     """Judge each page against the window. Returns the pages that judgements name."""
     bits = number_bits(store.row_tables[BY_PAGE]), number_bits(store.entry_tables[BY_TEXT])
-    scratch = (
-        np.empty(CANDIDATES, np.int32), np.empty(MARKS, np.int32),
-        np.empty((CANDIDATES + 1, 4), np.int32),
-    )  # fmt: skip
+    scratch = new_scratch()
     found, size = np.empty(16 + 2 * arrivals.size, SEEN), 0
     for i in range(arrivals.size):
         found = room(found, size)

@@ -229,7 +229,7 @@ def host_of(address: str, url: str) -> tuple[int, int] | None:
     after = scheme.end() if scheme else 0
     slashes = _SLASHES.match(address, after)
     start = slashes.end() if slashes else after
-    if start - after < 2 and (not scheme or scheme[0].lower() == _own_scheme("/", url)):
+    if start - after < 2 and (not scheme or scheme[0].lower() == _page_scheme(url)):
         return None
     authority = _AUTHORITY.match(address, start)
     end = authority.end() if authority else start
@@ -268,8 +268,10 @@ def _file_name(address: str) -> str:
 
 
 def _own_scheme(address: str, url: str) -> str:
-    if address[:1] not in ("/", "\\"):
-        return ""
+    return _page_scheme(url) if address[:1] in ("/", "\\") else ""
+
+
+def _page_scheme(url: str) -> str:
     return "https:" if url[4:5].lower() == "s" else "http:"
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 
 from detector.buckets import number_bits
-from detector.candidates import CANDIDATES, enter, entry_of
+from detector.candidates import enter, entry_of
 from detector.clusters import join_classes, lead
 from detector.judging import (
     ALERT,
@@ -30,6 +30,7 @@ from detector.judging import (
     SUPERSEDED,
     WITHDRAWN,
     judge,
+    new_scratch,
     tell,
 )
 from detector.kernels import BYTES, OFFSETS, OUT_OFFSETS, kernel, part, tuple_of
@@ -65,7 +66,6 @@ HOUR_US = 3_600_000_000
 # Before the web: a date that an archive invented, or did not have.
 WEB_BEGINS_US = 631_152_000_000_000
 _NEVER = 1 << 62
-MARKS = 1024
 
 
 @part(types.boolean(types.int64, types.int64))
@@ -246,10 +246,7 @@ def add_pages(
 ) -> Any:
     """Judge each page, then add it. Returns the pages that are named, and rows that turned."""
     bits = number_bits(store.row_tables[BY_PAGE]), number_bits(store.entry_tables[BY_TEXT])
-    scratch = (
-        np.empty(CANDIDATES, np.int32), np.empty(MARKS, np.int32),
-        np.empty((CANDIDATES + 1, 4), np.int32),
-    )  # fmt: skip
+    scratch = new_scratch()
     found, size = np.empty(16 + 2 * arrivals.size, SEEN), 0
     turned, again = np.empty(16, JUDGED), 0
     for i in range(arrivals.size):

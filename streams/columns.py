@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from streams.origins import Origins
+from streams.records import FINE
 from streams.reports import Subject
 from streams.wire import Malformed
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 # Microseconds of the years 1 to 9999: what a date can be.
 _EARLIEST, _LATEST = -62_135_596_800_000_000, 253_402_300_799_999_999
-_OK = (200, 299)
 
 
 def times_of(block: pa.RecordBatch, name: str) -> list[int | None]:
@@ -57,9 +57,9 @@ def is_judged(block: pa.RecordBatch) -> NDArray[np.bool_]:
     The same error page stands on a million sites: it neither is a copy nor makes one.
     """
     # Not by Arrow's comparisons: each number that they are given looks for pandas on the disk.
-    status = pc.fill_null(block.column("status"), _OK[0]).to_numpy(zero_copy_only=False)
+    status = pc.fill_null(block.column("status"), FINE.start).to_numpy(zero_copy_only=False)
     here = pc.is_null(block.column("revisit_of")).to_numpy(zero_copy_only=False)
-    found: NDArray[np.bool_] = (status >= _OK[0]) & (status <= _OK[1]) & here
+    found: NDArray[np.bool_] = (status >= FINE.start) & (status < FINE.stop) & here
     return found
 
 

@@ -22,11 +22,10 @@ from detector.hashing import HashScheme, hex_of
 from detector.thresholds import PAPER_PAGES, Moments, Threshold, share
 from streams.columns import is_judged
 from streams.marks import LABEL_FIELDS, Marks, marks_of
-from streams.records import Alert, Evidence, Kind, Severity
+from streams.records import FINE, Alert, Evidence, Kind, Severity
 from streams.reports import DETECTOR, alert_id
 from streams.snapshot import State
 
-_OK = range(200, 300)
 # Labeled pages that a later verdict, when they turn out to be copies, still says it of.
 MOST_SAID = 100_000
 _SAID_BYTES = 400
@@ -120,7 +119,7 @@ class LabeledPages:
         from detector.contains import contains  # numba, loaded by who really works
 
         marks = marks_of(row)
-        error_page = row["status"] is not None and row["status"] not in _OK
+        error_page = row["status"] is not None and row["status"] not in FINE
         if marks.labels_version is None or row["revisit_of"] is not None or error_page:
             return NOT_JUDGED
         labeled, total = len(set(marks.labeled)), len(row["chunks"]) - len(marks.stopped)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from crawler.archives import frames
@@ -19,7 +19,7 @@ _EMPTY_ZIP = b"PK\x05\x06"
 _DIALECTS = (WARC, ARC)
 _FIRST = 1 << 15
 _FAR = 1 << 20
-_KNOWN = (
+_BINARY = (
     (ZIP, "a zip package without archives"),
     (_EMPTY_ZIP, "an empty zip package"),
     (b"%PDF", "a PDF document"),
@@ -27,9 +27,13 @@ _KNOWN = (
     (b"BZh", "a bzip2 file"),
     (b"\xfd7zXZ", "an xz file"),
     (b"\x89PNG", "a PNG image"),
+    (b"GIF8", "a GIF image"),
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"PAR1", "a Parquet file"),
     (b"SQLite format 3", "an SQLite database"),
+    (b"\x7fELF", "a program"),
+)
+_TEXT = (
     (b"{", "JSON"),
     (b" CDX", "a CDX index"),
 )
@@ -78,10 +82,16 @@ def describe(begin: bytes) -> str:
     """What bytes are, in words for people."""
     if looks_like_html(begin):
         return "an HTML page"
-    for magic, words in _KNOWN:
-        if begin.startswith(magic):
-            return words
-    return f"a file that starts with {begin[:24]!r}"
+    return binary(begin) or _named(begin, _TEXT) or f"a file that starts with {begin[:24]!r}"
+
+
+def binary(begin: bytes) -> str | None:
+    """What bytes are that are known to be no text."""
+    return _named(begin, _BINARY)
+
+
+def _named(begin: bytes, known: Iterable[tuple[bytes, str]]) -> str | None:
+    return next((words for magic, words in known if begin.startswith(magic)), None)
 
 
 def _dialect_of(begin: bytes) -> Dialect | None:

@@ -60,13 +60,15 @@ class Desk:
         with self.store.locked():
             table, now = self.table(), datetime.now(UTC)
             changed = None if whole else self._changed(table, pack, since, path.stat().st_size)
+            told: PackNamed | None = None
             if changed is not None:
                 change = push_difference(table, pack, changed, self.scheme, now)
             else:
-                change = push_whole(table, named(path, pack), self.scheme, now)
+                told = named(path, pack)
+                change = push_whole(table, told, self.scheme, now)
             known = table.manifest if change.is_in(table) else None
-            if changed is None and (whole or not known or not self._holds(change.manifest)):
-                self._send_pack(path, named(path, pack))
+            if told and (whole or not known or not self.store.pack_path(told).exists()):
+                self._send_pack(path, told)
             if known:
                 self.say("push: this pack is in force already")
             else:
@@ -74,9 +76,6 @@ class Desk:
         travelled = {"travelled": "whole" if changed is None else "difference",
                      "changed": None if changed is None else len(changed)}  # fmt: skip
         return self._done(table, known or change.manifest) | travelled
-
-    def _holds(self, manifest: LabelManifest) -> bool:
-        return bool(manifest.pack and self.store.pack_path(manifest.pack).exists())
 
     def _changed(
         self, table: LabelTable, pack: LabelPack, since: Path | None, size: int

@@ -94,7 +94,7 @@ def test_a_file_that_is_no_page_is_2(verb: tuple[str, ...], tmp_path: Path) -> N
     (tmp_path / "prices.pdf").write_bytes(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n")
     done = run(*verb, "prices.pdf", cwd=tmp_path)
     assert (done.code, done.out) == (WRONG_USE, "")
-    assert "prices.pdf is a PDF, and no page: HTML or plain text is expected" in done.err
+    assert "prices.pdf is a PDF document, and no page: HTML or plain text is expected" in done.err
     assert not (tmp_path / "x.pack").exists()
 
 
