@@ -19,6 +19,7 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -m venv --clear .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@mkdir -p .venv/typed && ln -sfn ../.. .venv/typed/reusewatch  # mypy does not see through the editable installation
 	@touch $@
 
 setup: $(READY) ## make .venv with the command .venv/bin/reusewatch
@@ -37,7 +38,7 @@ lint: $(READY)
 	@$(BIN)/ruff format --check .
 
 types: $(READY)
-	@$(BIN)/mypy
+	@MYPYPATH=.venv/typed $(BIN)/mypy
 
 layers: $(READY)
 	@$(BIN)/lint-imports
@@ -67,7 +68,7 @@ experiments: $(PLOTS) ## the papers' experiments: tables and plots in .bench/exp
 	@$(BIN)/python -m tests.experiments $(if $(ONLY),--only $(ONLY))
 
 schemas: $(READY) ## write deploy/schemas anew from the records
-	@$(BIN)/python -m streams.schemas
+	@$(BIN)/python -m reusewatch.streams.verbs.schemas
 
 lock: ## write requirements.lock anew from pyproject.toml
 	@$(PYTHON) -m venv .venv && $(BIN)/python -m pip install --quiet uv

@@ -1,4 +1,7 @@
-"""The command `reusewatch`, also `python -m crawler`: Ctrl-C is no error, even while it loads."""
+"""The command `reusewatch`, also `python -m reusewatch.crawler`.
+
+Ctrl-C is no error, even while it loads.
+"""
 
 import sys
 
@@ -6,7 +9,7 @@ import sys
 def main() -> None:
     """Load the verbs, and run one."""
     try:
-        from crawler.cli import main as run
+        from reusewatch.crawler.cli import main as run
 
         run()
     except KeyboardInterrupt:

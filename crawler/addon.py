@@ -11,8 +11,8 @@ from __future__ import annotations
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
-from crawler.live.project import ENABLED, capacity, resolved
-from crawler.live.tap import Tap
+from reusewatch.crawler.live.project import ENABLED, capacity, resolved
+from reusewatch.crawler.live.tap import Tap
 
 # Nearest the downloader, past Scrapy's last (900): it sees what was fetched, before any other
 # middleware makes a redirect, a retry or an error of it.

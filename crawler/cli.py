@@ -1,4 +1,4 @@
-"""The command `reusewatch`: the verbs that bring pages, beside those of `streams.cli`.
+"""The command `reusewatch`: the verbs that bring pages, beside those of `streams.verbs.findings`.
 
 Exit codes: 0 done, 1 something was damaged or did not hold, 2 wrong usage or configuration,
 3 a part is unreachable, 130 interrupted.
@@ -12,17 +12,25 @@ from typing import Annotated
 
 import typer
 
-from crawler import commands, crawling, discovering, labeling, likeness, looking, proposing
-from crawler.errors import CrawlerError, SourceError
-from detector.errors import DetectorError, SchemeMismatch
-from streams.bus import BusError, Unreachable
-from streams.cli import app
-from streams.console import print_line, say
-from streams.poison import WorkerStopped
-from streams.questions import BadQuestion, Unanswered
-from streams.settings import SettingsError
-from streams.snapshot import Incompatible, SnapshotError
-from streams.wire import WireError
+from reusewatch.crawler.errors import CrawlerError, SourceError
+from reusewatch.crawler.verbs import (
+    crawl,
+    fingerprint,
+    labels_build,
+    labels_discover,
+    labels_propose_stops,
+    replay,
+    similar,
+)
+from reusewatch.detector.errors import DetectorError, SchemeMismatch
+from reusewatch.streams.bus import BusError, Unreachable
+from reusewatch.streams.console import print_line, say
+from reusewatch.streams.poison import WorkerStopped
+from reusewatch.streams.questions import BadQuestion, Unanswered
+from reusewatch.streams.settings import SettingsError
+from reusewatch.streams.stages.snapshot import Incompatible, SnapshotError
+from reusewatch.streams.verbs.findings import app
+from reusewatch.streams.wire import WireError
 
 _CODES: dict[type[Exception], int] = {
     SettingsError: 2,
@@ -57,14 +65,13 @@ def root(
     """Finds reused web content while a crawl runs."""
 
 
-commands.register(app)
-crawling.register(app)
-looking.register(app)
-likeness.register(app)
-labeling.register()
-labeling.register()
-discovering.register()
-proposing.register()
+replay.register(app)
+crawl.register(app)
+fingerprint.register(app)
+similar.register(app)
+labels_build.register()
+labels_discover.register()
+labels_propose_stops.register()
 
 
 def main() -> None:

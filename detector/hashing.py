@@ -19,7 +19,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from detector.errors import SchemeMismatch
+from reusewatch.detector.errors import SchemeMismatch
 
 PUBLIC_KEY = 0x9E3779B97F4A7C15
 _VERSION = "xxh3-2"

@@ -1,1 +1,10 @@
-"""Records on their way: bus, stages, workers, snapshots, metrics and the command line."""
+"""Records on their way: from a source over the bus through the stages to those who read.
+
+records, wire, topics   what travels, as bytes, and where
+bus                     what a bus is; local/ and kafka/ are the two there are
+blocks/                 the fingerprint block: the pages of a batch as columns
+labels/                 the labeled dataset on its way to every fingerprint process
+stages/                 fingerprint, index, neighborhoods: messages in, messages out
+running/                the loop around a stage: commits, recovery, metrics, who reads what
+verbs/                  the commands that show what is on the bus, and keep it running
+"""

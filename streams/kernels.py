@@ -24,8 +24,8 @@ from pathlib import Path
 
 import xxhash
 
-import detector
-from streams.console import say
+from reusewatch import detector
+from reusewatch.streams.console import say
 
 _VARIABLE = "NUMBA_CACHE_DIR"
 _PLACES = "NUMBA_CACHE_LOCATOR_CLASSES"
@@ -35,13 +35,20 @@ _PAGES = "compiled-pages"
 _ASKED = "compiled-questions"
 # A compiler makes many objects and few cycles: looking for these is a tenth of its time.
 _GARBAGE = 100_000
-_SCAN = f"import gc; gc.set_threshold({_GARBAGE}); from detector.scan import scan; scan(b'', key=0)"
+_SCAN = (
+    f"import gc; gc.set_threshold({_GARBAGE}); "
+    "from reusewatch.detector.scanning.scan import scan; scan(b'', key=0)"
+)
 # The first three take as long to compile as the others and the scan.
-_HERE = ("detector.neardup", "detector.overlap", "detector.labels")
-_BESIDE = ("detector.sketches", "detector.discovery")
+_HERE = (
+    "reusewatch.detector.window.index",
+    "reusewatch.detector.similar.overlap",
+    "reusewatch.detector.labels.dataset",
+)
+_BESIDE = ("reusewatch.detector.sketching.sketches", "reusewatch.detector.discovery.online")
 MODULES = (*_HERE, *_BESIDE)
 """Of a replay and of every worker, without the scan."""
-QUESTIONS = "detector.mwo_index"
+QUESTIONS = "reusewatch.detector.similar.index"
 _TWO = 2
 
 
@@ -145,8 +152,8 @@ def prepare(tell: Callable[[str], None] = say, *, pages: bool = False) -> None:
         seconds = 15 if pages else 20
         tell(f"compiling the kernels, once for this machine: about {seconds} seconds")
         _compile_together(_BESIDE[:1] if pages else _HERE, () if pages else _BESIDE)
-    from detector.fingerprint import Document, fingerprints
-    from detector.hashing import HashScheme
+    from reusewatch.detector.hashing import HashScheme
+    from reusewatch.detector.sketching.fingerprint import Document, fingerprints
 
     fingerprints([Document(b"<p>ready")], HashScheme())
     _keep(where, mark)
@@ -190,13 +197,12 @@ def _compile_together(here: Iterable[str], beside: Iterable[str]) -> None:
     So do the modules named for it; with more cores than two, into a third. If one fails, this
     process compiles what is missing, and says what is wrong.
     """
-    root = Path(next(iter(detector.__path__))).parent
     commands = [_SCAN, *(f"import {module}" for module in beside)]
     if len(os.sched_getaffinity(0)) <= _TWO:
         commands = ["; ".join(commands)]
     processes = [
-        # Ctrl-C is for this process, which ends them.
-        subprocess.Popen([sys.executable, "-c", command], cwd=root, start_new_session=True)  # noqa: S603
+        # -P: not what lies in the working directory. Ctrl-C is for this process, which ends them.
+        subprocess.Popen([sys.executable, "-P", "-c", command], start_new_session=True)  # noqa: S603
         for command in commands
     ]
     usual = gc.get_threshold()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from streams.records import Origin
+from reusewatch.streams.records import Origin
 
 NOWHERE = 0
 _OFFSET_BITS = 44

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from detector.errors import BadPage
-from detector.hashing import HashScheme
-from streams.records import Origin, Page
+from reusewatch.detector.errors import BadPage
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.records import Origin, Page
 
 ReadOrigin = Callable[[Origin], Page]
 
@@ -44,7 +44,7 @@ def read_unchanged(
 
 
 def _text(page: Page, start: int, end: int, scheme: HashScheme) -> str:
-    from detector.fingerprint import Document, fingerprints
+    from reusewatch.detector.sketching.fingerprint import Document, fingerprints
 
     part = Document(
         page.body[start:end],

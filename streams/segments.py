@@ -15,7 +15,7 @@ from typing import BinaryIO
 import crc32c
 import msgspec
 
-from streams.bus import BusBroken, PastRetention
+from reusewatch.streams.bus import BusBroken, PastRetention
 
 SEGMENT_BYTES = 64 << 20
 _FRAME = struct.Struct("<II")

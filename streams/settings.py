@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from detector.hashing import PUBLIC_KEY, HashScheme
+from reusewatch.detector.hashing import PUBLIC_KEY, HashScheme
 
 MIB = 1 << 20
 CONFIG_FILE = "reusewatch.toml"

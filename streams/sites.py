@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from detector.hashing import HashScheme
+from reusewatch.detector.hashing import HashScheme
 
 MOST_SITES = 1 << 17
 _BYTES = 200  # measured: a name of 15 characters, its hash, and their place in the table

@@ -13,8 +13,8 @@ from urllib.parse import SplitResult, urlsplit
 
 import tldextract
 
-from detector.errors import BadPage
-from detector.hashing import HashScheme, hex_of
+from reusewatch.detector.errors import BadPage
+from reusewatch.detector.hashing import HashScheme, hex_of
 
 MAX_URL = 16_384
 # Most URLs are canonical but for their fragment: nothing to split, nothing to put together.

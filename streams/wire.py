@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from streams import topics
-from streams.bus import Message, Outgoing
-from streams.records import (
+from reusewatch.streams import topics
+from reusewatch.streams.bus import Message, Outgoing
+from reusewatch.streams.records import (
     VERSIONS,
     Alert,
     DeadLetter,

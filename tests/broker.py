@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from deploy.kafka.broker import Broker
-from streams import topics
-from streams.kafka import KafkaConfig, create_topics
-from streams.kafka.admin import admin_client
+from reusewatch.streams import topics
+from reusewatch.streams.kafka import KafkaConfig, create_topics
+from reusewatch.streams.kafka.admin import admin_client
+from tests.deployed import Broker
 
 FEW_PARTITIONS = {"pages": 3, "fingerprints": 2, "verdicts": 2}
 

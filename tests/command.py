@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMAND = (sys.executable, "-m", "crawler")
+COMMAND = (sys.executable, "-m", "reusewatch.crawler")
 PATIENCE = 120
 
 
@@ -35,11 +35,10 @@ class Done:
 
 
 def environment(**extra: str) -> dict[str, str]:
-    """Ours without settings of reusewatch, and with this tree's packages."""
+    """Ours without settings of reusewatch."""
     unwanted = ("REUSEWATCH_", "NO_COLOR", "COLUMNS", "FORCE_COLOR")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
-    # The packages by one path only, wherever the command is started: caches go by it.
-    ours = {"PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1", "TERM": "xterm-256color"}
+    ours = {"PYTHONSAFEPATH": "1", "TERM": "xterm-256color"}
     return kept | ours | extra
 
 

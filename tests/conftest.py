@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 
-from streams import kernels
+from reusewatch.streams import kernels
 from tests.broker import broker, kafka_config
 
 # Who starts the tests in the background has them ignore Ctrl-C, and their commands would as well.

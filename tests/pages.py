@@ -11,11 +11,11 @@ from uuid import uuid4
 
 from hypothesis import strategies as st
 
-from detector.fingerprint import Document, fingerprints
-from detector.hashing import HashScheme
-from streams.records import Origin, Page, Sighting
-from streams.reports import alert_id
-from streams.urls import place
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.sketching.fingerprint import Document, fingerprints
+from reusewatch.streams.records import Origin, Page, Sighting
+from reusewatch.streams.stages.reports import alert_id
+from reusewatch.streams.urls import place
 
 BEGIN = datetime(2026, 3, 2, 6, 0, tzinfo=UTC)
 SCHEME = HashScheme()

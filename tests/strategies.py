@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from hypothesis import strategies as st
 
-from streams.records import (
+from reusewatch.streams.records import (
     Alert,
     DeadLetter,
     Donor,

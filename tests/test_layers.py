@@ -10,13 +10,14 @@ from tests.command import ROOT
 _EACH_FIRST = """
 import importlib, pathlib, sys
 names = [
-    ".".join(path.relative_to(".").with_suffix("").parts).removesuffix(".__init__")
+    ".".join(("reusewatch", *path.with_suffix("").parts)).removesuffix(".__init__")
     for package in ("crawler", "streams", "detector")
     for path in pathlib.Path(package).rglob("*.py")
     if path.name != "__main__.py"
 ]
+fresh = ("reusewatch.crawler", "reusewatch.streams")
 for name in names:
-    for loaded in [m for m in sys.modules if m.split(".")[0] in ("crawler", "streams")]:
+    for loaded in [m for m in sys.modules if m.startswith(fresh)]:
         del sys.modules[loaded]
     importlib.import_module(name)
 print(len(names))

@@ -20,10 +20,10 @@ from typing import Any
 
 import pytest
 
-from deploy.kafka.broker import free_port
-from streams.metrics import Meters
-from streams.settings import Settings, resolve
+from reusewatch.streams.running.metrics import Meters
+from reusewatch.streams.settings import Settings, resolve
 from tests.command import COMMAND, ROOT, environment, run
+from tests.deployed import free_port
 
 README = (ROOT / "README.md").read_text("utf-8")
 SECONDS = 600

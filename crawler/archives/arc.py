@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from crawler.archives.framing import Dialect, Head
-from crawler.archives.headers import text_of
+from reusewatch.crawler.archives.framing import Dialect, Head
+from reusewatch.crawler.archives.headers import text_of
 
 _LINE = re.compile(
     r"(?P<url>[a-z][a-z0-9+.-]*:.*?) (?P<ip>[0-9a-fA-F.:]{3,45}|-) (?P<date>\d{8,14}) "

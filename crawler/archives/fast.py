@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from fastwarc.warc import ArchiveIterator, WarcRecord
 
-from crawler.archives.framing import Record
-from crawler.archives.judging import PAGE_KINDS, judge
-from crawler.archives.views import InMemory, OnDisk
-from crawler.found import Found, Reading
+from reusewatch.crawler.archives.framing import Record
+from reusewatch.crawler.archives.judging import PAGE_KINDS, judge
+from reusewatch.crawler.archives.views import InMemory, OnDisk
+from reusewatch.crawler.pages.found import Found, Reading
 
 _TRAILER = 4
 

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from crawler.archives.views import View
-from crawler.found import Limits
+from reusewatch.crawler.archives.views import View
+from reusewatch.crawler.pages.found import Limits
 
 _SEARCH = 1 << 18
 _FIRST = 4096

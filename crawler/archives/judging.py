@@ -9,15 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from crawler.archives.digests import Answer, check
-from crawler.archives.framing import Break, Record
-from crawler.archives.messages import MAX_HEAD, Message, response_of
-from crawler.dates import date_of
-from crawler.encodings import dechunk, decode
-from crawler.found import SKIPPED, Found, Reading
-from crawler.pages import may_be_page, media_type, page_from_response, page_of_revisit
-from detector.errors import BadPage
-from streams.records import UNDATED, Page, Sighting
+from reusewatch.crawler.archives.digests import Answer, check
+from reusewatch.crawler.archives.framing import Break, Record
+from reusewatch.crawler.archives.messages import MAX_HEAD, Message, response_of
+from reusewatch.crawler.pages.dates import date_of
+from reusewatch.crawler.pages.encodings import dechunk, decode
+from reusewatch.crawler.pages.found import SKIPPED, Found, Reading
+from reusewatch.crawler.pages.page import (
+    may_be_page,
+    media_type,
+    page_from_response,
+    page_of_revisit,
+)
+from reusewatch.detector.errors import BadPage
+from reusewatch.streams.records import UNDATED, Page, Sighting
 
 PAGE_KINDS = frozenset({"response", "resource", "conversion", "revisit"})
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from crawler.archives import frames
-from crawler.archives.arc import ARC
-from crawler.archives.framing import Dialect, head_at, search, skip_blank
-from crawler.archives.members import Codec, Flaw, Gzip, Zstd, begins, next_member
-from crawler.archives.views import InMemory, View
-from crawler.archives.warc import WARC
-from crawler.found import Limits
-from crawler.pages import looks_like_html
+from reusewatch.crawler.archives import frames
+from reusewatch.crawler.archives.arc import ARC
+from reusewatch.crawler.archives.framing import Dialect, head_at, search, skip_blank
+from reusewatch.crawler.archives.members import Codec, Flaw, Gzip, Zstd, begins, next_member
+from reusewatch.crawler.archives.views import InMemory, View
+from reusewatch.crawler.archives.warc import WARC
+from reusewatch.crawler.pages.found import Limits
+from reusewatch.crawler.pages.page import looks_like_html
 
 ZIP = b"PK\x03\x04"
 _EMPTY_ZIP = b"PK\x05\x06"

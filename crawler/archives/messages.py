@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from crawler.archives.headers import BLANK_LINE, fields_of
-from detector.errors import BadPage
+from reusewatch.crawler.archives.headers import BLANK_LINE, fields_of
+from reusewatch.detector.errors import BadPage
 
 MAX_HEAD = 1 << 16
 _STATUS = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})(?!\d)", re.IGNORECASE)

@@ -16,19 +16,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from crawler.archives import wacz
-from crawler.archives.fast import read_fast
-from crawler.archives.framing import Dialect
-from crawler.archives.magic import NotAnArchive, shape_of
-from crawler.archives.members import Codec
-from crawler.archives.runs import INDEX_BIT, read_members, read_plain, read_whole
-from crawler.archives.views import OnDisk, View, Window
-from crawler.archives.warc import WARC
-from crawler.errors import OriginLost, SourceError
-from crawler.found import DEFAULT_LIMITS, Found, Limits, Reading
-from crawler.trees import is_tree_origin, tree_page_again
-from detector.hashing import HashScheme
-from streams.records import Origin, Page
+from reusewatch.crawler.archives import wacz
+from reusewatch.crawler.archives.fast import read_fast
+from reusewatch.crawler.archives.framing import Dialect
+from reusewatch.crawler.archives.magic import NotAnArchive, shape_of
+from reusewatch.crawler.archives.members import Codec
+from reusewatch.crawler.archives.runs import INDEX_BIT, read_members, read_plain, read_whole
+from reusewatch.crawler.archives.views import OnDisk, View, Window
+from reusewatch.crawler.archives.warc import WARC
+from reusewatch.crawler.errors import OriginLost, SourceError
+from reusewatch.crawler.pages.found import DEFAULT_LIMITS, Found, Limits, Reading
+from reusewatch.crawler.replaying.trees import is_tree_origin, tree_page_again
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.records import Origin, Page
 
 STDIN = "-"
 # How many members are read closely after damage before the fast path is tried again.

@@ -9,11 +9,20 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 
-from crawler.archives.framing import Break, Dialect, Head, Record, head_at, piece_at, search, url_of
-from crawler.archives.judging import found_of
-from crawler.archives.members import Codec, Flaw, Member, member_at, next_member
-from crawler.archives.views import InMemory, View, Window
-from crawler.found import Found, Reading
+from reusewatch.crawler.archives.framing import (
+    Break,
+    Dialect,
+    Head,
+    Record,
+    head_at,
+    piece_at,
+    search,
+    url_of,
+)
+from reusewatch.crawler.archives.judging import found_of
+from reusewatch.crawler.archives.members import Codec, Flaw, Member, member_at, next_member
+from reusewatch.crawler.archives.views import InMemory, View, Window
+from reusewatch.crawler.pages.found import Found, Reading
 
 # In an archive of a member per record, a further record of a member has its number above this.
 INDEX_BIT = 48

@@ -13,8 +13,8 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from crawler.archives.views import OnDisk, View, Window
-from crawler.errors import SourceError
+from reusewatch.crawler.archives.views import OnDisk, View, Window
+from reusewatch.crawler.errors import SourceError
 
 MARK = "!"
 _LOCAL_HEADER = 30

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from crawler.archives.framing import Dialect, Head
-from crawler.archives.headers import BLANK_LINE, fields_of
+from reusewatch.crawler.archives.framing import Dialect, Head
+from reusewatch.crawler.archives.headers import BLANK_LINE, fields_of
 
 _LENGTH = re.compile(r"[0-9]{1,15}\Z")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from crawler.demo.web import DemoPage
+from reusewatch.crawler.demo.web import DemoPage
 
 _REASONS = {200: "200 OK", 404: "404 Not Found"}
 

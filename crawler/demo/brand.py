@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
-from crawler.demo.markup import Article, html_of, named_article
-from crawler.demo.web import BEGIN, SEED, DemoPage, Role, web
+from reusewatch.crawler.demo.markup import Article, html_of, named_article
+from reusewatch.crawler.demo.web import BEGIN, SEED, DemoPage, Role, web
 
 BRAND = "alder-bank.example"
 HOST = "https://free-pages.example/"

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from html import escape
 
-from crawler.demo.prose import names, paragraph, paragraph_about, title
+from reusewatch.crawler.demo.prose import names, paragraph, paragraph_about, title
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,25 +7,25 @@ import sys
 import threading
 from pathlib import Path
 
-from crawler.commands import run_replay
-from crawler.cursors import Cursors
-from crawler.demo.archive import write_warc
-from crawler.demo.brand import BRAND, HOST, brand, whole_web
-from crawler.demo.telling import Told, tell
-from crawler.demo.truth import DISCOVER_PAGES, DISCOVER_SITES, LABEL, planted
-from crawler.errors import SourceError
-from crawler.found import Limits
-from crawler.jobs import Reader, job_of
-from crawler.labeling import build_pack
-from detector.label_format import Label
-from streams import reading
-from streams.asking import Ask
-from streams.console import print_aligned, print_json, print_line, say
-from streams.labels.pushing import Desk
-from streams.records import Alert
-from streams.settings import Settings, resolve
-from streams.showing import ID_SHOWN
-from streams.topology import label_store, open_bus
+from reusewatch.crawler.demo.archive import write_warc
+from reusewatch.crawler.demo.brand import BRAND, HOST, brand, whole_web
+from reusewatch.crawler.demo.telling import Told, tell
+from reusewatch.crawler.demo.truth import DISCOVER_PAGES, DISCOVER_SITES, LABEL, planted
+from reusewatch.crawler.errors import SourceError
+from reusewatch.crawler.pages.found import Limits
+from reusewatch.crawler.replaying.cursors import Cursors
+from reusewatch.crawler.replaying.jobs import Reader, job_of
+from reusewatch.crawler.verbs.labels_build import build_pack
+from reusewatch.crawler.verbs.replay import run_replay
+from reusewatch.detector.labels.format import Label
+from reusewatch.streams.console import print_aligned, print_json, print_line, say
+from reusewatch.streams.labels.pushing import Desk
+from reusewatch.streams.records import Alert
+from reusewatch.streams.running.asking import Ask
+from reusewatch.streams.running.topology import label_store, open_bus
+from reusewatch.streams.settings import Settings, resolve
+from reusewatch.streams.verbs import topic_views
+from reusewatch.streams.verbs.showing import ID_SHOWN
 
 _MARK = ".reusewatch-demo"
 _CONFIG = f"""\
@@ -44,7 +44,7 @@ def run_demo(directory: Path, *, json: bool) -> None:
     archive = directory / "web.warc.gz"
     write_warc(pages, archive)
     _replay(archive, settings, directory)
-    found = list(reading.alerts(open_bus(settings)))
+    found = list(topic_views.alerts(open_bus(settings)))
     if json:
         for alert in found:
             print_json(alert)
@@ -82,7 +82,7 @@ def _label(directory: Path, settings: Settings) -> Path:
         severity="critical",
     )  # fmt: skip
     build_pack(settings, label, [str(archive)], pack)
-    from detector.label_pack import open_pack
+    from reusewatch.detector.labels.pack import open_pack
 
     desk = Desk(open_bus(settings), label_store(settings), settings.scheme, say)
     desk.push(pack, open_pack(pack, settings.scheme))

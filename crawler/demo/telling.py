@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from crawler.demo.brand import BRAND
-from crawler.demo.truth import Planted, innocent, unplanted
-from crawler.demo.web import DemoPage
-from streams.cli_neighborhoods import tree
-from streams.console import print_aligned, print_line
-from streams.questions import Rows
-from streams.records import Alert, Kind
-from streams.showing import ID_SHOWN, short_url
+from reusewatch.crawler.demo.brand import BRAND
+from reusewatch.crawler.demo.truth import Planted, innocent, unplanted
+from reusewatch.crawler.demo.web import DemoPage
+from reusewatch.streams.console import print_aligned, print_line
+from reusewatch.streams.questions import Rows
+from reusewatch.streams.records import Alert, Kind
+from reusewatch.streams.verbs.neighborhoods import tree
+from reusewatch.streams.verbs.showing import ID_SHOWN, short_url
 
 _FEW = 3
 _TEXT = 88

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from crawler.demo.brand import ENDLESS, NOTICE_SITES, STUFFED
-from crawler.demo.web import DemoPage, Role
-from streams.records import Alert, Kind
+from reusewatch.crawler.demo.brand import ENDLESS, NOTICE_SITES, STUFFED
+from reusewatch.crawler.demo.web import DemoPage, Role
+from reusewatch.streams.records import Alert, Kind
 
 LABEL = "alder-bank"
 # A paragraph on more pages than these, of so many sites, is common: thresholds of a small web.

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from crawler.demo.markup import Article, article, html_of, plain
-from crawler.demo.prose import paragraph, title
+from reusewatch.crawler.demo.markup import Article, article, html_of, plain
+from reusewatch.crawler.demo.prose import paragraph, title
 
 SEED = 2014
 BEGIN = datetime(2026, 3, 2, 6, 0, tzinfo=UTC)

@@ -13,7 +13,7 @@ from scrapy.http import Request, Response
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
-from crawler.live.fetched import is_robots, skip_kind
+from reusewatch.crawler.live.fetched import is_robots, skip_kind
 
 LIMIT = "BUDGET_PAGES"
 REASON = "limit_pages"

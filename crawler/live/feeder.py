@@ -15,9 +15,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from crawler.live.fetched import Fetched, Maker
-from streams.feed import PageSink
-from streams.records import DeadLetter, Page
+from reusewatch.crawler.live.fetched import Fetched, Maker
+from reusewatch.streams.records import DeadLetter, Page
+from reusewatch.streams.running.sinks import PageSink
 
 Item = Fetched | DeadLetter
 

@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 
 from scrapy.http import Request, Response
 
-from crawler.archives.headers import text_of
-from crawler.found import Limits
-from crawler.pages import may_be_page, page_from_response
-from detector.errors import BadPage
-from detector.hashing import HashScheme
-from streams.records import DeadLetter, Origin, Page
+from reusewatch.crawler.archives.headers import text_of
+from reusewatch.crawler.pages.found import Limits
+from reusewatch.crawler.pages.page import may_be_page, page_from_response
+from reusewatch.detector.errors import BadPage
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.records import DeadLetter, Origin, Page
 
 # Kinds of responses that are no page: a closed set, since they become names of stats.
 SKIPPED = frozenset(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-from crawler.guard import ALLOW
+from reusewatch.crawler.live.guard import ALLOW
 
 CONCURRENT = 16
 
@@ -35,7 +35,7 @@ class Plan:
 def scrapy_settings(plan: Plan, *, max_body_bytes: int) -> dict[str, Any]:
     """The settings of Scrapy for this plan."""
     return {
-        "ADDONS": {"crawler.addon.ReuseWatch": 500},
+        "ADDONS": {"reusewatch.crawler.addon.ReuseWatch": 500},
         "LOG_LEVEL": plan.log_level,
         "STATS_DUMP": False,
         **_towards_sites(plan),
@@ -60,7 +60,7 @@ def _towards_sites(plan: Plan) -> Mapping[str, Any]:
     return {
         "USER_AGENT": plan.user_agent or own_user_agent(),
         "ROBOTSTXT_OBEY": True,
-        "ROBOTSTXT_PARSER": "crawler.guard.CappedRobots",
+        "ROBOTSTXT_PARSER": "reusewatch.crawler.live.guard.CappedRobots",
         "DOWNLOAD_DELAY": plan.delay,
         "CONCURRENT_REQUESTS": CONCURRENT,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 1 if plan.delay else CONCURRENT // 2,
@@ -82,8 +82,11 @@ def _towards_the_machine(plan: Plan, max_body_bytes: int) -> Mapping[str, Any]:
         "DOWNLOAD_HANDLERS": {"data": None, "file": None, "ftp": None, "s3": None},
         # A proxy would connect to what the guard never sees.
         "HTTPPROXY_ENABLED": False,
-        "TWISTED_DNS_RESOLVER": "crawler.guard.GuardedResolver",
+        "TWISTED_DNS_RESOLVER": "reusewatch.crawler.live.guard.GuardedResolver",
         ALLOW: list(plan.networks),
         "BUDGET_PAGES": plan.limit_pages or 0,
-        "DOWNLOADER_MIDDLEWARES": {"crawler.guard.Guard": 60, "crawler.live.budget.Budget": 940},
+        "DOWNLOADER_MIDDLEWARES": {
+            "reusewatch.crawler.live.guard.Guard": 60,
+            "reusewatch.crawler.live.budget.Budget": 940,
+        },
     }

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from scrapy.settings import BaseSettings
 
-from crawler.live.feeder import Capacity
-from streams.settings import ENV_PREFIX, SECRETS, Resolved, SettingsError, resolve
+from reusewatch.crawler.live.feeder import Capacity
+from reusewatch.streams.settings import ENV_PREFIX, SECRETS, Resolved, SettingsError, resolve
 
 ENABLED = f"{ENV_PREFIX}ENABLED"
 CONFIG = f"{ENV_PREFIX}CONFIG"

@@ -14,11 +14,11 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.task import LoopingCall
 from twisted.python.failure import Failure
 
-from crawler.live.manners import Plan, scrapy_settings
-from crawler.live.tap import Tap
-from crawler.spiders.sites import Sites
-from streams.settings import Settings
-from streams.signals import Stop
+from reusewatch.crawler.live.manners import Plan, scrapy_settings
+from reusewatch.crawler.live.tap import Tap
+from reusewatch.crawler.spiders.sites import Sites
+from reusewatch.streams.settings import Settings
+from reusewatch.streams.signals import Stop
 
 _LOOK_SECONDS = 0.1
 

@@ -29,12 +29,12 @@ from scrapy.utils.asyncio import create_looping_call, is_asyncio_available
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
-from crawler.found import Limits
-from crawler.live.feeder import Feeder, Item
-from crawler.live.fetched import fetched, letter, maker, skip_kind
-from crawler.live.project import capacity, resolved
-from detector.errors import BadPage
-from streams.feed import PageSink, open_sink
+from reusewatch.crawler.live.feeder import Feeder, Item
+from reusewatch.crawler.live.fetched import fetched, letter, maker, skip_kind
+from reusewatch.crawler.live.project import capacity, resolved
+from reusewatch.crawler.pages.found import Limits
+from reusewatch.detector.errors import BadPage
+from reusewatch.streams.running.sinks import PageSink, open_sink
 
 logger = logging.getLogger(__name__)
 _BEAT_SECONDS = 1.0

@@ -16,7 +16,7 @@ from scrapy.linkextractors import LinkExtractor
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
-from streams.urls import ascii_host, site_of
+from reusewatch.streams.urls import ascii_host, site_of
 
 # A page of a million links would fill the memory with requests.
 MAX_LINKS = 5_000

@@ -17,5 +17,5 @@
     page.py            one page, one pass
     kernel.py          a batch of pages
 
-`detector.scan` is the way in.
+`detector.scanning.scan` is the way in.
 """

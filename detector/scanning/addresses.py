@@ -12,12 +12,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning.jit import Bool, Int, Tuple, int64, part, uint64
-from detector.scanning.references import reference
-from detector.scanning.syntax import is_letter
-from detector.scanning.tables import Tables
-from detector.scanning.words import finish, push_bytes
-from detector.scanning.work import Work
+from reusewatch.detector.compiling.scan_jit import Bool, Int, Tuple, int64, part, uint64
+from reusewatch.detector.scanning.references import reference
+from reusewatch.detector.scanning.syntax import is_letter
+from reusewatch.detector.scanning.tables import Tables
+from reusewatch.detector.scanning.words import finish, push_bytes
+from reusewatch.detector.scanning.work import Work
 
 # Where an address leads.
 RELATIVE, SAME_HOST, SAME_SITE, OTHER_SITE, NO_PAGE = range(5)

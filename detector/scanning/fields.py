@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from detector.fields import Field
+from reusewatch.detector.fields import Field
 
 TITLE, HEADING, ANCHOR_SAME, ANCHOR_OTHER, KEYWORDS, DESCRIPTION, URL, BODY = map(int, Field)

@@ -7,13 +7,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning import output as o
-from detector.scanning import state as s
-from detector.scanning.jit import entry
-from detector.scanning.output import Output
-from detector.scanning.page import scan_page
-from detector.scanning.tables import Tables
-from detector.scanning.work import Work
+from reusewatch.detector.compiling.scan_jit import entry
+from reusewatch.detector.scanning import output as o
+from reusewatch.detector.scanning import state as s
+from reusewatch.detector.scanning.output import Output
+from reusewatch.detector.scanning.page import scan_page
+from reusewatch.detector.scanning.tables import Tables
+from reusewatch.detector.scanning.work import Work
 
 # A row of a batch: body start, body end, URL end, host, site, end of site, whether it is HTML.
 ROW = 7

@@ -14,9 +14,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning import elements as el
-from detector.scanning import state as s
-from detector.scanning.jit import Bool, Int, apart, part
+from reusewatch.detector.compiling.scan_jit import Bool, Int, apart, part
+from reusewatch.detector.scanning import elements as el
+from reusewatch.detector.scanning import state as s
 
 _LEVEL = 6
 _NAME = 31

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from detector import fields
-from detector.scanning.jit import Bool, Int, inlined, part, uint64
-from detector.scanning.work import Work
+from reusewatch.detector import fields
+from reusewatch.detector.compiling.scan_jit import Bool, Int, inlined, part, uint64
+from reusewatch.detector.scanning.work import Work
 
 # Places in the counters. Of a kind of rows: the next, the end of the page's room, those lost.
 (

@@ -13,18 +13,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning import elements as el
-from detector.scanning import output as o
-from detector.scanning import state as s
-from detector.scanning import syntax as sx
-from detector.scanning import text as tx
-from detector.scanning.addresses import RELATIVE
-from detector.scanning.jit import Int, apart, inlined, int64, part
-from detector.scanning.nesting import nest
-from detector.scanning.output import Output
-from detector.scanning.tables import Tables
-from detector.scanning.tags import closed, note_segment, opened, read_range
-from detector.scanning.work import Work
+from reusewatch.detector.compiling.scan_jit import Int, apart, inlined, int64, part
+from reusewatch.detector.scanning import elements as el
+from reusewatch.detector.scanning import output as o
+from reusewatch.detector.scanning import state as s
+from reusewatch.detector.scanning import syntax as sx
+from reusewatch.detector.scanning import text as tx
+from reusewatch.detector.scanning.addresses import RELATIVE
+from reusewatch.detector.scanning.nesting import nest
+from reusewatch.detector.scanning.output import Output
+from reusewatch.detector.scanning.tables import Tables
+from reusewatch.detector.scanning.tags import closed, note_segment, opened, read_range
+from reusewatch.detector.scanning.work import Work
 
 
 @inlined

@@ -12,8 +12,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning.jit import Bool, Int, Tuple, byte_at, inlined, int64, part, uint64
-from detector.scanning.tables import PLAIN, REFERENCE_SLOTS, SPREAD, Tables
+from reusewatch.detector.compiling.scan_jit import (
+    Bool,
+    Int,
+    Tuple,
+    byte_at,
+    inlined,
+    int64,
+    part,
+    uint64,
+)
+from reusewatch.detector.scanning.tables import PLAIN, REFERENCE_SLOTS, SPREAD, Tables
 
 # "CounterClockwiseContourIntegral" without its semicolon; "Aacute".
 _LONGEST = 31

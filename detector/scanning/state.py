@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from detector.scanning import fields
-from detector.scanning import text as tx
-from detector.scanning.jit import int64
+from reusewatch.detector.compiling.scan_jit import int64
+from reusewatch.detector.scanning import fields
+from reusewatch.detector.scanning import text as tx
 
 # Not plain integers: numba would compile the text loop anew for each that is passed to it.
 TITLE, HEADING, ANCHOR_SAME, ANCHOR_OTHER, KEYWORDS, DESCRIPTION, URL, BODY = (

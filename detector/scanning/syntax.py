@@ -12,9 +12,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning.elements import ATTRIBUTES
-from detector.scanning.jit import Bool, Int, byte_at, inlined, int64, part, uint64
-from detector.scanning.tables import SPREAD, TAG_SLOTS, Tables
+from reusewatch.detector.compiling.scan_jit import (
+    Bool,
+    Int,
+    byte_at,
+    inlined,
+    int64,
+    part,
+    uint64,
+)
+from reusewatch.detector.scanning.elements import ATTRIBUTES
+from reusewatch.detector.scanning.tables import SPREAD, TAG_SLOTS, Tables
 
 # What `tag_end` finds, by place in its `found` array: spans are start and end, -1 where absent.
 BITS, SELF_CLOSING, NAME, NAME_END = 0, 1, 2, 3

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning import unicode_tables
-from detector.scanning.elements import properties
+from reusewatch.detector.scanning import unicode_tables
+from reusewatch.detector.scanning.elements import properties
 
 # What a code point is to the tokenizer.
 APART, WORD, SINGLE, MARK, IGNORED = range(5)

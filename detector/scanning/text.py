@@ -14,14 +14,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning.jit import Int, byte_at, inlined, int64, part, uint64
-from detector.scanning.mixing import fold_product
-from detector.scanning.output import ALONE, LINES, Output, emit, end_block, facts_of
-from detector.scanning.references import reference, starts_reference
-from detector.scanning.syntax import starts_markup
-from detector.scanning.tables import APART, IGNORED, MARK, PLAIN, SINGLE, Tables
-from detector.scanning.words import code_point, finish, folded_of, kind_of, points_of, push_folded
-from detector.scanning.work import Work
+from reusewatch.detector.compiling.scan_jit import Int, byte_at, inlined, int64, part, uint64
+from reusewatch.detector.scanning.mixing import fold_product
+from reusewatch.detector.scanning.output import ALONE, LINES, Output, emit, end_block, facts_of
+from reusewatch.detector.scanning.references import reference, starts_reference
+from reusewatch.detector.scanning.syntax import starts_markup
+from reusewatch.detector.scanning.tables import APART, IGNORED, MARK, PLAIN, SINGLE, Tables
+from reusewatch.detector.scanning.words import (
+    code_point,
+    finish,
+    folded_of,
+    kind_of,
+    points_of,
+    push_folded,
+)
+from reusewatch.detector.scanning.work import Work
 
 # How text is read, as bits.
 TAGS = 1  # `<` stops it

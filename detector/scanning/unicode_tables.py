@@ -1,7 +1,7 @@
 """What each code point is to the tokenizer, and its full case folding: data, no code.
 
 Pinned to one Unicode version, so that the same page has the same tokens under every
-Python. Written by tests/detector/make_unicode_tables.py; never edited by hand.
+Python. Written by tests/detector/scanning/make_unicode_tables.py; never edited by hand.
 """
 
 UNICODE_VERSION = "14.0.0"

@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning.jit import Int, Tuple, byte_at, int64, part, uint64
-from detector.scanning.mixing import fold_product
-from detector.scanning.references import REPLACEMENT
-from detector.scanning.tables import Tables
+from reusewatch.detector.compiling.scan_jit import Int, Tuple, byte_at, int64, part, uint64
+from reusewatch.detector.scanning.mixing import fold_product
+from reusewatch.detector.scanning.references import REPLACEMENT
+from reusewatch.detector.scanning.tables import Tables
 
 _CODE_MASK = uint64((1 << 21) - 1)
 _SECOND = uint64(21)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.scanning.tables import as_record
+from reusewatch.detector.scanning.tables import as_record
 
 
 class Work(NamedTuple):

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from streams import topics
-from streams.bus import Message, OnAssigned, OnRevoked
-from streams.kafka.admin import create_topics, require_topics
-from streams.kafka.checking import check_topics
-from streams.kafka.config import KafkaConfig, from_url
-from streams.kafka.connect import check_codecs
-from streams.kafka.inlet import KafkaInlet
-from streams.kafka.outlet import KafkaOutlet
-from streams.kafka.patience import Patience, never, nothing
-from streams.kafka.read import read
+from reusewatch.streams import topics
+from reusewatch.streams.bus import Message, OnAssigned, OnRevoked
+from reusewatch.streams.kafka.admin import create_topics, require_topics
+from reusewatch.streams.kafka.checking import check_topics
+from reusewatch.streams.kafka.config import KafkaConfig, from_url
+from reusewatch.streams.kafka.connect import check_codecs
+from reusewatch.streams.kafka.inlet import KafkaInlet
+from reusewatch.streams.kafka.outlet import KafkaOutlet
+from reusewatch.streams.kafka.patience import Patience, never, nothing
+from reusewatch.streams.kafka.read import read
 
 __all__ = [
     "KafkaBus",

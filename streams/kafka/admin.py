@@ -18,10 +18,10 @@ from kafka.errors import (
     TopicAlreadyExistsError,
 )
 
-from streams import topics
-from streams.bus import BusBroken, Unreachable
-from streams.kafka.config import KafkaConfig, client_settings
-from streams.kafka.connect import connect, probe_advertised
+from reusewatch.streams import topics
+from reusewatch.streams.bus import BusBroken, Unreachable
+from reusewatch.streams.kafka.config import KafkaConfig, client_settings
+from reusewatch.streams.kafka.connect import connect, probe_advertised
 
 # The broker decides: `default.replication.factor`.
 DEFAULT_REPLICATION = -1

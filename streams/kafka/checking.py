@@ -11,10 +11,10 @@ from typing import Any
 from kafka import TopicPartition
 from kafka.admin import ConfigResource, OffsetSpec
 
-from streams import topics
-from streams.checks import Check
-from streams.kafka.admin import AdminClient, admin_client, described
-from streams.kafka.config import KafkaConfig
+from reusewatch.streams import topics
+from reusewatch.streams.checks import Check
+from reusewatch.streams.kafka.admin import AdminClient, admin_client, described
+from reusewatch.streams.kafka.config import KafkaConfig
 
 # A topic of one replica is gone with its broker; from three brokers on there is no excuse.
 WANTED_REPLICAS = 3

@@ -9,9 +9,9 @@ from typing import Any
 
 from kafka import KafkaProducer
 
-from streams import topics
-from streams.kafka.config import KafkaConfig, producer_settings
-from streams.kafka.connect import connect
+from reusewatch.streams import topics
+from reusewatch.streams.kafka.config import KafkaConfig, producer_settings
+from reusewatch.streams.kafka.connect import connect
 
 _KEY = b"doctor"
 

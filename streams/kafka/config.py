@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
-from streams import topics
-from streams.bus import BusBroken
+from reusewatch.streams import topics
+from reusewatch.streams.bus import BusBroken
 
 Protocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
 Mechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"]

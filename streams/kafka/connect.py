@@ -21,8 +21,8 @@ from typing import Any, TypeVar
 from kafka.errors import KafkaError
 from kafka.net.compat import KafkaNetClient
 
-from streams.bus import BusBroken, Unreachable
-from streams.kafka.config import KafkaConfig
+from reusewatch.streams.bus import BusBroken, Unreachable
+from reusewatch.streams.kafka.config import KafkaConfig
 
 C = TypeVar("C")
 

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from streams.bus import Outgoing, Partition
+from reusewatch.streams.bus import Outgoing, Partition
 
 
 @dataclass(slots=True, eq=False)

@@ -30,7 +30,7 @@ from kafka.errors import (
 )
 from kafka.structs import MemberState
 
-from streams.bus import (
+from reusewatch.streams.bus import (
     BEGINNING,
     BusBroken,
     Message,
@@ -41,11 +41,11 @@ from streams.bus import (
     Partition,
     PastRetention,
 )
-from streams.kafka.admin import require_topics
-from streams.kafka.assign import SharedAssignor, SoleAssignor
-from streams.kafka.config import KafkaConfig, member_settings
-from streams.kafka.connect import connect
-from streams.kafka.patience import PASSING, Patience
+from reusewatch.streams.kafka.admin import require_topics
+from reusewatch.streams.kafka.assign import SharedAssignor, SoleAssignor
+from reusewatch.streams.kafka.config import KafkaConfig, member_settings
+from reusewatch.streams.kafka.connect import connect
+from reusewatch.streams.kafka.patience import PASSING, Patience
 
 T = TypeVar("T")
 

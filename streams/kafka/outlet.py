@@ -26,13 +26,13 @@ from kafka.errors import (
 from kafka.partitioner.default import murmur2
 from kafka.record.default_records import DefaultRecordBatchBuilder
 
-from streams import topics
-from streams.bus import BusBroken, BusError, Outgoing, Partition, TooLarge, Unreachable
-from streams.kafka.admin import require_topics
-from streams.kafka.config import KafkaConfig, producer_settings
-from streams.kafka.connect import connect
-from streams.kafka.inflight import Entry, InFlight
-from streams.kafka.patience import Patience
+from reusewatch.streams import topics
+from reusewatch.streams.bus import BusBroken, BusError, Outgoing, Partition, TooLarge, Unreachable
+from reusewatch.streams.kafka.admin import require_topics
+from reusewatch.streams.kafka.config import KafkaConfig, producer_settings
+from reusewatch.streams.kafka.connect import connect
+from reusewatch.streams.kafka.inflight import Entry, InFlight
+from reusewatch.streams.kafka.patience import Patience
 
 CLOSE_TIMEOUT = 5.0
 _estimate: Any = DefaultRecordBatchBuilder.estimate_size_in_bytes

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from kafka.errors import KafkaConnectionError, KafkaTimeoutError, RetriableError
 
-from streams.bus import Unreachable
+from reusewatch.streams.bus import Unreachable
 
 T = TypeVar("T")
 

@@ -12,13 +12,13 @@ from typing import Any
 from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import OffsetOutOfRangeError
 
-from streams import topics
-from streams.bus import Message
-from streams.kafka.admin import require_topics
-from streams.kafka.config import KafkaConfig, reader_settings
-from streams.kafka.connect import connect
-from streams.kafka.inlet import CLOSE_TIMEOUT_MS, to_message
-from streams.kafka.patience import Patience
+from reusewatch.streams import topics
+from reusewatch.streams.bus import Message
+from reusewatch.streams.kafka.admin import require_topics
+from reusewatch.streams.kafka.config import KafkaConfig, reader_settings
+from reusewatch.streams.kafka.connect import connect
+from reusewatch.streams.kafka.inlet import CLOSE_TIMEOUT_MS, to_message
+from reusewatch.streams.kafka.patience import Patience
 
 SLICE_MS = 200
 ASK_TIMEOUT_MS = 5000

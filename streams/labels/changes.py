@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from detector.hashing import HashScheme, hex_of
-from streams.bus import Outgoing
-from streams.labels.table import UNIT_OF, LabelTable
-from streams.records import Label, LabelManifest, LabelsBefore, PackNamed, Severity
-from streams.wire import label_message, label_withdrawal, manifest_message
+from reusewatch.detector.hashing import HashScheme, hex_of
+from reusewatch.streams.bus import Outgoing
+from reusewatch.streams.labels.table import UNIT_OF, LabelTable
+from reusewatch.streams.records import Label, LabelManifest, LabelsBefore, PackNamed, Severity
+from reusewatch.streams.wire import label_message, label_withdrawal, manifest_message
 
 if TYPE_CHECKING:
-    from detector.label_merge import Changed
-    from detector.label_pack import LabelPack
+    from reusewatch.detector.labels.merging import Changed
+    from reusewatch.detector.labels.pack import LabelPack
 
 # More changed hashes than this travel as a pack.
 MOST_CHANGES = 10_000

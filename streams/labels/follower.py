@@ -11,15 +11,15 @@ import threading
 import time
 from collections.abc import Callable
 
-from detector.errors import BadPack, SchemeMismatch
-from detector.hashing import HashScheme
-from streams import topics
-from streams.bus import Bus, Unreachable
-from streams.labels.marking import Labeler
-from streams.labels.parts import PackLost, assemble
-from streams.labels.store import LabelStore, checksum_of
-from streams.labels.table import LabelTable
-from streams.metrics import Meters
+from reusewatch.detector.errors import BadPack, SchemeMismatch
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams import topics
+from reusewatch.streams.bus import Bus, Unreachable
+from reusewatch.streams.labels.marking import Labeler
+from reusewatch.streams.labels.parts import PackLost, assemble
+from reusewatch.streams.labels.store import LabelStore, checksum_of
+from reusewatch.streams.labels.table import LabelTable
+from reusewatch.streams.running.metrics import Meters
 
 # A dataset that changes all the time is put in force so often.
 PUBLISH_SECONDS = 1.0

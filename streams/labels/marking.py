@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from detector.errors import BadPack, DetectorError
-from detector.hashing import HashScheme
-from streams.labels.store import LabelStore, Stamp
-from streams.marks import Marks
+from reusewatch.detector.errors import BadPack, DetectorError
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.blocks.marks import Marks
+from reusewatch.streams.labels.store import LabelStore, Stamp
 
 if TYPE_CHECKING:
-    from detector.fingerprint import Fingerprints
-    from detector.stop_chunks import StopList
-    from streams.labels.matching import Matching
+    from reusewatch.detector.labels.stop_chunks import StopList
+    from reusewatch.detector.sketching.fingerprint import Fingerprints
+    from reusewatch.streams.labels.matching import Matching
 
 _TRIES = 3
 
@@ -88,7 +88,11 @@ class Labeler:
     def _opened(self) -> Matching | None:
         for attempt in range(_TRIES):
             current = self._store.current()
-            from streams.labels.matching import all_stop_chunks, matching_of, stops_only
+            from reusewatch.streams.labels.matching import (
+                all_stop_chunks,
+                matching_of,
+                stops_only,
+            )
 
             stops = self._matching.stops if self._matching else None
             stops = stops or all_stop_chunks(self._scheme, self._listed)

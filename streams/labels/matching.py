@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.hashing import HashScheme
-from detector.label_pack import open_pack
-from detector.label_table import ABSENT
-from detector.labels import LabeledDataset
-from detector.page_chunks import stop_chunks_of
-from detector.stop_chunks import StopChunks, StopList, shipped
-from streams.labels.store import Current, LabelStore
-from streams.marks import Marks
-from streams.records import Severity
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.labels.dataset import LabeledDataset
+from reusewatch.detector.labels.hash_table import ABSENT
+from reusewatch.detector.labels.pack import open_pack
+from reusewatch.detector.labels.page_chunks import stop_chunks_of
+from reusewatch.detector.labels.stop_chunks import StopChunks, StopList, shipped
+from reusewatch.streams.blocks.marks import Marks
+from reusewatch.streams.labels.store import Current, LabelStore
+from reusewatch.streams.records import Severity
 
 if TYPE_CHECKING:
-    from detector.fingerprint import Fingerprints
+    from reusewatch.detector.sketching.fingerprint import Fingerprints
 
 # Of a page, as evidence.
 TEXTS = 16

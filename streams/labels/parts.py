@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 import xxhash
 
-from streams import topics
-from streams.bus import Bus, BusBroken, Message, Outgoing
-from streams.labels.store import checksum_of
-from streams.records import PackLabel, PackNamed
-from streams.segments import sync_directory
-from streams.wire import WireError, check_schema, headers_for
+from reusewatch.streams import topics
+from reusewatch.streams.bus import Bus, BusBroken, Message, Outgoing
+from reusewatch.streams.labels.store import checksum_of
+from reusewatch.streams.records import PackLabel, PackNamed
+from reusewatch.streams.segments import sync_directory
+from reusewatch.streams.wire import WireError, check_schema, headers_for
 
 if TYPE_CHECKING:
-    from detector.label_pack import LabelPack
+    from reusewatch.detector.labels.pack import LabelPack
 
 # Below the limit of a message, with room for key and headers.
 PART_BYTES = 4 << 20

@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from detector.hashing import HashScheme, hex_of
-from detector.page_chunks import plain_text
-from detector.stop_chunks import Counted, Proposal, StopChunks, proposals
-from streams.bus import Bus
-from streams.labels.window import blocks, column_of
-from streams.records import Origin
+from reusewatch.detector.hashing import HashScheme, hex_of
+from reusewatch.detector.labels.page_chunks import plain_text
+from reusewatch.detector.labels.stop_chunks import Counted, Proposal, StopChunks, proposals
+from reusewatch.streams.bus import Bus
+from reusewatch.streams.labels.window import blocks, column_of
+from reusewatch.streams.records import Origin
 
 # Chunks that share a counter are told apart in the second reading.
 _COUNTERS = 1 << 24

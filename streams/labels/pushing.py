@@ -12,19 +12,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from detector.hashing import HashScheme
-from streams.bus import Bus
-from streams.labels.changes import MOST_CHANGES, Change, push_difference, push_whole
-from streams.labels.follower import publish_local
-from streams.labels.parts import copy, named, parts_of, withdrawn_parts
-from streams.labels.store import LabelStore, checksum_of
-from streams.labels.table import LabelTable
-from streams.local import LocalBus
-from streams.records import LabelManifest, PackNamed
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.bus import Bus
+from reusewatch.streams.labels.changes import MOST_CHANGES, Change, push_difference, push_whole
+from reusewatch.streams.labels.follower import publish_local
+from reusewatch.streams.labels.parts import copy, named, parts_of, withdrawn_parts
+from reusewatch.streams.labels.store import LabelStore, checksum_of
+from reusewatch.streams.labels.table import LabelTable
+from reusewatch.streams.local import LocalBus
+from reusewatch.streams.records import LabelManifest, PackNamed
 
 if TYPE_CHECKING:
-    from detector.label_merge import Changed
-    from detector.label_pack import LabelPack
+    from reusewatch.detector.labels.merging import Changed
+    from reusewatch.detector.labels.pack import LabelPack
 
 # About what one changed hash takes on the topic.
 _CHANGE_BYTES = 250
@@ -81,8 +81,8 @@ class Desk:
         self, table: LabelTable, pack: LabelPack, since: Path | None, size: int
     ) -> list[Changed] | None:
         """The difference to the pack in force, where that is here and little changed."""
-        from detector.label_merge import changed
-        from detector.label_pack import open_pack
+        from reusewatch.detector.labels.merging import changed
+        from reusewatch.detector.labels.pack import open_pack
 
         before = table.manifest.pack if table.manifest else None
         if before is None:

@@ -21,12 +21,12 @@ from threading import Event
 import msgspec
 import xxhash
 
-from detector.errors import BadPack
-from detector.hashing import HashScheme
-from streams.bus import Unreachable
-from streams.labels.table import Overlay
-from streams.records import PackNamed
-from streams.segments import sync_directory
+from reusewatch.detector.errors import BadPack
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.bus import Unreachable
+from reusewatch.streams.labels.table import Overlay
+from reusewatch.streams.records import PackNamed
+from reusewatch.streams.segments import sync_directory
 
 FORMAT = 1
 _CHECKSUM = re.compile("[0-9a-f]{32}")

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from detector.hashing import HashScheme
-from streams import topics
-from streams.bus import Bus, Message
-from streams.records import Label, LabelManifest, Severity
-from streams.wire import MANIFEST_KEY, Malformed, WireError, read_json, read_manifest
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams import topics
+from reusewatch.streams.bus import Bus, Message
+from reusewatch.streams.records import Label, LabelManifest, Severity
+from reusewatch.streams.wire import MANIFEST_KEY, Malformed, WireError, read_json, read_manifest
 
 if TYPE_CHECKING:
     # numba behind them is loaded by who really works.
-    from detector.labels import Delta, LabeledDataset
+    from reusewatch.detector.labels.dataset import Delta, LabeledDataset
 
 Kind = Literal["files", "chunks"]
 KIND_OF: Mapping[str, Kind] = {"file": "files", "chunk": "chunks"}
@@ -38,7 +38,7 @@ class Overlay(msgspec.Struct, frozen=True):
 
     def laid_on(self, dataset: LabeledDataset) -> None:
         """Change a dataset to what holds. A removed name counts nowhere until it is pushed."""
-        from detector.labels import Delta
+        from reusewatch.detector.labels.dataset import Delta
 
         dataset.apply(Delta(kind, value, frozenset(names)) for kind, value, names in self.changes)
         for name in self.removed:
@@ -113,7 +113,7 @@ class LabelTable:
         pack = self.manifest.pack if self.manifest else None
         if pack is None and not overlay.changes:
             return None
-        from detector.labels import LabeledDataset
+        from reusewatch.detector.labels.dataset import LabeledDataset
 
         empty = LabeledDataset(scheme)
         overlay.laid_on(empty)
@@ -131,7 +131,7 @@ class LabelTable:
 
 
 def _delta(label: Label) -> Delta:
-    from detector.labels import Delta
+    from reusewatch.detector.labels.dataset import Delta
 
     names = frozenset() if label.removed else frozenset((label.name, *label.also))
     return Delta(KIND_OF[label.unit], int(label.hash, 16), names)

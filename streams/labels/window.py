@@ -13,15 +13,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from detector.errors import SchemeMismatch
-from detector.hashing import HashScheme
-from detector.label_table import ABSENT
-from detector.labels import LabeledDataset
-from detector.stop_chunks import StopChunks
-from streams import topics
-from streams.blocks import read_block
-from streams.bus import Bus
-from streams.wire import WireError
+from reusewatch.detector.errors import SchemeMismatch
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.labels.dataset import LabeledDataset
+from reusewatch.detector.labels.hash_table import ABSENT
+from reusewatch.detector.labels.stop_chunks import StopChunks
+from reusewatch.streams import topics
+from reusewatch.streams.blocks.block import read_block
+from reusewatch.streams.bus import Bus
+from reusewatch.streams.wire import WireError
 
 EXAMPLES = 10
 

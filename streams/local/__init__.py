@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from streams import topics
-from streams.bus import BusBroken, Message, OnAssigned, OnRevoked, Unreachable
-from streams.local.database import DATABASE, POLL_LIMIT, WAIT, connect, told
-from streams.local.inlet import LocalInlet
-from streams.local.outlet import LocalOutlet
-from streams.local.readers import reader_of
+from reusewatch.streams import topics
+from reusewatch.streams.bus import BusBroken, Message, OnAssigned, OnRevoked, Unreachable
+from reusewatch.streams.local.database import DATABASE, POLL_LIMIT, WAIT, connect, told
+from reusewatch.streams.local.inlet import LocalInlet
+from reusewatch.streams.local.outlet import LocalOutlet
+from reusewatch.streams.local.readers import reader_of
 
 __all__ = ["DATABASE", "LocalBus", "LocalInlet", "LocalOutlet"]
 

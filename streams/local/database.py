@@ -16,8 +16,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from streams import topics
-from streams.bus import BusBroken, BusError, Unreachable
+from reusewatch.streams import topics
+from reusewatch.streams.bus import BusBroken, BusError, Unreachable
 
 DATABASE = "bus.sqlite"
 FORMAT = 1

@@ -6,9 +6,9 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from streams.bus import BEGINNING, BusBroken, Message, Offsets, OnAssigned, Partition
-from streams.local.database import POLL_LIMIT, WAIT, connect, told
-from streams.local.readers import Reader, reader_of
+from reusewatch.streams.bus import BEGINNING, BusBroken, Message, Offsets, OnAssigned, Partition
+from reusewatch.streams.local.database import POLL_LIMIT, WAIT, connect, told
+from reusewatch.streams.local.readers import Reader, reader_of
 
 
 class LocalInlet:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import groupby
 from pathlib import Path
 
-from streams import topics
-from streams.bus import Outgoing, TooLarge
-from streams.local.database import TABLES, connect, now_ms, stored, told
-from streams.segments import Entry, LogWriter
+from reusewatch.streams import topics
+from reusewatch.streams.bus import Outgoing, TooLarge
+from reusewatch.streams.local.database import TABLES, connect, now_ms, stored, told
+from reusewatch.streams.segments import Entry, LogWriter
 
 
 class LocalOutlet:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from streams.bus import Message, Partition
-from streams.local.database import TABLES, connect, headers_of, told
-from streams.segments import LogReader
+from reusewatch.streams.bus import Message, Partition
+from reusewatch.streams.local.database import TABLES, connect, headers_of, told
+from reusewatch.streams.segments import LogReader
 
 
 class _LogReader:

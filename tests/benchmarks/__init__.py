@@ -4,7 +4,7 @@ Absolute times mean little on a shared machine; a ratio of two things that were 
 on one core, means something. Nothing here asserts a time.
 """
 
-from streams import kernels
+from reusewatch.streams import kernels
 
 # Before any of them is imported, or numba keeps machine code beside the sources.
 kernels.prepare()

@@ -13,17 +13,17 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from detector.chunks import Chunks
-from detector.fingerprint import Document, fingerprints
-from detector.hashing import HashScheme
-from detector.label_build import LabelBuilder
-from detector.label_format import Label
-from detector.label_pack import open_pack
-from detector.ragged import Ragged, page_offsets
-from streams.labels.pushing import Desk
-from streams.local import LocalBus
-from streams.settings import Settings
-from streams.topology import label_store
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.labels.building import LabelBuilder
+from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.pack import open_pack
+from reusewatch.detector.ragged import Ragged, page_offsets
+from reusewatch.detector.sketching.chunks import Chunks
+from reusewatch.detector.sketching.fingerprint import Document, fingerprints
+from reusewatch.streams.labels.pushing import Desk
+from reusewatch.streams.local import LocalBus
+from reusewatch.streams.running.topology import label_store
+from reusewatch.streams.settings import Settings
 from tests.benchmarks.documents import Document as Source
 from tests.benchmarks.labels_speed import hashes
 from tests.benchmarks.rows import Bench

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 
 import pyarrow as pa
 
-from detector.hashing import HashScheme
-from streams.blocks import read_block
-from streams.bus import Message, Partition
-from streams.discovering import Discovering, Rules
-from streams.fingerprinting import FingerprintStage
-from streams.records import Page
-from streams.wire import page_message
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.blocks.block import read_block
+from reusewatch.streams.bus import Message, Partition
+from reusewatch.streams.records import Page
+from reusewatch.streams.stages.discovering import Discovering, Rules
+from reusewatch.streams.stages.fingerprinting import FingerprintStage
+from reusewatch.streams.wire import page_message
 
 _BATCH = 64
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import Literal
 
-from crawler.demo.prose import paragraph, title
+from reusewatch.crawler.demo.prose import paragraph, title
 
 Kind = Literal["debian", "generated"]
 ROOT = Path("/usr/share/doc")

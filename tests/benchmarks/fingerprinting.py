@@ -10,39 +10,42 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from crawler.found import Limits
-from crawler.jobs import Reader, job_of
-from streams import topics
-from streams.bus import Message, Partition
-from streams.feed import only_partition
-from streams.fingerprinting import FingerprintStage
-from streams.records import Page
-from streams.settings import Settings
-from streams.wire import page_message
+from reusewatch.crawler.pages.found import Limits
+from reusewatch.crawler.replaying.jobs import Reader, job_of
+from reusewatch.streams import topics
+from reusewatch.streams.bus import Message, Partition
+from reusewatch.streams.records import Page
+from reusewatch.streams.running.sinks import only_partition
+from reusewatch.streams.settings import Settings
+from reusewatch.streams.stages.fingerprinting import FingerprintStage
+from reusewatch.streams.wire import page_message
 
 _PARTITION = Partition(topics.PAGES, 0)
 
 STEPS: Mapping[str, tuple[str, ...]] = {
-    "read record": ("crawler.archives.reading:read_fast", "crawler.archives.reading:read_members"),
-    "make page": ("crawler.archives.fast:judge",),
+    "read record": (
+        "reusewatch.crawler.archives.reading:read_fast",
+        "reusewatch.crawler.archives.reading:read_members",
+    ),
+    "make page": ("reusewatch.crawler.archives.fast:judge",),
     "encode page": ("tests.benchmarks.fingerprinting:page_message",),
-    "decode page": ("streams.fingerprinting:read_page",),
-    "decode charset": ("detector.fingerprint:decode",),
-    "scan": ("detector.fingerprint:scan_batch",),
-    "visible text": ("detector.sketches:text_of",),
-    "identity": ("detector.sketches:identity_hashes",),
-    "phrases, k = 5 and 8": ("detector.sketches:phrases",),
-    "min-values, k = 5 and 8": ("detector.sketches:min_values",),
-    "supershingles": ("detector.sketches:supershingles",),
-    "simhash": ("detector.sketches:simhashes",),
-    "chunks": ("detector.sketches:text_chunks",),
-    "grams": ("detector.sketches:gram_sets",),
-    "weighted terms": ("detector.sketches:weighted_terms",),
-    "file hash, title, excerpt": ("detector.fingerprint:_facts",),
-    "rest of the fingerprint": ("detector.fingerprint:fingerprints",),
-    "columns": ("streams.fingerprinting:block_of",),
-    "encode block": ("streams.blocks:encode",),
-    "rest of the row": ("streams.fingerprinting:FingerprintStage.process",),
+    "decode page": ("reusewatch.streams.stages.fingerprinting:read_page",),
+    "decode charset": ("reusewatch.detector.sketching.fingerprint:decode",),
+    "scan": ("reusewatch.detector.sketching.fingerprint:scan_batch",),
+    "visible text": ("reusewatch.detector.sketching.sketches:text_of",),
+    "identity": ("reusewatch.detector.sketching.sketches:identity_hashes",),
+    "phrases, k = 5 and 8": ("reusewatch.detector.sketching.sketches:phrases",),
+    "min-values, k = 5 and 8": ("reusewatch.detector.sketching.sketches:min_values",),
+    "supershingles": ("reusewatch.detector.sketching.sketches:supershingles",),
+    "simhash": ("reusewatch.detector.sketching.sketches:simhashes",),
+    "chunks": ("reusewatch.detector.sketching.sketches:text_chunks",),
+    "grams": ("reusewatch.detector.sketching.sketches:gram_sets",),
+    "weighted terms": ("reusewatch.detector.sketching.sketches:weighted_terms",),
+    "file hash, title, excerpt": ("reusewatch.detector.sketching.fingerprint:_facts",),
+    "rest of the fingerprint": ("reusewatch.detector.sketching.fingerprint:fingerprints",),
+    "columns": ("reusewatch.streams.stages.fingerprinting:block_of",),
+    "encode block": ("reusewatch.streams.blocks.block:encode",),
+    "rest of the row": ("reusewatch.streams.stages.fingerprinting:FingerprintStage.process",),
 }
 
 

@@ -27,13 +27,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.hashing import HashScheme
-from detector.neardup import NearDuplicateIndex
-from detector.sightings import Sightings
-from detector.sliding import WEB_BEGINS_US
-from detector.store import SAMPLE
-from streams.bus import Partition
-from streams.snapshot import Snapshots, State
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.window.adding import WEB_BEGINS_US
+from reusewatch.detector.window.index import NearDuplicateIndex
+from reusewatch.detector.window.sightings import Sightings
+from reusewatch.detector.window.store import SAMPLE
+from reusewatch.streams.bus import Partition
+from reusewatch.streams.stages.snapshot import Snapshots, State
 from tests.benchmarks.sketch_speed import on_one_core
 
 BLOCK = 1024

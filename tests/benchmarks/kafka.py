@@ -25,17 +25,17 @@ from statistics import median
 
 import msgspec
 
-from crawler.archives.reading import read_archive
-from deploy.kafka.broker import Broker
-from detector.hashing import HashScheme
-from streams import topics
-from streams.bus import Outlet
-from streams.kafka import KafkaBus, KafkaConfig, create_topics
-from streams.records import Page
-from streams.wire import page_message
+from reusewatch.crawler.archives.reading import read_archive
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams import topics
+from reusewatch.streams.bus import Outlet
+from reusewatch.streams.kafka import KafkaBus, KafkaConfig, create_topics
+from reusewatch.streams.records import Page
+from reusewatch.streams.wire import page_message
 from tests.benchmarks.clock import cores
 from tests.benchmarks.processes import Worker, cpu_of, run, until, working
 from tests.benchmarks.rows import Bench, Family, Row
+from tests.deployed import Broker
 
 _OVER_LOCAL = "kafka_over_local_per_core"
 _TWO = "two_workers_over_one"

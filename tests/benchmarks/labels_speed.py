@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.chunks import Chunks
-from detector.hashing import HashScheme
-from detector.label_build import LabelBuilder
-from detector.label_format import Label
-from detector.label_pack import LabelPack, open_pack
-from detector.ragged import Ragged, page_offsets
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.labels.building import LabelBuilder
+from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.pack import LabelPack, open_pack
+from reusewatch.detector.ragged import Ragged, page_offsets
+from reusewatch.detector.sketching.chunks import Chunks
 
 WIKIPEDIA = 75_000_000
 SCHEME = HashScheme()
@@ -99,8 +99,8 @@ def _nanoseconds(pack: LabelPack, asked: NDArray[np.uint64]) -> float:
 _READER = """
 import sys
 from pathlib import Path
-from detector.hashing import HashScheme
-from detector.label_pack import open_pack
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.labels.pack import open_pack
 pack = open_pack(Path(sys.argv[1]), HashScheme())
 sum(int(column.sum()) for column in (pack.chunks.table.hashes, pack.chunks.table.buckets,
     pack.chunks.sets))

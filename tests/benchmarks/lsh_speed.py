@@ -18,12 +18,12 @@ from typing import TypedDict
 
 import numpy as np
 
-from detector.hashing import HashScheme
-from detector.neardup import NearDuplicateIndex
-from detector.policy import Policy, sample_of
-from detector.sightings import Judgements, Sightings
-from detector.sketches import Sketches, sketch
-from detector.sliding import WEB_BEGINS_US
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.sketching.sketches import Sketches, sketch
+from reusewatch.detector.window.adding import WEB_BEGINS_US
+from reusewatch.detector.window.index import NearDuplicateIndex
+from reusewatch.detector.window.policy import Policy, sample_of
+from reusewatch.detector.window.sightings import Judgements, Sightings
 from tests.benchmarks.clock import pinned
 from tests.benchmarks.lsh_peers import PEERS, Planted, Tally, batches, resident
 from tests.benchmarks.sketch_speed import tokenized

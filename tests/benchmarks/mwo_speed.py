@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.mwo_index import MwoIndex
-from detector.ragged import Ragged, page_offsets
-from detector.sliding import WEB_BEGINS_US
-from detector.weighted_pages import WeightedPages
+from reusewatch.detector.ragged import Ragged, page_offsets
+from reusewatch.detector.similar.index import MwoIndex
+from reusewatch.detector.similar.weighted_pages import WeightedPages
+from reusewatch.detector.window.adding import WEB_BEGINS_US
 from tests.benchmarks.index_speed import NOW, _mixed, resident
 from tests.benchmarks.sketch_speed import on_one_core
 

@@ -21,15 +21,15 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.encoding import bytes_to_str
 
-from crawler.commands import run_replay
-from crawler.cursors import Cursors
-from crawler.found import Limits
-from crawler.jobs import Reader, job_of
-from streams import topics
-from streams.local import LocalBus
-from streams.records import Alert
-from streams.settings import Settings
-from streams.wire import read_json
+from reusewatch.crawler.pages.found import Limits
+from reusewatch.crawler.replaying.cursors import Cursors
+from reusewatch.crawler.replaying.jobs import Reader, job_of
+from reusewatch.crawler.verbs.replay import run_replay
+from reusewatch.streams import topics
+from reusewatch.streams.local import LocalBus
+from reusewatch.streams.records import Alert
+from reusewatch.streams.settings import Settings
+from reusewatch.streams.wire import read_json
 from tests.benchmarks import dataset, fingerprinting, steps
 from tests.benchmarks.clock import Time, cpu, in_turns, ratio, spread, wall
 from tests.benchmarks.corpus import Facts

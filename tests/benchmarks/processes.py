@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from deploy.kafka.broker import DIE_WITH_PARENT, free_port
+from tests.deployed import DIE_WITH_PARENT, free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 _PATIENCE = 300.0
@@ -32,7 +32,7 @@ class Command:
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - until its end
         self._process = subprocess.Popen(
             [sys.executable, "-c", _PINNED.format(core=core) + DIE_WITH_PARENT,
-             sys.executable, "-m", "crawler", *arguments],
+             sys.executable, "-m", "reusewatch.crawler", *arguments],
             stdin=subprocess.DEVNULL, stdout=self._said, stderr=self._said, cwd=ROOT,
             env={k: v for k, v in os.environ.items() if not k.startswith("REUSEWATCH_")},
         )  # fmt: skip

@@ -14,10 +14,10 @@ from collections.abc import Callable, Sequence
 from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.html import HTMLTree
 
-from detector.hashing import PUBLIC_KEY
-from detector.scan import Source, scan, scan_batch
-from tests.detector.hostile_rows import ROWS, row
-from tests.detector.test_real_pages import real_pages
+from reusewatch.detector.hashing import PUBLIC_KEY
+from reusewatch.detector.scanning.scan import Source, scan, scan_batch
+from tests.detector.scanning.hostile_rows import ROWS, row
+from tests.detector.scanning.test_real_pages import real_pages
 
 _ROUNDS = 7
 _BATCH = 64

@@ -18,17 +18,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from detector.batches import TokenBatch, text_of
-from detector.chunks import text_chunks
-from detector.fingerprint import tokens_of
-from detector.grams import gram_sets
-from detector.hashing import HashScheme
-from detector.identity import identity_hashes
-from detector.mwo import weighted_terms
-from detector.scan import Source, scan_batch
-from detector.shingles import min_values, phrases, supershingles
-from detector.simhash import simhashes
-from detector.sketches import BATCH_TOKENS, sketch
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.scanning.scan import Source, scan_batch
+from reusewatch.detector.sketching.chunks import text_chunks
+from reusewatch.detector.sketching.fingerprint import tokens_of
+from reusewatch.detector.sketching.grams import gram_sets
+from reusewatch.detector.sketching.identity import identity_hashes
+from reusewatch.detector.sketching.shingles import min_values, phrases, supershingles
+from reusewatch.detector.sketching.simhash import simhashes
+from reusewatch.detector.sketching.sketches import BATCH_TOKENS, sketch
+from reusewatch.detector.sketching.tokens import TokenBatch, text_of
+from reusewatch.detector.sketching.weighted_terms import weighted_terms
 from tests.benchmarks.peer_speed import documents, fastest
 
 WORDS = 500

@@ -11,7 +11,6 @@ import msgspec
 import numpy as np
 import pytest
 
-from deploy.kafka.broker import BrokerFailed
 from tests.benchmarks import (
     __main__,
     fingerprinting,
@@ -28,6 +27,7 @@ from tests.benchmarks.documents import documents
 from tests.benchmarks.lsh_peers import batches, planted
 from tests.benchmarks.rows import BUDGETS, Bench, Family, Row, Scale
 from tests.benchmarks.steps import REST, STEPS, Stopwatch
+from tests.deployed import BrokerFailed
 
 TINY = Scale(
     documents=20, rounds=1, window_pages=640, kafka_rounds=1, kafka_pages=24, hostile_bytes=2048,

@@ -14,15 +14,15 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from crawler.demo.prose import sentence
-from crawler.pages import page_from_response
-from detector.hashing import HashScheme
-from streams import topics
-from streams.bus import Message, Partition
-from streams.fingerprinting import FingerprintStage
-from streams.indexing import IndexStage
-from streams.records import Origin, Page
-from streams.wire import page_message
+from reusewatch.crawler.demo.prose import sentence
+from reusewatch.crawler.pages.page import page_from_response
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams import topics
+from reusewatch.streams.bus import Message, Partition
+from reusewatch.streams.records import Origin, Page
+from reusewatch.streams.stages.fingerprinting import FingerprintStage
+from reusewatch.streams.stages.indexing import IndexStage
+from reusewatch.streams.wire import page_message
 from tests.benchmarks.rows import Bench, Family, Row
 
 _BATCH = 64

@@ -5,10 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.command import run
-from tests.contract.tables import (
-    OK,
-    Tried,
-)
+from tests.contract.tables import OK, Tried
 
 
 @pytest.fixture(scope="session")

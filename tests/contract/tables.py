@@ -14,9 +14,9 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from crawler.demo.brand import whole_web
-from crawler.demo.truth import planted
-from streams import schemas
+from reusewatch.crawler.demo.brand import whole_web
+from reusewatch.crawler.demo.truth import planted
+from reusewatch.streams.verbs import schemas
 from tests.command import Done, run
 
 OK, FOUND_DAMAGE, WRONG_USE, UNREACHABLE, INTERRUPTED = 0, 1, 2, 3, 130

@@ -7,11 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.command import at_terminal, run
-from tests.contract.tables import (
-    FOUND_DAMAGE,
-    OK,
-    printable,
-)
+from tests.contract.tables import FOUND_DAMAGE, OK, printable
 
 # A fixture that waits for what never comes says so soon.
 pytestmark = pytest.mark.timeout(300)

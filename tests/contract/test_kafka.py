@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from kafka import KafkaConsumer, TopicPartition
 
-from deploy.kafka.broker import free_port
 from tests.command import Done, ended, read_lines, run, start
 from tests.contract.tables import (
     ALERT,
@@ -29,6 +28,7 @@ from tests.contract.tables import (
     only_objects,
     valid,
 )
+from tests.deployed import free_port
 
 # A fixture that waits for what never comes says so soon.
 pytestmark = pytest.mark.timeout(300)

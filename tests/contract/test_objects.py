@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from streams import records
+from reusewatch.streams import records
 from tests.command import run
 from tests.contract.tables import (
     ALERT,

@@ -7,12 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.command import at_terminal, run
-from tests.contract.tables import (
-    OK,
-    PLANTED,
-    Tried,
-    printable,
-)
+from tests.contract.tables import OK, PLANTED, Tried, printable
 
 # A fixture that waits for what never comes says so soon.
 pytestmark = pytest.mark.timeout(300)

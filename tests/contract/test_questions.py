@@ -6,14 +6,7 @@ import json
 
 import pytest
 
-from tests.contract.tables import (
-    CLUSTER,
-    NEIGHBORHOOD,
-    OK,
-    SIMILAR,
-    WRONG_USE,
-    Tried,
-)
+from tests.contract.tables import CLUSTER, NEIGHBORHOOD, OK, SIMILAR, WRONG_USE, Tried
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -9,9 +9,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from deploy.kafka.broker import free_port
-from streams.local import LocalBus
-from streams.wire import Outgoing
+from reusewatch.streams.local import LocalBus
+from reusewatch.streams.wire import Outgoing
 from tests.command import Done, ended, read_lines, run, start
 from tests.contract.tables import (
     COMMANDS,
@@ -24,6 +23,7 @@ from tests.contract.tables import (
     WRONG_USE,
     Tried,
 )
+from tests.deployed import free_port
 
 # A fixture that waits for what never comes says so soon.
 pytestmark = pytest.mark.timeout(300)

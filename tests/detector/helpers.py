@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from detector.fields import ALONE, Field
-from detector.hashing import PUBLIC_KEY
-from detector.readable import Readable
-from detector.scan import Scan, scan
-from detector.scanning.mixing import word_hash
-from tests.detector.make_unicode_tables import kind_of
+from reusewatch.detector.fields import ALONE, Field
+from reusewatch.detector.hashing import PUBLIC_KEY
+from reusewatch.detector.scanning.mixing import word_hash
+from reusewatch.detector.scanning.readable import Readable
+from reusewatch.detector.scanning.scan import Scan, scan
+from tests.detector.scanning.make_unicode_tables import kind_of
 
 
 def scanned(page: str | bytes, *, html: bool = True, url: str = "") -> Scan:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from detector.errors import SchemeMismatch
-from detector.hashing import HashScheme
-from tests.detector.sketch_strategies import schemes, words
+from reusewatch.detector.errors import SchemeMismatch
+from reusewatch.detector.hashing import HashScheme
+from tests.detector.sketching.strategies import schemes, words
 
 
 @given(schemes)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from detector.ragged import Ragged
-from tests.detector.sketch_strategies import pages
+from reusewatch.detector.ragged import Ragged
+from tests.detector.sketching.strategies import pages
 
 
 @given(pages)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detector.text_column import packed, unpacked
+from reusewatch.detector.text_column import packed, unpacked
 
 
 @given(st.lists(st.text(st.characters())))

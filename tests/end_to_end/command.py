@@ -14,21 +14,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from streams import reading
-from streams.bus import Bus
-from streams.local import LocalBus
-from streams.wire import to_builtins
+from reusewatch.streams.bus import Bus
+from reusewatch.streams.local import LocalBus
+from reusewatch.streams.verbs import topic_views
+from reusewatch.streams.wire import to_builtins
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 90.0
-COMMAND = (sys.executable, "-m", "crawler")
+COMMAND = (sys.executable, "-m", "reusewatch.crawler")
 
 
 def environment(**settings: object) -> dict[str, str]:
     """Ours alone: a setting of the machine that runs the tests must not decide them."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("REUSEWATCH_")}
     given = {f"REUSEWATCH_{name.upper()}": str(value) for name, value in settings.items()}
-    return kept | given | {"PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+    return kept | given | {"NO_COLOR": "1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +142,11 @@ class State:
 
 
 def state_of(bus: Bus) -> State:
-    alerts = {a.id: to_builtins(a) for a in reading.alerts(bus)}
+    alerts = {a.id: to_builtins(a) for a in topic_views.alerts(bus)}
     for alert in alerts.values():
         del alert["detected_at"]
-    verdicts = {v.url: (bool(v.exact.file), bool(v.exact.text)) for v in reading.verdicts(bus)}
-    letters = reading.dead_letters(bus)
+    verdicts = {v.url: (bool(v.exact.file), bool(v.exact.text)) for v in topic_views.verdicts(bus)}
+    letters = topic_views.dead_letters(bus)
     return State(alerts, verdicts, {(d.reason, d.source, d.offset, d.url) for d in letters})
 
 

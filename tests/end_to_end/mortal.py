@@ -17,7 +17,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from crawler.cli import main
+from reusewatch.crawler.cli import main
 
 _last = int(sys.argv[1])
 _steps = count(1)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from streams import topics
+from reusewatch.streams import topics
 from tests.end_to_end.command import run, state_in, wait_until
 from tests.end_to_end.conftest import Crawl
 from tests.end_to_end.test_kafka import check

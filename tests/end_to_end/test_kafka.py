@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from streams import topics
+from reusewatch.streams import topics
 from tests.end_to_end.command import Run, wait_until
 from tests.end_to_end.conftest import Crawl
 from tests.end_to_end.test_kills import KILLS, SEED

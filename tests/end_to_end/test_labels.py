@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from detector.label_build import LabelBuilder
-from detector.label_format import Label
-from detector.label_pack import open_pack
-from streams import topics
-from streams.blocks import read_block
-from streams.bus import Bus
-from streams.labels.parts import PART_BYTES
-from streams.local import LocalBus
-from streams.marks import Marks, marks_of
+from reusewatch.detector.labels.building import LabelBuilder
+from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.pack import open_pack
+from reusewatch.streams import topics
+from reusewatch.streams.blocks.block import read_block
+from reusewatch.streams.blocks.marks import Marks, marks_of
+from reusewatch.streams.bus import Bus
+from reusewatch.streams.labels.parts import PART_BYTES
+from reusewatch.streams.local import LocalBus
 from tests.end_to_end.command import Run, run
 from tests.end_to_end.workers import Cluster, answer, cluster_at, wait_calmly
 from tests.pages import SCHEME

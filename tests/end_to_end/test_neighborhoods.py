@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from streams import topics
-from streams.kafka.admin import admin_client
+from reusewatch.streams import topics
+from reusewatch.streams.kafka.admin import admin_client
 from tests.end_to_end.command import wait_until
 from tests.end_to_end.workers import Cluster, cluster_at, is_ready, stop, wait_calmly
-from tests.streams.hoods import Figures, bad_site, blocks_of, figures
-from tests.streams.test_neighborhood_log import alone, crawl, said_by
+from tests.streams.stages.hoods import Figures, bad_site, blocks_of, figures
+from tests.streams.stages.test_neighborhood_log import alone, crawl, said_by
 
 GROUP = "neighborhoods"
 RULES: dict[str, object] = {"neighborhood_files": 3, "badness_threshold": 0.5}

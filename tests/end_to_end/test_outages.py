@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from deploy.kafka.broker import Broker
-from streams import topics
-from streams.blocks import PAGES_HEADER
+from reusewatch.streams import topics
+from reusewatch.streams.blocks.block import PAGES_HEADER
+from tests.deployed import Broker
 from tests.end_to_end.command import wait_until
 from tests.end_to_end.conftest import Crawl
 from tests.end_to_end.test_kafka import check

@@ -9,15 +9,16 @@ from random import Random
 
 import pytest
 
-from detector.hashing import HashScheme
-from streams import reading, topics
-from streams.bus import Outgoing
-from streams.fingerprinting import FingerprintStage
-from streams.wire import headers_for, page_message
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams import topics
+from reusewatch.streams.bus import Outgoing
+from reusewatch.streams.stages.fingerprinting import FingerprintStage
+from reusewatch.streams.verbs import topic_views
+from reusewatch.streams.wire import headers_for, page_message
 from tests.end_to_end.test_kills import SEED
 from tests.end_to_end.workers import Cluster, cluster_at, stop
 from tests.pages import Fetch, copies, mixed_crawl, page_of
-from tests.streams.stages import page_messages, zero
+from tests.streams.stages.making import page_messages, zero
 
 PAGES = 1000
 NEWER = (("schema", b"page/2"), ("content-type", b"application/msgpack"))
@@ -68,7 +69,7 @@ def test_one_in_a_hundred_is_buried_and_the_rest_is_processed(cluster: Cluster) 
     state = cluster.state()
     assert set(state.alerts) == copies(fetches)
     assert set(state.verdicts) == {fetch.url for fetch in fetches}
-    letters = list(reading.dead_letters(cluster.bus))
+    letters = list(topic_views.dead_letters(cluster.bus))
     by_reason = Counter(letter.reason for letter in letters)
     assert by_reason == {"malformed-message": PAGES // 100 + 5, "newer-schema": 2}
     for letter in letters:
@@ -91,7 +92,7 @@ def test_nothing_but_garbage_stops_the_worker(cluster: Cluster, stage: str, topi
     assert "records are dead letters (the limit is 50%), most lately: malformed" in ended.err
     assert "Traceback" not in ended.err
     # They say why, and nothing was committed: mended, it begins where it was.
-    assert list(reading.dead_letters(cluster.bus))
+    assert list(topic_views.dead_letters(cluster.bus))
     assert cluster.count(topics.DEAD_LETTERS)
     again = cluster.start(
         "work", stage, "--metrics-port", 0, "--state", "state", "--dead-letter-limit", 1

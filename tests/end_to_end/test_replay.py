@@ -114,11 +114,11 @@ def withdrawn(crawl: Crawl) -> set[str]:
 
 def read_all_along(replay: Run, directory: Path) -> None:
     """Every reading sees each alert once."""
-    from streams import reading
-    from streams.local import LocalBus
+    from reusewatch.streams.local import LocalBus
+    from reusewatch.streams.verbs import topic_views
 
     while replay.running:
-        ids = [alert.id for alert in reading.alerts(LocalBus(directory / "s"))]
+        ids = [alert.id for alert in topic_views.alerts(LocalBus(directory / "s"))]
         assert len(ids) == len(set(ids))
 
 

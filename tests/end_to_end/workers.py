@@ -15,11 +15,11 @@ from typing import Any
 from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
 
-from streams import topics
-from streams.bus import Unreachable
-from streams.kafka import KafkaBus, KafkaConfig
-from streams.kafka.admin import admin_client
-from streams.kafka.config import reader_settings
+from reusewatch.streams import topics
+from reusewatch.streams.bus import Unreachable
+from reusewatch.streams.kafka import KafkaBus, KafkaConfig
+from reusewatch.streams.kafka.admin import admin_client
+from reusewatch.streams.kafka.config import reader_settings
 from tests.broker import quick_config
 from tests.end_to_end.command import COMMAND, PATIENCE, Ended, Run, State, run, state_of
 

@@ -15,12 +15,12 @@ from typing import Literal
 
 import numpy as np
 
-from crawler.demo.prose import paragraph, title
-from detector.chunks import Chunks
-from detector.fingerprint import Document, fingerprints
-from detector.hashing import HashScheme
-from detector.ragged import Ragged, page_offsets
-from detector.raw_chunks import raw_chunks
+from reusewatch.crawler.demo.prose import paragraph, title
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.ragged import Ragged, page_offsets
+from reusewatch.detector.sketching.chunks import Chunks
+from reusewatch.detector.sketching.fingerprint import Document, fingerprints
+from reusewatch.detector.sketching.raw_chunks import raw_chunks
 from tests.benchmarks.documents import PACKAGES, documents
 
 SCHEME = HashScheme()

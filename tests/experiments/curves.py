@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.contains import Contained, contained
-from detector.ragged import Ragged
+from reusewatch.detector.labels.contains import Contained, contained
+from reusewatch.detector.ragged import Ragged
 from tests.experiments.corpus import UNITS, Unit, chunks_of, corpus
 from tests.experiments.datasets import Labeled, labeled_datasets, stop_chunks
 from tests.experiments.mutations import MUTATIONS

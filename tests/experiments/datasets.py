@@ -14,16 +14,16 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from detector.batches import TokenBatch
-from detector.chunks import Chunks
-from detector.exact_counts import ExactCounts
-from detector.fingerprint import tokens_of
-from detector.label_build import MIN_LENGTH, LabelBuilder
-from detector.label_format import Label
-from detector.label_pack import open_pack
-from detector.labels import Delta, LabeledDataset
-from detector.scan import Source, scan_batch
-from detector.stop_chunks import StopChunks, shipped
+from reusewatch.detector.discovery.offline import ExactCounts
+from reusewatch.detector.labels.building import MIN_LENGTH, LabelBuilder
+from reusewatch.detector.labels.dataset import Delta, LabeledDataset
+from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.pack import open_pack
+from reusewatch.detector.labels.stop_chunks import StopChunks, shipped
+from reusewatch.detector.scanning.scan import Source, scan_batch
+from reusewatch.detector.sketching.chunks import Chunks
+from reusewatch.detector.sketching.fingerprint import tokens_of
+from reusewatch.detector.sketching.tokens import TokenBatch
 from tests.experiments.corpus import SCHEME
 
 # A chunk is discovered where copies × pages that have it > threshold: only the ratio matters.

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from detector.contains import Contained
-from detector.neighborhoods import Neighborhoods, PageFacts
-from detector.thresholds import PAPER_NEIGHBORHOODS, PAPER_PAGES, Threshold
+from reusewatch.detector.labels.contains import Contained
+from reusewatch.detector.neighborhoods.figures import Neighborhoods, PageFacts
+from reusewatch.detector.thresholds import PAPER_NEIGHBORHOODS, PAPER_PAGES, Threshold
 from tests.experiments.curves import (
     Case,
     Figures,

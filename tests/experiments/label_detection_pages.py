@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from detector.contains import Contained
-from detector.thresholds import PAPER_PAGES
+from reusewatch.detector.labels.contains import Contained
+from reusewatch.detector.thresholds import PAPER_PAGES
 from tests.experiments.curves import (
     Case,
     Figures,

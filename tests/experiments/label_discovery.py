@@ -16,10 +16,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.chunks import Chunks
-from detector.discovery import Discovery, Occurrences
-from detector.exact_counts import ExactCounts
-from detector.ragged import Ragged
+from reusewatch.detector.discovery.offline import ExactCounts
+from reusewatch.detector.discovery.online import Discovery, Occurrences
+from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.sketching.chunks import Chunks
 from tests.experiments.corpus import SCHEME, UNITS, Corpus, Unit, chunks_of, corpus
 from tests.experiments.datasets import stop_chunks
 from tests.experiments.report import Experiment, Panel, Row, Series, plot

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.ragged import Ragged, page_offsets
+from reusewatch.detector.ragged import Ragged, page_offsets
 
 Mutation = Callable[[Ragged, int, np.random.Generator], Ragged]
 

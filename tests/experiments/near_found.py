@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.policy import B_SIMILAR, C_SIMILAR, COMBINED_C, Policy
-from detector.shingles import NO_SUPERSHINGLE
+from reusewatch.detector.sketching.shingles import NO_SUPERSHINGLE
+from reusewatch.detector.window.policy import B_SIMILAR, C_SIMILAR, COMBINED_C, Policy
 from tests.experiments.near_world import World
 
 _ROWS = 64

@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.batches import text_of
-from detector.fingerprint import Document, fingerprints, tokens_of
-from detector.policy import Policy, sample_of
-from detector.scan import Source, scan_batch
-from detector.shingles import SHINGLE_K, b_similarity, phrases, resemblance
-from detector.simhash import c_similarity
-from detector.sketches import Sketches
+from reusewatch.detector.scanning.scan import Source, scan_batch
+from reusewatch.detector.sketching.fingerprint import Document, fingerprints, tokens_of
+from reusewatch.detector.sketching.shingles import SHINGLE_K, b_similarity, phrases, resemblance
+from reusewatch.detector.sketching.simhash import c_similarity
+from reusewatch.detector.sketching.sketches import Sketches
+from reusewatch.detector.sketching.tokens import text_of
+from reusewatch.detector.window.policy import Policy, sample_of
 from tests.experiments.near_packages import (
     POSTGRES_13,
     POSTGRES_15,

@@ -20,14 +20,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from crawler.demo.prose import paragraph, title
-from detector.batches import text_of
-from detector.fingerprint import Document, fingerprints, tokens_of
-from detector.hashing import HashScheme
-from detector.policy import sample_of
-from detector.ragged import Ragged
-from detector.scan import Source, scan_batch
-from detector.simhash import simhashes
+from reusewatch.crawler.demo.prose import paragraph, title
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.scanning.scan import Source, scan_batch
+from reusewatch.detector.sketching.fingerprint import Document, fingerprints, tokens_of
+from reusewatch.detector.sketching.simhash import simhashes
+from reusewatch.detector.sketching.tokens import text_of
+from reusewatch.detector.window.policy import sample_of
 from tests.experiments import near_templates
 from tests.experiments.near_packages import JAVA_17, POSTGRES_15, PYTHON_311, pages
 from tests.experiments.near_templates import words_of

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.fingerprint import Document, fingerprints
-from detector.mwo_index import Bounds, MwoIndex, Search
-from detector.overlap import decide
-from detector.ragged import Ragged
-from detector.sliding import WEB_BEGINS_US
-from detector.weighted_pages import WeightedPages
+from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.similar.index import Bounds, MwoIndex, Search
+from reusewatch.detector.similar.overlap import decide
+from reusewatch.detector.similar.weighted_pages import WeightedPages
+from reusewatch.detector.sketching.fingerprint import Document, fingerprints
+from reusewatch.detector.window.adding import WEB_BEGINS_US
 from tests.experiments.corpus import SCHEME, Corpus
 from tests.experiments.planted_versions import Cut, Version, versions
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from detector.mwo_index import MwoIndex
+from reusewatch.detector.similar.index import MwoIndex
 from tests.experiments.corpus import corpus
 from tests.experiments.planted_versions import Version
 from tests.experiments.report import Experiment, Panel, Row, Series, plot, say, write_table

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detector.fingerprint import Document, fingerprints
-from detector.ragged import Ragged
+from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.sketching.fingerprint import Document, fingerprints
 from tests.experiments import (
     __main__,
     label_detection_neighborhoods,

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detector.mwo_index import MwoIndex
-from detector.overlap import least
+from reusewatch.detector.similar.index import MwoIndex
+from reusewatch.detector.similar.overlap import least
 from tests.experiments import similar_table4
 from tests.experiments.corpus import corpus
 from tests.experiments.planted_versions import EDITS, LIMIT, SERVED, Cut, distance, versions

@@ -15,17 +15,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import atheris  # type: ignore[import-not-found]
 
-from detector.fields import ALONE
-from detector.hashing import PUBLIC_KEY
-from detector.scan import ScanLimits, scan
-from detector.scanning.mixing import word_hash
+from reusewatch.detector.fields import ALONE
+from reusewatch.detector.hashing import PUBLIC_KEY
+from reusewatch.detector.scanning.mixing import word_hash
+from reusewatch.detector.scanning.scan import ScanLimits, scan
 
 # What is imported by now is not instrumented: numba could not compile it.
-with atheris.instrument_imports(include=["detector.readable"]):
-    from detector.readable import Readable
+with atheris.instrument_imports(include=["reusewatch.detector.scanning.readable"]):
+    from reusewatch.detector.scanning.readable import Readable
 
-from tests.detector.make_unicode_tables import kind_of
-from tests.detector.test_hostile_pages import check
+from tests.detector.scanning.make_unicode_tables import kind_of
+from tests.detector.scanning.test_hostile_pages import check
 
 
 def once(data: bytes) -> None:

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from streams.bus import (
+from reusewatch.streams.bus import (
     BEGINNING,
     Message,
     Offsets,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from streams.bus import Inlet, Message, Outgoing, Partition
+from reusewatch.streams.bus import Inlet, Message, Outgoing, Partition
 
 PATIENCE = 60.0
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from streams import topics
-from streams.bus import BEGINNING, Bus, Outgoing, Partition, TooLarge
-from streams.kafka import KafkaBus, KafkaConfig
+from reusewatch.streams import topics
+from reusewatch.streams.bus import BEGINNING, Bus, Outgoing, Partition, TooLarge
+from reusewatch.streams.kafka import KafkaBus, KafkaConfig
 from tests.streams.reading import ends, in_order, numbered, numbers, poll_until, take
 
 MakeBus = Callable[[], Bus]
@@ -31,7 +31,7 @@ def make_kafka_bus(kafka_config: KafkaConfig) -> MakeBus:
 
 @pytest.fixture
 def make_local_bus(tmp_path: Path) -> MakeBus:
-    from streams.local import LocalBus
+    from reusewatch.streams.local import LocalBus
 
     return lambda: LocalBus(tmp_path)
 

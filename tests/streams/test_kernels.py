@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-import detector
-from streams import doctor, kernels
+from reusewatch import detector
+from reusewatch.streams import kernels
+from reusewatch.streams.verbs import doctor
 
 ROOT = Path(next(iter(detector.__path__)))
 # Compiled for those alone who compare with the papers' ways, or ask without adding.
-_RARE = {"detector.matching", "detector.mwo_paper"}
+_RARE = {"reusewatch.detector.window.asking", "tests.detector.similar.paper_filters"}
 
 
 def _loaded(modules: str) -> set[str]:
@@ -26,7 +27,7 @@ def _loaded(modules: str) -> set[str]:
 
 
 def test_every_kernel_is_compiled_ahead_of_its_use() -> None:
-    ahead = ", ".join((*kernels.MODULES, kernels.QUESTIONS, "detector.scan"))
+    ahead = ", ".join((*kernels.MODULES, kernels.QUESTIONS, "reusewatch.detector.scanning.scan"))
     with_kernels = {
         f"detector.{path.stem}" for path in ROOT.glob("*.py") if "\n@kernel(" in path.read_text()
     }
@@ -34,7 +35,15 @@ def test_every_kernel_is_compiled_ahead_of_its_use() -> None:
 
 
 def test_the_first_run_does_not_compile_what_only_questions_need() -> None:
-    loaded = _loaded(", ".join(("streams.similarity", "streams.topology", *kernels.MODULES)))
+    loaded = _loaded(
+        ", ".join(
+            (
+                "reusewatch.streams.stages.similarity",
+                "reusewatch.streams.running.topology",
+                *kernels.MODULES,
+            )
+        )
+    )
     assert not {kernels.QUESTIONS, *_RARE} & loaded
 
 

@@ -12,7 +12,7 @@ from subprocess import run
 import pytest
 from numba.core.caching import UserProvidedCacheLocator
 
-from streams import kernels
+from reusewatch.streams import kernels
 from tests.command import COMMAND, ROOT, Done, environment
 
 PACKAGES = ("crawler", "detector", "streams")
@@ -29,7 +29,7 @@ class Installation:
         (self._beside / "page.html").write_text(PAGE)
         for name in PACKAGES:
             ignored = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / name, self.root / name, ignore=ignored)
+            shutil.copytree(ROOT / name, self.root / "reusewatch" / name, ignore=ignored)
         self._allow(0o555)
 
     def _allow(self, mode: int) -> None:
@@ -66,7 +66,7 @@ class Installation:
         kept = kernels.directory()
         assert kept is not None
         for source in {path.parent for path in (ROOT / "detector").rglob("*.py")}:
-            target = self.root / source.relative_to(ROOT)
+            target = self.root / "reusewatch" / source.relative_to(ROOT)
             if (compiled := kept / _subpath(source)).exists():
                 shutil.copytree(compiled, where / _subpath(target))
         (where / "compiled").touch()
@@ -206,7 +206,8 @@ def test_a_given_directory_keeps_what_fits_apart(
 
 
 def test_no_command_loads_kernels_before_their_place_is_known(tmp_path: Path) -> None:
-    told = "import sys; import crawler.cli, streams.topology; print('numba' in sys.modules)"
+    modules = "reusewatch.crawler.cli, reusewatch.streams.running.topology"
+    told = f"import sys; import {modules}; print('numba' in sys.modules)"
     loaded = [sys.executable, "-c", told]
     done = run(loaded, cwd=tmp_path, env=environment(), text=True, capture_output=True, check=True)
     assert done.stdout == "False\n"

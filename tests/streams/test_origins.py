@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.origins import NOWHERE, Origins
-from streams.records import Origin
+from reusewatch.streams.origins import NOWHERE, Origins
+from reusewatch.streams.records import Origin
 
 
 @given(st.lists(st.tuples(st.text(max_size=3), st.integers(0, (1 << 44) - 1))))

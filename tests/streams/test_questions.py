@@ -11,14 +11,14 @@ from urllib.request import urlopen
 
 import pytest
 
-from streams import topology
-from streams.asking import Ask
-from streams.bus import Unreachable
-from streams.indexing import IndexStage
-from streams.metrics import Health, Meters
-from streams.questions import BadQuestion, Desk, Parameters, Rows, Unanswered, number
-from streams.settings import Settings
-from streams.snapshot import Snapshots
+from reusewatch.streams.bus import Unreachable
+from reusewatch.streams.questions import BadQuestion, Desk, Parameters, Rows, Unanswered, number
+from reusewatch.streams.running import topology
+from reusewatch.streams.running.asking import Ask
+from reusewatch.streams.running.metrics import Health, Meters
+from reusewatch.streams.settings import Settings
+from reusewatch.streams.stages.indexing import IndexStage
+from reusewatch.streams.stages.snapshot import Snapshots
 from tests.pages import SCHEME
 
 
@@ -62,7 +62,7 @@ class Served:
 
 @pytest.fixture
 def stage(monkeypatch: pytest.MonkeyPatch) -> Counting:
-    from tests.streams.stages import NOW
+    from tests.streams.stages.making import NOW
 
     made = Counting(SCHEME, clock=lambda: NOW, max_pages=10)
     monkeypatch.setattr(topology, "STATEFUL", {"index": lambda settings, read_origin: made})

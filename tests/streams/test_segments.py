@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from streams.bus import BusBroken, PastRetention
-from streams.segments import Entry, LogReader, LogWriter, bases
+from reusewatch.streams.bus import BusBroken, PastRetention
+from reusewatch.streams.segments import Entry, LogReader, LogWriter, bases
 
 SMALL = 400
 

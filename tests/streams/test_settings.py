@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from streams.settings import SECRETS, Settings, SettingsError, resolve
+from reusewatch.streams.settings import SECRETS, Settings, SettingsError, resolve
 from tests.end_to_end.command import run
 
 SECRET = "0xfeedfacecafebeef"

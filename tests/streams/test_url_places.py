@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detector.errors import BadPage
-from detector.hashing import HashScheme
-from streams.urls import _split, _split_any, place
+from reusewatch.detector.errors import BadPage
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.urls import _split, _split_any, place
 
 # What URLs are made of, and what goes wrong in them.
 _PIECES = st.sampled_from(

@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from detector.errors import BadPage, SchemeMismatch
-from detector.fingerprint import Document, fingerprints
-from detector.hashing import HashScheme
-from streams import schemas, topics, wire
-from streams.blocks import (
+from reusewatch.detector.errors import BadPage, SchemeMismatch
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.sketching.fingerprint import Document, fingerprints
+from reusewatch.streams import topics, wire
+from reusewatch.streams.blocks.block import (
     PAGE_FIELDS,
     PAGES_HEADER,
     block_messages,
@@ -29,8 +29,9 @@ from streams.blocks import (
     read_block,
     read_pages,
 )
-from streams.bus import Message, Outgoing, Partition
-from streams.records import VERSIONS, Alert, DeadLetter, Label, Page, Record, Verdict
+from reusewatch.streams.bus import Message, Outgoing, Partition
+from reusewatch.streams.records import VERSIONS, Alert, DeadLetter, Label, Page, Record, Verdict
+from reusewatch.streams.verbs import schemas
 from tests import strategies
 
 SCHEME = HashScheme()

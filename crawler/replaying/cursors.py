@@ -1,0 +1,83 @@
+"""How far a replay came, so that an interrupted one goes on instead of beginning again.
+
+One small file a replay, replaced as a whole; what it says is safe is safe on the bus. A replay
+that ends removes its own: run again, it replays again.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+import xxhash
+
+from reusewatch.streams.bus import Unreachable
+
+DIRECTORY = "replays"
+
+
+class Tally(msgspec.Struct, kw_only=True):
+    """What a replay has seen so far."""
+
+    records: int = 0
+    pages: int = 0
+    skipped: dict[str, int] = {}
+    damaged: dict[str, int] = {}
+    dead_letters: int = 0
+    alerts: int | None = 0
+    unverified: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+
+
+class Cursor(msgspec.Struct, kw_only=True):
+    """Where in its sources a replay stands: those done, and the offset in the one under way."""
+
+    done: list[str] = []
+    # Sizes when they were read: an archive that has changed since begins again.
+    sizes: dict[str, int] = {}
+    source: str | None = None
+    offset: int = 0
+    tally: Tally = msgspec.field(default_factory=Tally)
+
+
+class Cursors:
+    """The cursors of a state directory, by the bus and by what is replayed onto it."""
+
+    def __init__(self, directory: Path, bus: str = "") -> None:
+        self._directory = directory / DIRECTORY
+        self._bus = bus
+
+    def load(self, job: str) -> Cursor | None:
+        """Where the replay stopped, if it was interrupted."""
+        try:
+            return msgspec.json.decode(self._path(job).read_bytes(), type=Cursor)
+        except (FileNotFoundError, msgspec.MsgspecError):
+            return None  # without it a replay begins again, which only costs time
+
+    def save(self, job: str, cursor: Cursor) -> None:
+        """Everything before the cursor is safe."""
+        path = self._path(job)
+        partial = path.with_suffix(".partial")
+        try:
+            self._directory.mkdir(parents=True, exist_ok=True)
+            with partial.open("wb") as file:
+                file.write(msgspec.json.encode(cursor))
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(path)
+        except OSError as error:
+            raise Unreachable(
+                f"{path} cannot be written: {error.strerror}: mend that and run it again; it goes "
+                "on where it was last written"
+            ) from error
+
+    def clear(self, job: str) -> None:
+        """The replay is through."""
+        self._path(job).unlink(missing_ok=True)
+
+    def _path(self, job: str) -> Path:
+        # Not one file for all: two replays that end together would undo each other's writing.
+        name = xxhash.xxh3_64_hexdigest(f"{self._bus}\n{job}".encode())
+        return self._directory / f"{name}.json"

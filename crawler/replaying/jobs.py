@@ -1,0 +1,162 @@
+"""What one replay reads: archives, trees of pages, and directories that a crawl still fills."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from reusewatch.crawler.archives.reading import STDIN
+from reusewatch.crawler.errors import SourceError
+from reusewatch.crawler.pages.found import Found, Limits
+from reusewatch.crawler.replaying.sources import Source, expand, follow, tree_pages
+from reusewatch.detector.hashing import HashScheme
+
+Idle = Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How everything of a job is read."""
+
+    scheme: HashScheme
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """An archive of the job."""
+
+    source: Source
+    reader: Reader
+
+    @property
+    def name(self) -> str:
+        """Its path."""
+        return self.source.name
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return self.source.size or 0
+
+    def read(self, start: int) -> Iterator[Found]:
+        """Its records."""
+        return self.source.read(
+            scheme=self.reader.scheme, limits=self.reader.limits, start=start, clock=now
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A directory of saved HTML, served as a URL."""
+
+    directory: str
+    url: str
+    reader: Reader
+
+    @property
+    def name(self) -> str:
+        """Directory and URL."""
+        return f"{self.directory}={self.url}"
+
+    @property
+    def size(self) -> int:
+        """Nobody knows before it is read."""
+        return 0
+
+    def read(self, start: int) -> Iterator[Found]:
+        """Its pages."""
+        return tree_pages(
+            self.directory, self.url, scheme=self.reader.scheme, limits=self.reader.limits,
+            start=start, clock=now,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is replayed. `name` is how an interrupted replay is known again."""
+
+    archives: tuple[Archive | Tree, ...]
+    followed: str | None
+    settle_seconds: float
+    reader: Reader
+    stop: threading.Event
+
+    @property
+    def name(self) -> str:
+        """All that was named."""
+        names = [source.name for source in self.archives]
+        return "\n".join([*names, f"follow {self.followed}"] if self.followed else names)
+
+    @property
+    def endless(self) -> bool:
+        """Whether it ends by being stopped only."""
+        return self.followed is not None
+
+    @property
+    def resumable(self) -> bool:
+        """Whether what was read can be read again."""
+        return all(source.name != STDIN for source in self.archives)
+
+    def sources(self, idle: Idle) -> Iterator[Archive | Tree]:
+        """One after the other; `idle` is called while a followed crawl has finished nothing."""
+
+        def wait(seconds: float) -> None:
+            idle()
+            self.stop.wait(seconds)
+
+        yield from self.archives
+        if self.followed is not None:
+            found = follow(
+                self.followed,
+                stop=self.stop.is_set,
+                settle_seconds=self.settle_seconds,
+                wait=wait,
+            )
+            for source in found:
+                yield Archive(source, self.reader)
+
+
+def job_of(
+    paths: Sequence[str],
+    trees: Sequence[str],
+    followed: Path | None,
+    *,
+    reader: Reader,
+    settle_seconds: float,
+    stop: threading.Event,
+) -> Job:
+    """The job that a command line names. Raises SourceError for what is not there."""
+    if not paths and not trees and followed is None:
+        raise SourceError("name archives, directories or globs, or give --tree or --follow")
+    archives = [Archive(source, reader) for source in expand([_absolute(path) for path in paths])]
+    return Job(
+        (*archives, *(_tree(text, reader) for text in trees)),
+        None if followed is None else os.path.abspath(followed),
+        settle_seconds,
+        reader,
+        stop,
+    )
+
+
+def _absolute(path: str) -> str:
+    # Workers elsewhere on the machine read large pages again by this name.
+    return path if path == STDIN else os.path.abspath(path)
+
+
+def _tree(text: str, reader: Reader) -> Tree:
+    directory, equals, url = text.partition("=")
+    if not equals or not url.startswith(("http://", "https://")):
+        raise SourceError(f"--tree {text}: DIR=URL is expected, such as site/=https://example.org/")
+    if not os.path.isdir(directory):
+        raise SourceError(f"--tree {text}: there is no directory {directory}")
+    return Tree(os.path.abspath(directory), url, reader)
+
+
+def now() -> datetime:
+    """The time of a dead letter."""
+    return datetime.now(UTC)

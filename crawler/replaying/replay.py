@@ -1,0 +1,144 @@
+"""Replay: archives onto the bus, with progress, checkpoints, and going on after an interruption.
+
+A checkpoint is: everything read so far is safe on the bus, then the cursor says so. What was read
+after the last one is read again; ids are made of content, so nothing is found twice.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from reusewatch.crawler.pages.found import Found
+from reusewatch.crawler.replaying.cursors import Cursor, Cursors
+from reusewatch.crawler.replaying.jobs import Archive, Job, Tree
+from reusewatch.streams.running.sinks import PageSink
+
+
+class Interrupted(Exception):
+    """Told to stop before the end; what was read is safe, and running it again goes on."""
+
+
+class Progress(Protocol):
+    """Who is told how far it is."""
+
+    def begin(self, name: str, size: int) -> None:
+        """A source is opened."""
+
+    def at(self, cursor: Cursor, position: int) -> None:
+        """So much of it was read."""
+
+
+class Replay:
+    """One run over the sources of a job."""
+
+    def __init__(
+        self,
+        sink: PageSink,
+        cursors: Cursors,
+        *,
+        stop: threading.Event,
+        progress: Progress,
+        checkpoint_seconds: float,
+    ) -> None:
+        self._sink = sink
+        self._cursors = cursors
+        self._stop = stop
+        self._progress = progress
+        self._checkpoint_seconds = checkpoint_seconds
+        self._began = self._checkpoint_at = time.monotonic()
+
+    def run(self, job: Job) -> Cursor:
+        """Replay everything, or go on where an earlier run was interrupted."""
+        cursor = (self._cursors.load(job.name) if job.resumable else None) or Cursor()
+        base = (cursor.tally.seconds, cursor.tally.dead_letters, cursor.tally.alerts or 0)
+
+        def settle() -> None:
+            self._sink.checkpoint()
+            self._count(cursor, base)
+            if job.resumable:
+                self._cursors.save(job.name, cursor)
+            self._checkpoint_at = time.monotonic()
+
+        done = set(cursor.done)
+        for source in job.sources(idle=settle):
+            if source.name in done and cursor.sizes[source.name] == source.size:
+                continue
+            self._read(source, cursor, settle)
+        settle()
+        if job.endless:
+            raise Interrupted(job.followed)
+        self._cursors.clear(job.name)
+        return cursor
+
+    def _read(self, source: Archive | Tree, cursor: Cursor, settle: Callable[[], None]) -> None:
+        unchanged = cursor.source == source.name and cursor.sizes.get(source.name) == source.size
+        start = cursor.offset if unchanged else 0
+        cursor.source, cursor.offset = source.name, start
+        cursor.sizes[source.name] = source.size
+        self._progress.begin(source.name, source.size)
+        position = start
+        for found in source.read(start):
+            self._take(found, cursor)
+            cursor.tally.bytes += _bytes(source, found, position)
+            position = found.position
+            if self._stop.is_set():
+                settle()
+                raise Interrupted(source.name)
+            if time.monotonic() - self._checkpoint_at >= self._checkpoint_seconds:
+                settle()
+            self._progress.at(cursor, position)
+        cursor.done.append(source.name)
+        cursor.source, cursor.offset = None, 0
+
+    def _take(self, found: Found, cursor: Cursor) -> None:
+        tally = cursor.tally
+        tally.records += 1
+        tally.unverified += found.unverified
+        if found.page is not None:
+            tally.pages += 1
+            self._sink.put(found.page)
+        elif found.damage is not None:
+            _count_one(tally.damaged, found.damage.reason)
+            self._sink.bury(found.damage)
+        else:
+            _count_one(tally.skipped, found.skipped or "unknown")
+        cursor.offset = found.next_offset
+
+    def _count(self, cursor: Cursor, base: tuple[float, int, int]) -> None:
+        seconds, dead, alerts = base
+        cursor.tally.seconds = seconds + time.monotonic() - self._began
+        cursor.tally.dead_letters = dead + self._sink.dead.total()
+        known = self._sink.alerts
+        cursor.tally.alerts = None if known is None else alerts + known
+
+
+def _bytes(source: Archive | Tree, found: Found, position: int) -> int:
+    """How much was read for a record: a tree's positions are numbers of files."""
+    if isinstance(source, Tree):
+        return len(found.page.body) if found.page else 0
+    return max(found.position - position, 0)
+
+
+def _count_one(counts: dict[str, int], name: str) -> None:
+    counts[name] = counts.get(name, 0) + 1
+
+
+def summary(cursor: Cursor) -> dict[str, Any]:
+    """What a replay says at its end."""
+    tally = cursor.tally
+    return {
+        "records": tally.records,
+        "pages": tally.pages,
+        "skipped": dict(sorted(tally.skipped.items())),
+        "damaged": sum(tally.damaged.values()),
+        "damaged_by_reason": dict(sorted(tally.damaged.items())),
+        "dead_letters": tally.dead_letters,
+        "alerts": tally.alerts,
+        "unverified_digests": tally.unverified,
+        "bytes": tally.bytes,
+        "archives": len(cursor.done),
+        "seconds": round(tally.seconds, 3),
+    }

@@ -1,0 +1,124 @@
+"""A directory of saved HTML as the site that it was: files become pages of a base URL.
+
+`index.html` is the directory itself; names are percent-encoded; a page counts as fetched when
+its file was last written.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import quote
+
+from reusewatch.crawler.errors import OriginLost, SourceError
+from reusewatch.crawler.pages.found import DEFAULT_LIMITS, Found, Limits, Reading
+from reusewatch.crawler.pages.page import page_from_response
+from reusewatch.detector.errors import BadPage
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.records import Origin, Page
+
+_TYPES = {
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".xhtml": "application/xhtml+xml",
+    ".xht": "application/xhtml+xml",
+    ".txt": "text/plain",
+    "": "",
+}
+_INDEX = frozenset({"index.html", "index.htm"})
+# `tree:URL#PATH`: a URL made here holds no #, since names are percent-encoded.
+_MARK = "tree:"
+
+
+def tree_pages(
+    directory: str,
+    base_url: str,
+    *,
+    scheme: HashScheme,
+    limits: Limits = DEFAULT_LIMITS,
+    start: int = 0,
+    clock: Callable[[], datetime],
+) -> Iterator[Found]:
+    """The pages of a directory, by name. An offset is the number of a file among all files.
+
+    Raises SourceError if there is no such directory.
+    """
+    if not os.path.isdir(directory):
+        raise SourceError(f"{directory} is no directory; --tree takes DIR=URL")
+    if "#" in base_url:
+        raise SourceError(f"{base_url} has a fragment; --tree takes DIR=URL with a plain URL")
+    for number, path in enumerate(_files(Path(directory))):
+        if number >= start:
+            url = url_of(path.relative_to(directory), base_url)
+            reading = Reading(f"{_MARK}{url}#{path}", scheme, limits, clock)
+            yield _found(path, url, number, reading)
+
+
+def _files(directory: Path) -> list[Path]:
+    found = [Path(at) / name for at, _, names in os.walk(directory) for name in names]
+    # A pipe would be waited for; a socket or a device is no page either.
+    return sorted((path for path in found if path.is_file()), key=lambda path: path.parts)
+
+
+def url_of(relative: Path, base_url: str) -> str:
+    """The URL of a file in a tree.
+
+    >>> url_of(Path("a b/index.html"), "http://example.org")
+    'http://example.org/a%20b/'
+    """
+    *folders, name = relative.parts
+    parts = [quote(os.fsencode(part)) for part in folders]
+    parts.append("" if name.lower() in _INDEX else quote(os.fsencode(name)))
+    return base_url.rstrip("/") + "/" + "/".join(parts)
+
+
+def _found(path: Path, url: str, number: int, reading: Reading) -> Found:
+    try:
+        page = _page(path, url, reading.scheme, reading.limits, reading.origin(number))
+    except OSError as error:
+        reason, detail = "unreadable", f"{path}: {error.strerror or error}"
+        return reading.damage(reason, detail, number, number + 1, url)
+    except BadPage as bad:
+        return reading.damage(bad.reason, bad.detail, number, number + 1, url)
+    if page is None:
+        return reading.skip("content-type", number, number + 1)
+    return reading.page(page, number + 1)
+
+
+def _page(path: Path, url: str, scheme: HashScheme, limits: Limits, origin: Origin) -> Page | None:
+    content_type = _TYPES.get(path.suffix.lower())
+    if content_type is None:
+        return None
+    with path.open("rb") as file:
+        # One byte more tells a file that was cut from one that just fits.
+        body = file.read(limits.max_body_bytes + 1)
+        fetched_at = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
+    return page_from_response(
+        url,
+        fetched_at=fetched_at,
+        status=None,
+        content_type=content_type,
+        body=body,
+        origin=origin,
+        scheme=scheme,
+        limits=limits,
+    )
+
+
+def is_tree_origin(source: str) -> bool:
+    """Whether a page came from a tree."""
+    return source.startswith(_MARK) and "#" in source
+
+
+def tree_page_again(origin: Origin, *, scheme: HashScheme, limits: Limits) -> Page:
+    """A tree's page, read again. Raises OriginLost if its file is gone or no page any more."""
+    url, _, path = origin.source.removeprefix(_MARK).partition("#")
+    try:
+        page = _page(Path(path), url, scheme, limits, origin)
+    except (OSError, BadPage) as error:
+        raise OriginLost(f"{path} cannot be read again: {error}") from error
+    if page is None:
+        raise OriginLost(f"{path} is no page any more")
+    return page

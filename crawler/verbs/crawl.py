@@ -1,0 +1,165 @@
+"""The verb `crawl`: a small polite crawl onto the bus, for those who have no Scrapy project."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+import typer
+
+from reusewatch.crawler.errors import SourceError
+from reusewatch.detector.errors import BadPage
+from reusewatch.streams.console import fail, print_json, print_line, say
+from reusewatch.streams.settings import Settings
+from reusewatch.streams.signals import stopping
+from reusewatch.streams.urls import place
+from reusewatch.streams.verbs.options import (
+    BusOption,
+    ConfigOption,
+    DeadLetterLimitOption,
+    JsonOption,
+    PrefixOption,
+    WorkersOption,
+    settings,
+)
+
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+_LINE_SECONDS = 10.0
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command(
+        "crawl",
+        help="Crawl sites onto the bus; robots.txt is obeyed. For crawls of your own there is the "
+        "Scrapy add-on.\n\nExample: reusewatch crawl https://example.org/ --limit-pages 100",
+    )(crawl)
+
+
+def crawl(
+    urls: Annotated[list[str], typer.Argument(metavar="URL…")],
+    limit_pages: Annotated[
+        int | None, typer.Option("--limit-pages", metavar="N", min=1, help="At most so many pages.")
+    ] = None,
+    depth: Annotated[
+        int | None,
+        typer.Option("--depth", metavar="N", min=0, help="So many links deep."),
+    ] = None,
+    other_sites: Annotated[
+        bool, typer.Option("--other-sites", help="Follow links to other sites, too.")
+    ] = False,
+    delay: Annotated[
+        float,
+        typer.Option("--delay", metavar="SECONDS", min=0, help="Between requests to a host."),
+    ] = 1.0,
+    user_agent: Annotated[
+        str | None, typer.Option("--user-agent", metavar="TEXT", help="Who sites are told it is.")
+    ] = None,
+    allow_private: Annotated[
+        bool,
+        typer.Option("--allow-private", help="Also this machine and its network."),
+    ] = False,
+    allow_network: Annotated[
+        list[str] | None,
+        typer.Option("--allow-network", metavar="NET", help="Also this network: 10.1.0.0/16."),
+    ] = None,
+    log_level: Annotated[
+        str, typer.Option("--log-level", metavar="LEVEL", help="Of Scrapy's log, on stderr.")
+    ] = "WARNING",
+    workers: WorkersOption = None,
+    bus: BusOption = None,
+    topic_prefix: PrefixOption = None,
+    dead_letter_limit: DeadLetterLimitOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Crawl sites."""
+    from reusewatch.crawler.live.guard import EVERYWHERE
+    from reusewatch.crawler.live.manners import Plan
+    from reusewatch.crawler.live.running import run_crawl
+
+    flags = {
+        "bus": bus, "topic_prefix": topic_prefix, "workers": workers,
+        "dead_letter_limit": dead_letter_limit,
+    }  # fmt: skip
+    found = settings(config, **flags)
+    networks = EVERYWHERE if allow_private else tuple(allow_network or ())
+    _check(urls, networks, found)
+    if log_level.upper() not in _LEVELS:
+        fail(f"--log-level {log_level}: there is {', '.join(_LEVELS)}", 2)
+    plan = Plan(
+        tuple(urls), limit_pages, depth, other_sites, delay, user_agent, networks, log_level.upper()
+    )
+    with stopping() as stop:
+        outcome = run_crawl(plan, found, _as_scrapy(flags, config), stop=stop, progress=_progress())
+    _show(outcome.summary, json=json)
+    for url, reason in outcome.not_fetched.items():
+        say(f"reusewatch: {url} was not fetched: {reason}")
+    if stop.interrupted:
+        say("interrupted; all before it is safe")
+        raise typer.Exit(130)
+    if dead := outcome.summary["dead_letters"]:
+        say(f"{dead} responses are in the dead letters: see `reusewatch dead-letters`")
+    if dead or outcome.not_fetched:
+        raise typer.Exit(1)
+
+
+def _check(urls: list[str], networks: tuple[str, ...], found: Settings) -> None:
+    """Raise SourceError, or end with code 2, for what can be told to be wrong beforehand."""
+    from reusewatch.crawler.live.guard import Fence, literal
+
+    try:
+        fence = Fence.of(networks)
+    except ValueError as error:
+        fail(f"--allow-network: {error}", 2)
+    for url in urls:
+        try:
+            place(url, found.scheme)
+        except BadPage as error:
+            raise SourceError(f"{url}: {error.detail}; a URL begins with https://") from error
+        address = literal(urlsplit(url).hostname or "")
+        if address is not None and not fence.lets(address):
+            raise SourceError(
+                f"{url} is on this machine or its network: --allow-private to crawl it, "
+                f"--allow-network {address} to open no more than that"
+            )
+
+
+def _as_scrapy(flags: Mapping[str, Any], config: Path | None) -> dict[str, Any]:
+    """The flags by the names that the add-on reads."""
+    given = {**flags, "config": config and str(config)}
+    return {f"REUSEWATCH_{name.upper()}": value for name, value in given.items() if value}
+
+
+def _progress() -> Callable[[Mapping[str, Any]], None]:
+    """A line now and then, on stderr; more often at a terminal."""
+    terminal = sys.stderr.isatty()
+    next_at = time.monotonic() + (1.0 if terminal else _LINE_SECONDS)
+
+    def progress(figures: Mapping[str, Any]) -> None:
+        nonlocal next_at
+        if time.monotonic() < next_at:
+            return
+        next_at = time.monotonic() + (1.0 if terminal else _LINE_SECONDS)
+        text = f"{figures['responses']} responses, {figures['pages']} pages"
+        if figures["alerts"] is not None:
+            text += f", {figures['alerts']} alerts"
+        say(text)
+
+    return progress
+
+
+def _show(summary: Mapping[str, Any], *, json: bool) -> None:
+    if json:
+        print_json(summary)
+        return
+    for name, value in summary.items():
+        if isinstance(value, dict):
+            text = ", ".join(f"{count} {kind}" for kind, count in value.items()) or "-"
+        else:
+            text = "-" if value is None else f"{value:,}"
+        print_line(f"{name.replace('_', ' '):19} {text}")

@@ -1,0 +1,140 @@
+"""The verb `fingerprint`: what is known of pages in files or archives, for people and scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reusewatch.crawler.archives.magic import binary
+from reusewatch.crawler.archives.reading import read_archive
+from reusewatch.crawler.errors import SourceError
+from reusewatch.crawler.pages.charsets import charset_of
+from reusewatch.crawler.pages.page import looks_like_html
+from reusewatch.crawler.replaying.jobs import now
+from reusewatch.crawler.replaying.sources import expand, is_archive
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams import kernels
+from reusewatch.streams.console import fail, harmless, print_json, print_line
+from reusewatch.streams.urls import place
+from reusewatch.streams.verbs.options import ConfigOption, JsonOption, settings
+
+if TYPE_CHECKING:
+    from reusewatch.detector.sketching.fingerprint import Document
+    from reusewatch.streams.verbs.fingerprint_view import FingerprintView
+
+_PLAIN = (".txt", ".text", ".md")
+_TERMS = 12
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command(
+        "fingerprint",
+        help="Everything that is known of a page: words, blocks, links, all sketches.\n\n"
+        "Example: reusewatch fingerprint page.html\n\n"
+        "Example: reusewatch fingerprint crawl.warc.gz --url https://example.org/ --json",
+    )(fingerprint)
+
+
+def fingerprint(
+    paths: Annotated[list[str], typer.Argument(metavar="FILE…", help="Pages, or archives.")],
+    url: Annotated[
+        str | None,
+        typer.Option("--url", metavar="URL", help="The page in an archive; where a file stood."),
+    ] = None,
+    words: Annotated[bool, typer.Option("--words", help="The words, in order.")] = False,
+    chunks: Annotated[
+        str | None,
+        typer.Option(metavar="text|raw", help="Paragraphs' words, or bytes between their tags."),
+    ] = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show fingerprints."""
+    found = settings(config, chunks=chunks)
+    scheme = found.scheme
+    kernels.prepare(pages=True)
+    from reusewatch.streams.verbs.fingerprint_view import view_of
+
+    count = 0
+    for document in _documents(paths, url, scheme):
+        count += 1
+        view = view_of(document, scheme, words=words, chunks=found.chunks)
+        if json:
+            print_json(view)
+        else:
+            _print(view)
+    if not count:
+        fail(f"no page of {url} in {', '.join(paths)}" if url else "no page in these archives", 1)
+
+
+def _documents(paths: list[str], url: str | None, scheme: HashScheme) -> Iterator[Document]:
+    for path in paths:
+        if Path(path).is_file() and not is_archive(path):
+            yield document_of(Path(path), url, scheme)
+            continue
+        for source in expand([path]):
+            yield from _archived(source.name, url, scheme)
+
+
+def document_of(path: Path, url: str | None, scheme: HashScheme) -> Document:
+    """A file as a page, at this URL if it has one. SourceError where it cannot be read."""
+    from reusewatch.detector.sketching.fingerprint import Document
+
+    try:
+        body = path.read_bytes()
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
+    if kind := binary(body):
+        raise SourceError(f"{path} is {kind}, and no page: HTML or plain text is expected")
+    html = path.suffix.lower() not in _PLAIN and (
+        path.suffix.lower() != "" or looks_like_html(body)
+    )
+    charset, _ = charset_of(body, "text/html" if html else "text/plain")
+    if url is None:
+        return Document(body, path.resolve().as_uri(), charset=charset, html=html)
+    where = place(url, scheme)
+    return Document(body, url, where.host, where.site, charset, html)
+
+
+def _archived(name: str, url: str | None, scheme: HashScheme) -> Iterator[Document]:
+    from reusewatch.detector.sketching.fingerprint import Document
+
+    for found in read_archive(name, scheme=scheme, clock=now):
+        page = found.page
+        if page is None or page.revisit_of is not None or url not in (None, page.url):
+            continue
+        where = place(page.url, scheme)
+        html = page.content_type != "text/plain"
+        yield Document(
+            page.body, page.url, where.host, where.site, page.charset or "utf-8", html
+        )  # fmt: skip
+
+
+def _print(view: FingerprintView) -> None:
+    facts = {
+        "page": view.url,
+        "title": view.title or "-",
+        "charset": view.charset,
+        "words": f"{view.tokens:,}" + (" (cut at the limit)" if view.truncated else ""),
+        "file": view.file_hash,
+        "words as one": view.identity_hash,
+        "supershingles 5": " ".join(view.supershingles["k5"]),
+        "supershingles 8": " ".join(view.supershingles["k8"]),
+        "simhash": view.simhash,
+        "links": f"{len(view.links)}, {sum(not x.same_site for x in view.links)} off the site",
+        "heaviest terms": ", ".join(f"{x.term} {x.weight:g}" for x in view.terms[:_TERMS]) or "-",
+        "scheme": view.scheme,
+    }
+    for name, value in facts.items():
+        print_line(f"{name:16} {harmless(value)}")
+    if view.words is not None:
+        print_line(f"{'in order':16} {harmless(' '.join(view.words))}")
+    for block in view.blocks:
+        print_line(f"¶ {block.chunk} bytes {block.start}–{block.end}")
+        for line in block.text.splitlines():
+            print_line(f"  {harmless(line)}")
+    print_line()

@@ -1,0 +1,86 @@
+"""The verb `labels propose-stops`: what of the window may be stop chunks, with what it says."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from reusewatch.crawler.verbs.replay import origin_reader
+from reusewatch.detector.errors import BadPage
+from reusewatch.streams import kernels
+from reusewatch.streams.console import print_json, print_line, print_table, say
+from reusewatch.streams.records import Origin
+from reusewatch.streams.running.topology import open_bus, stop_list
+from reusewatch.streams.stages.fingerprinting import ReadOrigin
+from reusewatch.streams.verbs.labels import app
+from reusewatch.streams.verbs.options import (
+    BusOption,
+    ConfigOption,
+    JsonOption,
+    PrefixOption,
+    settings,
+)
+
+
+def register() -> None:
+    """Add the verb to those of `streams.verbs.labels`."""
+    app.command("propose-stops", help=_HELP)(propose_stops)
+
+
+_HELP = (
+    "Short chunks on many sites, from the fingerprints that the bus holds: read them, and name the "
+    "list that you keep with the setting stop_chunks.\n\n"
+    "Example: reusewatch labels propose-stops --min-sites 50 --toml > stops.toml"
+)
+
+
+def propose_stops(
+    min_sites: Annotated[
+        int, typer.Option("--min-sites", metavar="N", help="On so many sites at least.")
+    ] = 100,
+    max_length: Annotated[
+        int, typer.Option("--max-length", metavar="N", help="Of so many characters at most.")
+    ] = 200,
+    top: Annotated[int, typer.Option("--top", metavar="N")] = 100,
+    toml: Annotated[
+        bool, typer.Option("--toml", help="As a list that the setting stop_chunks takes.")
+    ] = False,
+    bus: BusOption = None,
+    topic_prefix: PrefixOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Propose stop chunks."""
+    found = settings(config, bus=bus, topic_prefix=topic_prefix)
+    opened = open_bus(found)
+    kernels.prepare(say)
+    from reusewatch.streams.labels.matching import all_stop_chunks
+    from reusewatch.streams.labels.proposing import as_list, stop_proposals
+
+    read = origin_reader(found)
+    known = all_stop_chunks(found.scheme, stop_list(found))
+    rows = list(
+        stop_proposals(
+            opened, found.scheme, known, min_sites=min_sites, max_length=max_length, limit=top,
+            read_text=lambda origin: _body(read, origin),
+        )
+    )  # fmt: skip
+    if not rows:
+        say(f"nothing on {found.bus} is short and on {min_sites} sites")
+    if toml:
+        print_line(as_list(rows))
+    elif json:
+        for row in rows:
+            print_json(row)
+    else:
+        columns = ("hash", "pages", "sites", "length", "text")
+        print_table(columns, [[row[name] for name in columns] for row in rows], fold=("text",))
+
+
+def _body(read: ReadOrigin, origin: Origin) -> tuple[bytes, str] | None:
+    try:
+        page = read(origin)
+    except (BadPage, OSError, ValueError):
+        return None
+    return page.body, page.charset or "utf-8"

@@ -1,0 +1,137 @@
+"""The verb `similar`: pages of the window that are like one (Das et al.), for people and scripts.
+
+The page is a file, standard input, or a URL of the window. What decided is told in words, where the
+asked page is at hand or can be read again.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reusewatch.crawler.pages.charsets import charset_of
+from reusewatch.crawler.pages.page import looks_like_html
+from reusewatch.crawler.verbs.fingerprint import document_of
+from reusewatch.detector.hashing import hex_of
+from reusewatch.streams import kernels
+from reusewatch.streams.console import at_terminal, fail, print_json, print_row, print_table, say
+from reusewatch.streams.running.asking import Ask
+from reusewatch.streams.verbs.clusters import AtOption
+from reusewatch.streams.verbs.options import (
+    BusOption,
+    ConfigOption,
+    JsonOption,
+    PrefixOption,
+    StateOption,
+    settings,
+)
+
+if TYPE_CHECKING:
+    from reusewatch.detector.hashing import HashScheme
+    from reusewatch.detector.sketching.fingerprint import Document
+
+_STDIN = "-"
+_SHOWN = 6
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command(
+        "similar",
+        help="Pages of the window like this one, the most alike first, with the words that "
+        "decided.\n\nExample: reusewatch similar page.html\n\n"
+        "Example: reusewatch similar https://example.org/ --threshold 0.7 --json",
+    )(similar)
+
+
+def similar(
+    page: Annotated[
+        str, typer.Argument(metavar="PAGE", help="A file, - for standard input, or a URL.")
+    ],
+    threshold: Annotated[
+        float, typer.Option("--threshold", metavar="T", help="Least weight overlapping.")
+    ] = 0.75,
+    top: Annotated[int, typer.Option("--top", metavar="N", help="So many.", min=1)] = 20,
+    at: AtOption = None,
+    bus: BusOption = None,
+    state: StateOption = None,
+    topic_prefix: PrefixOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show pages like a given one."""
+    found = settings(config, bus=bus, state=state, topic_prefix=topic_prefix)
+    asked = {"threshold": str(threshold), "top": str(top)}
+    kernels.prepare(say)
+    words: dict[str, str] = {}
+    if page.startswith(("http://", "https://")):
+        asked["url"] = page
+    else:
+        sketches, words = _sketched(_document(page, found.scheme), found.scheme)
+        if not sketches["terms"]:
+            fail(f"{page}: there is no text in it", 2)
+        asked |= sketches
+    (search,) = Ask(found, "index", at)("similar", asked).answers
+    _say_search(search, threshold)
+    for answer in search["answers"]:
+        for term in answer["terms"]:
+            term["word"] = words.get(term["term"])
+    if json:
+        for answer in search["answers"]:
+            print_json(answer)
+    elif at_terminal():
+        columns = ("MWO", "B", "C", "page, and below it the terms that decided")
+        print_table(columns, map(_row, search["answers"]), fold=columns[-1:])
+    else:
+        for answer in search["answers"]:
+            print_row((answer["url"], f"{answer['mwo']:.3f}", answer["b"], answer["c"]))
+
+
+def _document(page: str, scheme: HashScheme) -> Document:
+    if page != _STDIN:
+        return document_of(Path(page), None, scheme)
+    from reusewatch.detector.sketching.fingerprint import Document
+
+    body = sys.stdin.buffer.read()
+    html = looks_like_html(body)
+    charset, _ = charset_of(body, "text/html" if html else "text/plain")
+    return Document(body, charset=charset, html=html)
+
+
+def _sketched(document: Document, scheme: HashScheme) -> tuple[dict[str, str], dict[str, str]]:
+    """What a page is asked with, and its terms' words by their hashes."""
+    from reusewatch.detector.sketching.fingerprint import fingerprints
+    from reusewatch.detector.sketching.term_words import words_of
+
+    made = fingerprints([document], scheme).sketches
+    terms = made.terms.hashes[0].tolist()
+    numbers = {
+        "terms": terms,
+        "supershingles8": made.supershingles8[0].tolist(),
+        "simhash": made.simhash[0].tolist(),
+    }
+    asked = {name: ",".join(map(hex_of, column)) for name, column in numbers.items()}
+    asked["weights"] = ",".join(f"{weight:.9g}" for weight in made.terms.weights.tolist())
+    words = words_of(document, scheme, terms)
+    return asked, {hex_of(term): word for term, word in words.items()}
+
+
+def _say_search(search: dict[str, Any], threshold: float) -> None:
+    cut = search["unseen"] + search["cut"]
+    say(
+        f"{search['found']} of {search['pages']} pages reach {threshold:g}; compared: "
+        f"{search['mezzanine']} of {search['candidates']} candidates"
+        + (f"; {cut} were passed over, for they are too many: raise --threshold" if cut else "")
+    )
+
+
+def _row(answer: dict[str, Any]) -> tuple[object, ...]:
+    shown = ", ".join(
+        f"{term['word'] or term['term']} {term['weight']:.3f}/{term['other']:.3f}"
+        for term in answer["terms"][:_SHOWN]
+    )
+    b, c = (("-" if x is None else x) for x in (answer["b"], answer["c"]))
+    return f"{answer['mwo']:.3f}", b, c, (answer["url"], shown)

@@ -1,0 +1,6 @@
+"""How kernels become machine code, and where it is kept.
+
+`kernels` is the front door: `kernel` compiles what Python calls, `part` what only kernels call.
+`linking` and `by_address` teach numba two things that halve the time to compile; `cache` keeps
+the result on disk. Nothing here knows what a page is.
+"""

@@ -1,0 +1,199 @@
+"""Counting occurrences of hashes in bounded memory: a filter for singletons, counters behind it.
+
+About 40 % of the web's chunks occur once (Ardi, Heidemann 2014, §6.2). The first sighting of a hash
+only leaves a fingerprint of 4 bytes; from the second on, it has a counter that holds fingerprints
+of its pages, and its sites. Both are tables of small buckets: where one is full, the filter forgets
+any entry, the counters forget the one on fewest sites, of these the one on fewest pages: else the
+templates of a few large sites, each on thousands of their pages, would crowd out what goes around.
+
+Time goes by periods. A page or site that was not seen in this period nor in the one before does not
+count. Knows neither thresholds' meaning nor stop chunks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from reusewatch.detector.compiling.kernels import (
+    BYTES,
+    COUNTS,
+    OFFSETS,
+    OUT_COUNTS,
+    OUT_OFFSETS,
+    OUT_WORD_ROWS,
+    OUT_WORDS,
+    PAIR,
+    WORDS,
+    kernel,
+    mix,
+    part,
+    tuple_of,
+)
+
+FINGERPRINTS = 16  # in a bucket of the filter: a cache line
+COUNTERS = 8  # in a bucket of counters
+N_PAGES, OLD_PAGES, N_SITES, OLD_SITES, TOLD, START, END = range(7)
+TALLIES = 7
+COUNTED, FORGOTTEN, EVICTED = range(3)
+STATISTICS = 3
+
+OUT_COUNT_ROWS = types.Array(types.uint32, 2, "C")
+TABLE = tuple_of(OUT_WORDS, OUT_COUNT_ROWS, OUT_WORD_ROWS, OUT_COUNT_ROWS, OUT_WORDS)
+FOUND = tuple_of(OUT_WORDS, OUT_COUNT_ROWS, OUT_WORD_ROWS, OUT_WORDS)
+_SPANS = tuple_of(WORDS, WORDS, COUNTS, COUNTS)
+_FILTERS = tuple_of(OUT_COUNTS, OUT_COUNTS)
+_HALF = np.uint64(32)
+_ONE32 = np.uint32(1)
+
+
+@part(types.boolean(types.uint64, _FILTERS, OUT_OFFSETS))
+def _seen_before(key: Any, filters: Any, statistics: Any) -> Any:
+    """Whether a hash is in the filter; it is from now on."""
+    current, previous = filters
+    buckets = types.uint64(current.size // FINGERPRINTS)
+    mark = max(types.uint32(key), _ONE32)  # 0 is an empty place
+    start = types.int64((key >> _HALF) % buckets) * FINGERPRINTS
+    seen, empty = False, -1
+    for at in range(start, start + FINGERPRINTS):
+        if current[at] == mark:
+            return True
+        seen |= previous[at] == mark
+        if current[at] == 0:
+            empty = at
+    if empty < 0:
+        statistics[FORGOTTEN] += 1
+        empty = start + types.int64(mark % np.uint32(FINGERPRINTS))
+    current[empty] = mark
+    return seen
+
+
+@part(types.int64(OUT_COUNT_ROWS, types.int64, types.int64))
+def _worth(tallies: Any, row: Any, spread: Any) -> Any:
+    """What would be lost with a row: sites, as far as `spread` of them count, before pages."""
+    sites = min(types.int64(tallies[row, N_SITES]), spread)
+    return (sites << 32) + types.int64(tallies[row, N_PAGES])
+
+
+@kernel(types.int64(types.uint64, types.uint64, TABLE, types.int64))
+def row_of(value: Any, key: Any, table: Any, spread: Any) -> Any:
+    """The row of a hash. Without one, `spread` above 0 claims the row of least worth.
+
+    -1 without a claim. A row that is claimed has to be cleared; its key tells what it was.
+    """
+    keys, _, _, tallies, _ = table
+    start = types.int64(key % types.uint64(keys.size // COUNTERS)) * COUNTERS
+    for at in range(start, start + COUNTERS):
+        if keys[at] == value and tallies[at, N_PAGES]:
+            return at
+    if not spread:
+        return types.int64(-1)
+    least = start
+    for at in range(start + 1, start + COUNTERS):
+        if _worth(tallies, at, spread) < _worth(tallies, least, spread):
+            least = at
+    return least
+
+
+@part(types.void(types.uint32, OUT_COUNT_ROWS, OUT_COUNT_ROWS, types.int64))
+def _count_page(page: Any, pages: Any, tallies: Any, row: Any) -> None:
+    """Put a page among a row's: those of the period before stand first, `OLD_PAGES` of them."""
+    count, old = types.int64(tallies[row, N_PAGES]), types.int64(tallies[row, OLD_PAGES])
+    for at in range(count):
+        if pages[row, at] == page:
+            if at < old:  # seen again: no longer old
+                pages[row, at], pages[row, old - 1] = pages[row, old - 1], page
+                tallies[row, OLD_PAGES] = old - 1
+            return
+    if count < pages.shape[1]:
+        pages[row, count] = page
+        tallies[row, N_PAGES] = count + 1
+    elif old:  # full: a newer page stands for an older one
+        pages[row, old - 1] = page
+        tallies[row, OLD_PAGES] = old - 1
+
+
+@part(types.void(types.uint64, OUT_WORD_ROWS, OUT_COUNT_ROWS, types.int64))
+def _count_site(site: Any, sites: Any, tallies: Any, row: Any) -> None:
+    """As `_count_page`, of sites."""
+    count, old = types.int64(tallies[row, N_SITES]), types.int64(tallies[row, OLD_SITES])
+    for at in range(count):
+        if sites[row, at] == site:
+            if at < old:
+                sites[row, at], sites[row, old - 1] = sites[row, old - 1], site
+                tallies[row, OLD_SITES] = old - 1
+            return
+    if count < sites.shape[1]:
+        sites[row, count] = site
+        tallies[row, N_SITES] = count + 1
+    elif old:
+        sites[row, old - 1] = site
+        tallies[row, OLD_SITES] = old - 1
+
+
+@kernel(
+    types.int64(
+        WORDS, OFFSETS, BYTES, _SPANS, PAIR, _FILTERS, TABLE,
+        tuple_of(types.int64, types.int64), FOUND, OUT_OFFSETS,
+    )
+)  # fmt: skip
+def count_all(
+    hashes: Any, offsets: Any, skipped: Any, columns: Any, salts: Any, filters: Any, table: Any,
+    limits: Any, found: Any, statistics: Any,
+) -> Any:  # fmt: skip
+    """Count the hashes of many pages; how many rose above both limits and stand in `found`."""
+    page_ids, site_ids, starts, ends = columns
+    keys, pages, sites, tallies, samples = table
+    found_keys, found_tallies, found_sites, found_samples = found
+    told = 0
+    for page in range(offsets.size - 1):
+        page_mark = types.uint32(mix(page_ids[page] ^ salts[1]))
+        for at in range(offsets[page], offsets[page + 1]):
+            value = hashes[at]
+            key = mix(value ^ salts[0])
+            if skipped[at]:
+                continue
+            row = row_of(value, key, table, 0)
+            if row < 0:
+                if not _seen_before(key, filters, statistics):
+                    continue
+                row = row_of(value, key, table, limits[1])
+                statistics[EVICTED] += tallies[row, N_PAGES] > 0
+                keys[row], samples[row] = value, page_ids[page]
+                for tally in range(TALLIES):  # not by slices: see `batches`
+                    tallies[row, tally] = 0
+                tallies[row, START], tallies[row, END] = starts[at], ends[at]
+            statistics[COUNTED] += 1
+            _count_page(page_mark, pages, tallies, row)
+            _count_site(site_ids[page], sites, tallies, row)
+            if (
+                not tallies[row, TOLD]
+                and tallies[row, N_PAGES] > limits[0]
+                and tallies[row, N_SITES] >= limits[1]
+                and told < found_keys.size
+            ):
+                tallies[row, TOLD] = 1
+                found_keys[told], found_samples[told] = value, samples[row]
+                for tally in range(TALLIES):
+                    found_tallies[told, tally] = tallies[row, tally]
+                for place in range(sites.shape[1]):
+                    found_sites[told, place] = sites[row, place]
+                told += 1
+    return told
+
+
+@kernel(types.void(TABLE))
+def age(table: Any) -> None:
+    """A period ends: what was old leaves, the rest is old."""
+    _, pages, sites, tallies, _ = table
+    for row in range(tallies.shape[0]):
+        count, old = types.int64(tallies[row, N_PAGES]), types.int64(tallies[row, OLD_PAGES])
+        for at in range(old, count):
+            pages[row, at - old] = pages[row, at]
+        tallies[row, N_PAGES] = tallies[row, OLD_PAGES] = count - old
+        count, old = types.int64(tallies[row, N_SITES]), types.int64(tallies[row, OLD_SITES])
+        for at in range(old, count):
+            sites[row, at - old] = sites[row, at]
+        tallies[row, N_SITES] = tallies[row, OLD_SITES] = count - old

@@ -1,0 +1,249 @@
+"""Blind discovery while the crawl goes on (Ardi, Heidemann 2014, §3.2, step 3b).
+
+A chunk, or a file, that more than `threshold` pages of at least `min_sites` sites have had within
+the window, and that is no stop chunk and not labeled yet, is discovered: once, with a sample and
+some of its sites. One `Discovery` for chunks, one for files: the paper's thresholds differ (§5.2).
+
+**Window.** Two periods of `period` pages: what counts was seen within the last one to two of them.
+
+**Error.** A count is never above the number of distinct pages, or sites, of the window: the filter
+keeps no count, and a fingerprint shared by two pages makes one of them. It is below by the first
+page, whose sighting only passes the filter; by pages that share a 32-bit fingerprint with another
+one of the same hash (of n, n²/2^33 on average); and by all that was counted before, where a
+counter was evicted, or a fingerprint forgotten, in a full table: `evicted` and `forgotten` say how
+often. So with tables large enough, and in any order: what `threshold + 2` or more pages, of more
+than `min_sites` sites, share is discovered; what `threshold` pages or fewer share is not. Between
+the two it hangs on whether the first page came twice. Which of many hashes are evicted hangs on the
+order of pages.
+
+**Memory.** 8 bytes for each of `singletons`, and for each of `counters` 44 + 4 (threshold + 1) + 8
+`most_sites` bytes; none of it grows. `memory` says how much that is. What is saved is as large as
+what is in use.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reusewatch.detector.discovery.counters import (
+    COUNTERS,
+    END,
+    EVICTED,
+    FINGERPRINTS,
+    FORGOTTEN,
+    N_PAGES,
+    N_SITES,
+    START,
+    STATISTICS,
+    TALLIES,
+    age,
+    count_all,
+    row_of,
+)
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.ragged import Ragged
+
+_AT_ONCE = 1024  # discoveries of one batch; what is over comes with its next occurrence
+_MOST_TOLD = 1 << 20
+_COLUMNS = ("keys", "pages", "sites", "tallies", "samples")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Occurrences:
+    """The chunks (or the file) of each page of a batch; `starts` and `ends` say where they stand.
+
+    `skipped` are stop chunks and what is labeled already.
+    """
+
+    hashes: Ragged
+    pages: NDArray[np.uint64]
+    sites: NDArray[np.uint64]
+    starts: NDArray[np.uint32]
+    ends: NDArray[np.uint32]
+    skipped: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        for column in (self.starts, self.ends, self.skipped):
+            if column.size != self.hashes.values.size:
+                raise ValueError(f"{column.size} places for {self.hashes.values.size} hashes")
+        if not len(self.pages) == len(self.sites) == len(self.hashes):
+            raise ValueError(f"{len(self.pages)} pages, {len(self.sites)} sites")
+
+
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """What came to be common: at least so many pages and sites, where it was first counted."""
+
+    hash: int
+    pages: int
+    sites: tuple[int, ...]
+    sample_page: int
+    start: int
+    end: int
+
+
+class Discovery:
+    """Counts occurrences of one kind of object; `add` counts, `count` asks."""
+
+    def __init__(
+        self,
+        scheme: HashScheme,
+        *,
+        threshold: int = 100,
+        min_sites: int = 5,
+        period: int = 500_000,
+        singletons: int = 1 << 24,
+        counters: int = 1 << 17,
+        most_sites: int = 16,
+    ) -> None:
+        if min(threshold, min_sites, period) < 1:
+            raise ValueError("threshold, min_sites and period of discovery are at least 1")
+        self._limits = (threshold, min_sites)
+        self._period = period
+        salts = scheme.numbers("discovery", 2)
+        self._salts = (salts[0], salts[1])
+        places = -(-singletons // FINGERPRINTS) * FINGERPRINTS
+        rows = -(-counters // COUNTERS) * COUNTERS
+        self._filters: tuple[NDArray[Any], ...] = (
+            np.zeros(places, np.uint32),
+            np.zeros(places, np.uint32),
+        )
+        self._table: tuple[NDArray[Any], ...] = (
+            np.zeros(rows, np.uint64),
+            np.zeros((rows, threshold + 1), np.uint32),
+            np.zeros((rows, max(most_sites, min_sites)), np.uint64),
+            np.zeros((rows, TALLIES), np.uint32),
+            np.zeros(rows, np.uint64),
+        )
+        self._statistics = np.zeros(STATISTICS, np.int64)
+        self._told: OrderedDict[int, None] = OrderedDict()
+        self._pages = 0
+
+    @property
+    def memory(self) -> int:
+        """Bytes of all tables."""
+        return sum(column.nbytes for column in (*self._filters, *self._table))
+
+    @property
+    def evicted(self) -> int:
+        """Counters that left for others."""
+        return int(self._statistics[EVICTED])
+
+    @property
+    def forgotten(self) -> int:
+        """First sightings that left for others."""
+        return int(self._statistics[FORGOTTEN])
+
+    def count(self, value: int) -> tuple[int, int]:
+        """Pages and sites counted of a hash: up to `threshold + 1`, and up to `most_sites`."""
+        key = _mixed(value, int(self._salts[0]))
+        row = row_of(np.uint64(value), np.uint64(key), self._table, 0)
+        if row < 0:
+            return 0, 0
+        tallies = self._table[3][row]
+        return int(tallies[N_PAGES]), int(tallies[N_SITES])
+
+    def add(self, seen: Occurrences) -> list[Discovered]:
+        """Count a batch of pages; what is discovered by it. A page that comes again is one page."""
+        most, (_, _, sites, tallies, _) = _AT_ONCE, self._table
+        found = (
+            np.empty(most, np.uint64),
+            np.empty((most, TALLIES), tallies.dtype),
+            np.empty((most, sites.shape[1]), np.uint64),
+            np.empty(most, np.uint64),
+        )
+        columns = tuple(map(np.ascontiguousarray, (seen.pages, seen.sites, seen.starts, seen.ends)))
+        skipped = np.ascontiguousarray(seen.skipped).view(np.uint8)
+        told = count_all(seen.hashes.values, seen.hashes.offsets, skipped, columns, self._salts,
+                         self._filters, self._table, self._limits, found,
+                         self._statistics)  # fmt: skip
+        self._pages += len(seen.pages)
+        if self._pages >= self._period:
+            self.rotate()
+        return [one for row in range(told) if (one := self._tell(found, row)) is not None]
+
+    def _tell(self, found: tuple[NDArray[Any], ...], row: int) -> Discovered | None:
+        """What was found, unless it was told before its counter was evicted."""
+        value, sample = int(found[0][row]), int(found[3][row])
+        tallies, sites = found[1][row].tolist(), found[2][row].tolist()
+        new = value not in self._told
+        self._told[value] = None
+        self._told.move_to_end(value)
+        if len(self._told) > _MOST_TOLD:
+            self._told.popitem(last=False)
+        kept = tuple(sites[: tallies[N_SITES]])
+        facts = (tallies[N_PAGES], kept, sample, tallies[START], tallies[END])
+        return Discovered(value, *facts) if new else None
+
+    def rotate(self) -> None:
+        """A period ends. Called by `add` after so many pages; by others, where time decides."""
+        self._pages = 0
+        age(self._table)
+        current, previous = self._filters
+        previous[:] = 0
+        self._filters = (previous, current)
+
+    def save(self) -> dict[str, NDArray[Any]]:
+        """All state: what a restored one does next is what this one would have done."""
+        current, previous = map(_used, self._filters)
+        rows = np.flatnonzero(self._table[3][:, N_PAGES]).astype(np.uint32)
+        return {
+            "sizes": np.array(self._sizes(), np.int64),
+            "current_at": current[0],
+            "current": current[1],
+            "previous_at": previous[0],
+            "previous": previous[1],
+            "rows": rows,
+            **{name: column[rows] for name, column in zip(_COLUMNS, self._table, strict=True)},
+            "statistics": self._statistics,
+            "told": np.fromiter(self._told, np.uint64, len(self._told)),
+            "turned": np.array([self._pages], np.int64),
+        }
+
+    def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
+        """Take back what `save` gave. ValueError where the tables were of another size."""
+        if saved["sizes"].tolist() != self._sizes():
+            raise ValueError("the tables of discovery have another size now: count anew")
+        self._filters = (
+            _unpacked(saved, "current", self._filters[0].size),
+            _unpacked(saved, "previous", self._filters[1].size),
+        )
+        self._table = tuple(np.zeros(column.shape, column.dtype) for column in self._table)
+        for column, name in zip(self._table, _COLUMNS, strict=True):
+            column[saved["rows"]] = saved[name]
+        self._statistics[:] = saved["statistics"]
+        self._told = OrderedDict.fromkeys(saved["told"].tolist())
+        self._pages = int(saved["turned"][0])
+
+    def _sizes(self) -> list[int]:
+        """What stored tables must agree in."""
+        return [self._filters[0].size, *self._table[1].shape, self._table[2].shape[1]]
+
+
+def _used(marks: NDArray[Any]) -> tuple[NDArray[np.uint32], NDArray[Any]]:
+    """Where a filter has entries, and which; all of it, at no places, where that is shorter."""
+    at = np.flatnonzero(marks).astype(np.uint32)
+    return (at, marks[at]) if 2 * at.size < marks.size else (at[:0], marks)
+
+
+def _unpacked(saved: Mapping[str, NDArray[Any]], name: str, size: int) -> NDArray[Any]:
+    """A filter as it was, in new memory: what is empty in it is not even touched."""
+    marks, at = saved[name], saved[f"{name}_at"]
+    column = np.zeros(size, np.uint32)
+    column[at if len(marks) < size else slice(None)] = marks
+    return column
+
+
+def _mixed(value: int, salt: int) -> int:
+    """The kernels' key of a hash."""
+    mask = (1 << 64) - 1
+    value ^= salt
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        value = (value ^ value >> 33) * factor & mask
+    return value ^ value >> 33

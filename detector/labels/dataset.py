@@ -1,0 +1,212 @@
+"""The labeled dataset L as a worker matches with it: a mapped pack, and what changed since.
+
+Simple object matching (Ardi, Heidemann 2014, §3.1 step 4) of files in L_f and chunks in L_c. What
+discovery finds while the crawl goes on, and what an operator removes, is an overlay on the pack. A
+`Delta` says all that is known of one hash, so that replaying deltas twice, or only the last of each
+hash, gives the same dataset. Never writes the pack; a new one is swapped in between two batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.labels.format import Label, check_name
+from reusewatch.detector.labels.hash_table import ABSENT, HashTable
+from reusewatch.detector.labels.merging import compacted
+from reusewatch.detector.labels.pack import KINDS, Kind, LabelPack
+from reusewatch.detector.labels.pairs import Pairs, sorted_pairs
+from reusewatch.detector.labels.writing import Written
+
+UNPACKED = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """The names that one hash stands under from now on; with none, it is in L no more."""
+
+    kind: Kind
+    hash: int
+    labels: frozenset[str]
+
+    def __post_init__(self) -> None:
+        # Refused here, where it can be named: in the overlay it would fail every match.
+        if self.kind not in KINDS or not 0 <= self.hash < 1 << 64:
+            raise ValueError(f"there is no hash {self.hash} of {self.kind!r}")
+        for name in self.labels:
+            check_name(name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Overlay:
+    table: HashTable
+    sets: NDArray[np.int64]
+
+
+class LabeledDataset:
+    """L: `match` is pure; `apply`, `remove`, `restore` and `swap` change it.
+
+    A set's number is good until the next change.
+    """
+
+    def __init__(self, scheme: HashScheme, pack: LabelPack | None = None) -> None:
+        self._scheme = scheme
+        self._stated: dict[Kind, dict[int, frozenset[str]]] = {kind: {} for kind in KINDS}
+        self._removed: set[str] = set()
+        self._digest = 0
+        self._overlays: dict[Kind, _Overlay] | None = None
+        self.swap(pack)
+
+    def __len__(self) -> int:
+        """How many hashes the overlay holds: at some millions, `compact` it into a pack."""
+        return sum(map(len, self._stated.values()))
+
+    @property
+    def version(self) -> str:
+        """The pack's version and a digest of the overlay, the same in whatever order it came."""
+        pack = self._pack.version if self._pack else UNPACKED
+        return f"{pack}+{self._digest:016x}" if self._digest else pack
+
+    @property
+    def removed(self) -> frozenset[str]:
+        """Names that were removed: the pack's hashes under them do not count."""
+        return frozenset(self._removed)
+
+    def deltas(self) -> Iterator[Delta]:
+        """The overlay: to be kept beside a worker's other state, with `removed`.
+
+        To restore it, `remove` those names first, then `apply` these.
+        """
+        for kind in KINDS:
+            for value, labels in self._stated[kind].items():
+                yield Delta(kind, value, labels)
+
+    def swap(self, pack: LabelPack | None) -> None:
+        """Put another pack under the overlay."""
+        if pack is not None:
+            self._scheme.require(pack.scheme, f"label pack {pack.path}")
+        self._pack = pack
+        self._overlays = None
+
+    def apply(self, deltas: Iterable[Delta]) -> None:
+        """What became known of some hashes; the last word on a hash counts."""
+        for delta in deltas:
+            stated = self._stated[delta.kind]
+            self._toggle(delta.kind, delta.hash, stated.get(delta.hash))
+            stated[delta.hash] = delta.labels
+            self._toggle(delta.kind, delta.hash, delta.labels)
+        self._overlays = None
+
+    def remove(self, name: str) -> None:
+        """Take a name out of L. Deltas that name it later put those hashes back."""
+        changed = [
+            Delta(delta.kind, delta.hash, delta.labels - {name})
+            for delta in self.deltas()
+            if name in delta.labels
+        ]
+        self.apply(changed)
+        if name not in self._removed:
+            self._removed.add(name)
+            self._digest ^= xxhash.xxh3_64_intdigest(f"removed {name}".encode())
+
+    def restore(self, name: str) -> None:
+        """Let the pack's hashes under a removed name count again."""
+        if name in self._removed:
+            self._removed.remove(name)
+            self._digest ^= xxhash.xxh3_64_intdigest(f"removed {name}".encode())
+            self._overlays = None
+
+    def _toggle(self, kind: Kind, value: int, labels: frozenset[str] | None) -> None:
+        """Put a statement into the digest, or take it out: the same operation."""
+        if labels is not None:
+            said = msgspec.json.encode([kind, value, sorted(labels)])
+            self._digest ^= xxhash.xxh3_64_intdigest(said)
+
+    def match(self, kind: Kind, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """The number of each hash's set of labels; `ABSENT` where it is not in L."""
+        overlay = (self._overlays or self._laid())[kind]
+        if self._pack is None:
+            found = np.full(len(hashes), ABSENT, np.int64)
+        else:
+            found = self._pack.find(kind, hashes)
+        if self._renumbered is not None:
+            hits = np.flatnonzero(found != ABSENT)
+            found[hits] = self._renumbered[found[hits]]
+        places = overlay.table.find(hashes)
+        hits = np.flatnonzero(places != ABSENT)
+        found[hits] = overlay.sets[places[hits]]
+        return found
+
+    def labels_of(self, number: int) -> tuple[str, ...]:
+        """The names in a set that `match` found."""
+        if self._pack is not None and number < len(self._pack.sets):
+            return self._pack.labels_of(number)
+        return self._sets[number - self._first]
+
+    def _laid(self) -> dict[Kind, _Overlay]:
+        """Make the overlay's tables anew, after a change."""
+        self._first = len(self._pack.sets) if self._pack else 0
+        self._sets: list[tuple[str, ...]] = []
+        self._known: dict[tuple[str, ...], int] = {}
+        self._renumbered = self._without_removed()
+        self._overlays = {kind: self._overlay(kind) for kind in KINDS}
+        return self._overlays
+
+    def _overlay(self, kind: Kind) -> _Overlay:
+        stated = self._stated[kind]
+        hashes = np.fromiter(stated, np.uint64, len(stated))
+        numbers = [self._number(tuple(sorted(labels))) for labels in stated.values()]
+        order = np.argsort(hashes)
+        return _Overlay(HashTable.of(hashes[order]), np.array(numbers, np.int64)[order])
+
+    def _without_removed(self) -> NDArray[np.int64] | None:
+        """What the pack's sets are without the removed names; None if nothing was removed."""
+        if self._pack is None or not self._removed:
+            return None
+        numbers = np.arange(self._first)
+        for number in range(self._first):
+            names = self._pack.labels_of(number)
+            if not self._removed.isdisjoint(names):
+                numbers[number] = self._number(tuple(n for n in names if n not in self._removed))
+        return numbers
+
+    def _number(self, labels: tuple[str, ...]) -> int:
+        if not labels:
+            return ABSENT
+        number = self._known.setdefault(labels, self._first + len(self._sets))
+        if number == self._first + len(self._sets):
+            self._sets.append(labels)
+        return number
+
+    def compact(self, path: Path, *, version: str | None = None) -> Written:
+        """Write a pack that says what pack and overlay say together."""
+        if self._pack is None:
+            raise ValueError("there is no pack to fold the overlay into")
+        labels = self._labels()
+        places = {label.name: at for at, label in enumerate(labels)}
+        stated, replaced = {}, {}
+        for kind in KINDS:
+            rows = [(h, places[n]) for h, names in self._stated[kind].items() for n in names]
+            hashes, numbers = zip(*rows, strict=True) if rows else ((), ())
+            pairs = Pairs(np.array(hashes, np.uint64), np.array(numbers, np.uint32))
+            stated[kind] = sorted_pairs(pairs)
+            replaced[kind] = np.fromiter(self._stated[kind], np.uint64)
+        return compacted(self._pack, path, labels=labels, drop=self.removed,
+                         stated=stated, replaced=replaced, version=version)  # fmt: skip
+
+    def _labels(self) -> list[Label]:
+        """The pack's labels but the removed ones, then those that only the overlay knows."""
+        kept = {
+            label.name: msgspec.structs.replace(label, files=0, chunks=0)
+            for label in (self._pack.labels if self._pack else ())
+            if label.name not in self._removed
+        }
+        stated = sorted({name for delta in self.deltas() for name in delta.labels})
+        return [*kept.values(), *(Label(name=name) for name in stated if name not in kept)]

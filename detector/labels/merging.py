@@ -1,0 +1,232 @@
+"""Label packs made of label packs, and what is new from one to the next.
+
+L grows: by another expert's list, by what discovery found, by a newer dump of the same source
+(Ardi, Heidemann 2014, §3.2). Packs of one hash scheme are merged as sorted runs, without their
+sources, in memory that does not grow with them. Never changes a pack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from reusewatch.detector.errors import SchemeMismatch
+from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.pack import KINDS, Kind, LabelPack
+from reusewatch.detector.labels.pairs import Pairs, Source, merged
+from reusewatch.detector.labels.writing import Written, write_pack
+
+# A hash, and the names that it stands under from now on.
+Changed = tuple[Kind, int, frozenset[str]]
+_DROPPED = (1 << 32) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How many hashes came to a label, and how many left it."""
+
+    name: str
+    added_files: int = 0
+    removed_files: int = 0
+    added_chunks: int = 0
+    removed_chunks: int = 0
+
+    def __bool__(self) -> bool:
+        return any((self.added_files, self.removed_files, self.added_chunks, self.removed_chunks))
+
+
+class _Renamed:
+    """A source whose labels have other numbers; `_DROPPED` ones and some hashes are left out."""
+
+    def __init__(
+        self, source: Source, numbers: NDArray[np.uint32], without: NDArray[np.uint64] | None = None
+    ) -> None:
+        self._source = source
+        self._numbers = numbers
+        self._without = without
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+    def read(self, start: int, count: int) -> Pairs:
+        """A piece of the source, without what is left out."""
+        pairs = self._source.read(start, count)
+        labels = self._numbers[pairs.labels]
+        kept = labels != _DROPPED
+        if self._without is not None:
+            kept &= ~np.isin(pairs.hashes, self._without)
+        return Pairs(pairs.hashes, labels)[kept]
+
+
+def merge(
+    packs: Sequence[LabelPack],
+    path: Path,
+    *,
+    drop: frozenset[str] = frozenset(),
+    version: str | None = None,
+    written: Callable[[Kind, int], None] | None = None,
+) -> Written:
+    """One pack of all labels but the dropped ones. Of labels with one name, the last is described.
+
+    A hash stands under every name that any of the packs gives it.
+    """
+    scheme = _one_scheme(packs)
+    described = {label.name: label for pack in packs for label in pack.labels}
+    labels = [label for name, label in described.items() if name not in drop]
+    numbers = _numbers(packs, [label.name for label in labels])
+    pairs = {kind: merged(_sources(packs, numbers, kind)) for kind in KINDS}
+    fresh = [msgspec.structs.replace(label, files=0, chunks=0) for label in labels]
+    return write_pack(
+        path, scheme=scheme, labels=fresh, pairs=pairs, version=version, written=written
+    )
+
+
+def compacted(
+    pack: LabelPack,
+    path: Path,
+    *,
+    labels: Sequence[Label],
+    drop: frozenset[str],
+    stated: dict[Kind, Pairs],
+    replaced: dict[Kind, NDArray[np.uint64]],
+    version: str | None = None,
+) -> Written:
+    """A pack with an overlay folded in: `stated` pairs in place of what it had of `replaced`.
+
+    Labels are places in `labels`; `drop` are names that the pack's own hashes lose.
+    """
+    numbers = _numbers([pack], [label.name for label in labels])[0]
+    numbers[[label.name in drop for label in pack.labels]] = _DROPPED
+    pairs = {
+        kind: merged(
+            [_Renamed(pack.source(kind), numbers, replaced[kind]), _InMemory(stated[kind])]
+        )
+        for kind in KINDS
+    }
+    return write_pack(path, scheme=pack.scheme, labels=labels, pairs=pairs, version=version)
+
+
+class _InMemory:
+    """Sorted pairs that are there already."""
+
+    def __init__(self, pairs: Pairs) -> None:
+        self._pairs = pairs
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def read(self, start: int, count: int) -> Pairs:
+        """A piece of them."""
+        return self._pairs[start : start + count]
+
+
+def diff(old: LabelPack, new: LabelPack) -> tuple[Change, ...]:
+    """What came and went, label by label; labels without a change are left out."""
+    _one_scheme([old, new])
+    names = list(dict.fromkeys(label.name for pack in (old, new) for label in pack.labels))
+    both = _both(old, new, names)
+    counted = {kind: _differences(_sources([old, new], both, kind), len(names)) for kind in KINDS}
+    changes = (
+        Change(
+            name,
+            int(counted["files"][1][at]),
+            int(counted["files"][0][at]),
+            int(counted["chunks"][1][at]),
+            int(counted["chunks"][0][at]),
+        )
+        for at, name in enumerate(names)
+    )
+    return tuple(change for change in changes if change)
+
+
+def _differences(sources: list[Source], names: int) -> NDArray[np.int64]:
+    """How many pairs only the old pack has, and how many only the new one, by label."""
+    counts = np.zeros((2, names), np.int64)
+    for piece in merged(sources):
+        labels, alone, is_new = _compared(piece, names)
+        for side in (0, 1):
+            found = labels[alone & (is_new == side)]
+            counts[side] += np.bincount(found, minlength=names)
+    return counts
+
+
+def changed(old: LabelPack, new: LabelPack, limit: int) -> list[Changed] | None:
+    """What makes the old pack say what the new one does; None if it is more than `limit` hashes.
+
+    A hash under another set of names is given with all of its names, as the new pack has them.
+    """
+    _one_scheme([old, new])
+    names = list(dict.fromkeys(label.name for pack in (old, new) for label in pack.labels))
+    found: list[Changed] = []
+    for kind in KINDS:
+        for piece in merged(_sources([old, new], _both(old, new, names), kind)):
+            now = _new_names(piece, len(names))
+            found += (
+                (kind, value, frozenset(names[label] for label in labels))
+                for value, labels in now.items()
+            )
+            if len(found) > limit:
+                return None
+    return found
+
+
+def _new_names(piece: Pairs, names: int) -> dict[int, list[int]]:
+    """The hashes that stand under other names than before, and the labels that they have now."""
+    labels, alone, is_new = _compared(piece, names)
+    hashes = np.sort(piece.hashes, kind="stable")
+    touched = np.isin(hashes, hashes[alone])
+    found: dict[int, list[int]] = {value: [] for value in hashes[touched].tolist()}
+    rows = np.flatnonzero(touched & is_new)
+    for value, label in zip(hashes[rows].tolist(), labels[rows].tolist(), strict=True):
+        found[value].append(label)
+    return found
+
+
+def _both(old: LabelPack, new: LabelPack, names: list[str]) -> list[NDArray[np.uint32]]:
+    """Each label twice: as the old pack has it, and behind those as the new one has it."""
+    both = _numbers([old, new], names)
+    both[1] = np.where(both[1] == _DROPPED, both[1], both[1] + np.uint32(len(names)))
+    return both
+
+
+def _compared(
+    piece: Pairs, names: int
+) -> tuple[NDArray[np.uint32], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Of pairs in order of hash and label: the label, whether only one side has it, which side."""
+    labels = piece.labels % np.uint32(names)
+    order = np.lexsort((labels, piece.hashes))
+    hashes, labels, is_new = piece.hashes[order], labels[order], piece.labels[order] >= names
+    again = (hashes[1:] == hashes[:-1]) & (labels[1:] == labels[:-1])
+    return labels, ~(np.append(again, False) | np.append(False, again)), is_new
+
+
+def _sources(
+    packs: Sequence[LabelPack], numbers: list[NDArray[np.uint32]], kind: Kind
+) -> list[Source]:
+    return [
+        _Renamed(pack.source(kind), numbering)
+        for pack, numbering in zip(packs, numbers, strict=True)
+    ]
+
+
+def _numbers(packs: Sequence[LabelPack], names: list[str]) -> list[NDArray[np.uint32]]:
+    """The place in `names` of each pack's labels."""
+    places = {name: at for at, name in enumerate(names)}
+    return [
+        np.array([places.get(label.name, _DROPPED) for label in pack.labels], np.uint32)
+        for pack in packs
+    ]
+
+
+def _one_scheme(packs: Sequence[LabelPack]) -> str:
+    if not packs:
+        raise ValueError("no packs")
+    for pack in packs[1:]:
+        if pack.scheme != packs[0].scheme:
+            raise SchemeMismatch(f"label pack {pack.path}", pack.scheme, packs[0].scheme)
+    return packs[0].scheme

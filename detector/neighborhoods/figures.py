@@ -1,0 +1,379 @@
+"""Bad neighborhoods: URL prefixes under which copied content is frequent (Ardi, Heidemann 2014,
+§3.1 step 6, §3.3).
+
+badness(N) is the mean of contains over the files of N, after stop chunks are taken out; every
+directory from the host down is a neighborhood. A page without chunks left says nothing and is no
+file of N: else empty pages would hide a bad one. Recursion errors are in no figure.
+
+A neighborhood opens when its badness crosses the threshold with enough files, and closes when it
+falls well below; in between it is not reported again. Figures are the same whatever the order of
+pages; when a neighborhood opens or closes hangs on the order, since the threshold is of its time.
+They are of the pages counted last, as many as are remembered; after a prefix was evicted, of those
+since it came back.
+
+Some parts of a crawl may be counted elsewhere: `elsewhere` says how bad the neighborhoods are
+there, so that all parts have one threshold.
+
+Reads no clock and matches no chunks.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from heapq import nlargest
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reusewatch.detector.neighborhoods.contributions import Contribution, Forgotten, SeenPages
+from reusewatch.detector.neighborhoods.prefix_sums import (
+    LONGEST_NAMED,
+    MOST_LABELS,
+    File,
+    PrefixSums,
+    columns_of,
+    restored,
+)
+from reusewatch.detector.neighborhoods.prefixes import Trap, crawl_trap, prefixes
+from reusewatch.detector.text_column import packed, unpacked
+from reusewatch.detector.thresholds import (
+    PAPER_NEIGHBORHOODS,
+    PAPER_PAGES,
+    SHARE_BITS,
+    Moments,
+    Threshold,
+    share,
+)
+
+OF_NEIGHBORHOODS, OF_PAGES = Threshold(PAPER_NEIGHBORHOODS), Threshold(PAPER_PAGES)
+_ONE = float(1 << SHARE_BITS)
+
+
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """A page as neighborhoods count it; chunks are counted after stop-chunk removal."""
+
+    page: int
+    url: str
+    at: int
+    labeled: int
+    total: int
+    labels: frozenset[str] = frozenset()
+    severity: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.labeled <= self.total:
+            raise ValueError(f"{self.labeled} of {self.total} chunks cannot be labeled")
+
+    @property
+    def file(self) -> File | None:
+        """The page as a neighborhood names it, if it is worth a name."""
+        if not self.labeled or len(self.url) > LONGEST_NAMED:
+            return None
+        labels = tuple(sorted(self.labels)[:MOST_LABELS])
+        return File(self.page, self.url, share(self.labeled, self.total), labels, self.severity)
+
+
+@dataclass(frozen=True, slots=True)
+class Neighborhood:
+    """The figures of one URL prefix. `chunk_ratio` weighs long pages more; badness does not."""
+
+    prefix: str
+    files: int
+    badness: float
+    labeled: int
+    chunks: int
+    open: bool
+    labels: tuple[str, ...]
+    worst: tuple[File, ...] = ()
+
+    @property
+    def chunk_ratio(self) -> float:
+        """Share of all chunks under the prefix that are in L."""
+        return self.labeled / self.chunks if self.chunks else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a page changed. `counted`: its figures are the page's now; `forgotten`: the page that
+    left for it; `trap`: the page is in none of the figures; `new_trap`: report it."""
+
+    opened: tuple[Neighborhood, ...] = ()
+    closed: tuple[Neighborhood, ...] = ()
+    threshold: float = 0.0
+    counted: bool = False
+    forgotten: int | None = None
+    trap: Trap | None = None
+    new_trap: bool = False
+    evicted: int = 0
+
+
+class Neighborhoods:
+    """The prefixes of a crawl. `match` is pure; `add` counts a page."""
+
+    def __init__(
+        self,
+        *,
+        max_prefixes: int = 200_000,
+        max_pages: int = 1_000_000,
+        min_files: int = 10,
+        threshold: Threshold = OF_NEIGHBORHOODS,
+        page_threshold: Threshold = OF_PAGES,
+        closes_below: float = 0.8,
+    ) -> None:
+        self._max_prefixes = max_prefixes
+        self._min_files = min_files
+        self._threshold = threshold
+        self._page_threshold = page_threshold
+        self._closes_below = closes_below
+        self._nodes: OrderedDict[str, PrefixSums] = OrderedDict()
+        self._left_open: OrderedDict[str, None] = OrderedDict()
+        self._traps: OrderedDict[str, None] = OrderedDict()
+        self._seen = SeenPages(max_pages)
+        self._turn = 0
+        self.pages = Moments()
+        self.neighborhoods = Moments()
+        self.elsewhere = Moments()
+        self.trapped = 0
+        self.evicted = 0
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    @property
+    def threshold(self) -> float:
+        """Above which badness a neighborhood is bad."""
+        here, there = self.neighborhoods, self.elsewhere
+        if there.count:
+            here = Moments(
+                here.count + there.count, here.total + there.total, here.squares + there.squares
+            )
+        return self._threshold.of(here)
+
+    @property
+    def page_threshold(self) -> float:
+        """Above which ratio a page is a partial target (step 5)."""
+        return self._page_threshold.of(self.pages)
+
+    @property
+    def remembered(self) -> int:
+        """Pages that the figures are of."""
+        return len(self._seen)
+
+    @property
+    def forgotten(self) -> int:
+        """Pages that left for others: the figures are without them."""
+        return self._seen.forgotten
+
+    def match(self, url: str) -> list[Neighborhood]:
+        """The neighborhoods of a URL that are known, the host's first."""
+        return [_shown(self._nodes[p]) for p in prefixes(url) if p in self._nodes]
+
+    def top(self, count: int, *, under: str = "", min_files: int = 1) -> list[Neighborhood]:
+        """The worst neighborhoods, worst first; ties by prefix."""
+        found = (
+            item
+            for item in self._nodes.items()
+            if item[0].startswith(under) and item[1].files >= max(min_files, 1)
+        )
+        worst = nlargest(count, sorted(found), key=lambda item: item[1].badness)
+        return [_shown(node) for _, node in worst]
+
+    def add(self, page: PageFacts) -> Change:
+        """Count a page in every neighborhood that it is in; again, it replaces what it was."""
+        trap = crawl_trap(page.url)
+        if trap is not None:
+            return self._caught(trap)
+        old = self._seen.get(page.page)
+        new = Contribution(page.at, page.labeled, page.total, self._turn)
+        if old is not None and not new.newer_than(old):
+            return Change(threshold=self.threshold)
+        touched, gone = self._take(page, old, new)
+        opened, closed, threshold = self._judge(touched)
+        forgotten = None if gone is None else gone.page
+        return Change(opened, closed, threshold, True, forgotten, evicted=self._evict())
+
+    def take_up(self, page: PageFacts) -> int | None:
+        """Count a page that was counted and judged before a restart; who is forgotten for it."""
+        old = self._seen.get(page.page)
+        new = Contribution(page.at, page.labeled, page.total, self._turn)
+        if old is not None and not new.newer_than(old):
+            return None
+        _, gone = self._take(page, old, new)
+        self._evict()
+        return None if gone is None else gone.page
+
+    def hold_open(self, prefix: str) -> None:
+        """This one was open before a restart, and is not to be reported again."""
+        if prefix in self._nodes:
+            self._nodes[prefix].open = True
+        else:
+            self._leave_open(prefix)
+
+    def hold_trap(self, prefix: str) -> None:
+        """This trap was reported before a restart."""
+        self._remember_trap(prefix)
+
+    def _take(
+        self, page: PageFacts, old: Contribution | None, new: Contribution
+    ) -> tuple[list[str], Forgotten | None]:
+        """Count a page, and take out the one that is forgotten for it; which prefixes changed."""
+        self._count_page(old, new)
+        # The host last: of a page's prefixes, the deepest is the first to leave.
+        touched = prefixes(page.url)[::-1]
+        file = page.file
+        for prefix in touched:
+            self._count(prefix, page, file, old, new)
+        gone = self._seen.put(page.page, new, self._nodes[touched[0]].prefix)
+        self._turn += 1
+        if gone is None:
+            return touched, None
+        return list(dict.fromkeys([*touched, *self._take_out(gone)])), gone
+
+    def _take_out(self, gone: Forgotten) -> list[str]:
+        if gone.added.total:
+            self.pages.remove(share(gone.added.labeled, gone.added.total))
+        changed = []
+        for prefix in prefixes(gone.directory):
+            node = self._nodes.get(prefix)
+            if node is not None and gone.added.turn >= node.born:
+                files, badness = node.files, node.badness
+                node.count(gone.added, -1)
+                self._moved(node, files, badness)
+                node.name(gone.page, None)
+                changed.append(prefix)
+        return changed
+
+    def _caught(self, trap: Trap) -> Change:
+        self.trapped += 1
+        new = self._remember_trap(trap.prefix)
+        return Change(trap=trap, new_trap=new, threshold=self.threshold)
+
+    def _remember_trap(self, prefix: str) -> bool:
+        """Whether it is a new one."""
+        new = prefix not in self._traps
+        self._traps[prefix] = None
+        self._traps.move_to_end(prefix)
+        if len(self._traps) > self._max_prefixes:
+            self._traps.popitem(last=False)
+        return new
+
+    def _count_page(self, old: Contribution | None, new: Contribution) -> None:
+        if old is not None and old.total:
+            self.pages.remove(share(old.labeled, old.total))
+        if new.total:
+            self.pages.add(share(new.labeled, new.total))
+
+    def _count(
+        self,
+        prefix: str,
+        page: PageFacts,
+        file: File | None,
+        old: Contribution | None,
+        new: Contribution,
+    ) -> None:
+        node = self._nodes.get(prefix)
+        if node is None:
+            is_open = prefix in self._left_open
+            node = self._nodes[prefix] = PrefixSums(prefix, self._turn, open=is_open)
+            self._left_open.pop(prefix, None)
+        else:
+            self._nodes.move_to_end(prefix)
+        files, badness = node.files, node.badness
+        # What was counted before the prefix was evicted is not in its sums any more.
+        if old is not None and old.turn >= node.born:
+            node.count(old, -1)
+        node.count(new, 1)
+        self._moved(node, files, badness)
+        if file is not None or node.worst:
+            node.name(page.page, file)
+        if not page.labels <= node.labels:
+            node.labels = frozenset(sorted(node.labels | page.labels)[:MOST_LABELS])
+
+    def _moved(self, node: PrefixSums, files: int, badness: int) -> None:
+        """The figure of a neighborhood has changed: out with the old one, in with the new."""
+        now = node.badness
+        if files and node.files and now == badness:
+            return
+        if files:
+            self.neighborhoods.remove(badness)
+        if node.files:
+            self.neighborhoods.add(now)
+
+    def _judge(
+        self, touched: list[str]
+    ) -> tuple[tuple[Neighborhood, ...], tuple[Neighborhood, ...], float]:
+        threshold = self.threshold
+        opened, closed = [], []
+        for prefix in touched:
+            node = self._nodes[prefix]
+            if not (node.shares or node.open):
+                continue
+            badness = node.badness / _ONE
+            if not node.open and node.files >= self._min_files and badness > threshold:
+                node.open = True
+                opened.append(_shown(node))
+            elif node.open and node.files and badness < threshold * self._closes_below:
+                node.open = False
+                closed.append(_shown(node))
+        return tuple(opened), tuple(closed), threshold
+
+    def _evict(self) -> int:
+        """The prefixes seen longest ago leave; those that are open are remembered as such."""
+        count = 0
+        while len(self._nodes) > self._max_prefixes:
+            prefix, node = self._nodes.popitem(last=False)
+            if node.files:
+                self.neighborhoods.remove(node.badness)
+            if node.open:
+                self._leave_open(prefix)
+            count += 1
+        self.evicted += count
+        return count
+
+    def _leave_open(self, prefix: str) -> None:
+        self._left_open[prefix] = None
+        if len(self._left_open) > self._max_prefixes:
+            self._left_open.popitem(last=False)
+
+    def __iter__(self) -> Iterator[Neighborhood]:
+        return map(_shown, self._nodes.values())
+
+    def save(self) -> dict[str, NDArray[Any]]:
+        """All state as arrays: what a restored one does next is what this one would have done."""
+        facts = [self._turn, self.trapped, self.evicted, self._seen.forgotten,
+                 self.pages.total, self.pages.count]  # fmt: skip
+        return {
+            **columns_of(self._nodes.values()),
+            "left_open": packed(self._left_open),
+            "traps": packed(self._traps),
+            "facts": np.array(facts, np.int64),
+            "page_squares": np.frombuffer(self.pages.squares.to_bytes(24, "little"), np.uint8),
+            **{f"page_{name}": column for name, column in self._seen.save().items()},
+        }
+
+    def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
+        """Take back what `save` gave."""
+        self._turn, self.trapped, self.evicted, forgotten, total, count = saved["facts"].tolist()
+        squares = int.from_bytes(saved["page_squares"].tobytes(), "little")
+        self.pages, self.neighborhoods = Moments(count, total, squares), Moments()
+        self._nodes = OrderedDict((node.prefix, node) for node in restored(saved))
+        for node in self._nodes.values():
+            if node.files:
+                self.neighborhoods.add(node.badness)
+        self._left_open = OrderedDict.fromkeys(unpacked(saved["left_open"]))
+        self._traps = OrderedDict.fromkeys(unpacked(saved["traps"]))
+        of_pages = ("page", "at", "labeled", "total", "turn", "directory", "directories")
+        self._seen.restore({name: saved[f"page_{name}"] for name in of_pages})
+        self._seen.forgotten = forgotten
+        self._evict()
+
+
+def _shown(node: PrefixSums) -> Neighborhood:
+    return Neighborhood(
+        node.prefix, node.files, node.badness / _ONE, node.labeled, node.chunks, node.open,
+        tuple(sorted(node.labels)), node.worst,
+    )  # fmt: skip

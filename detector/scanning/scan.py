@@ -1,0 +1,329 @@
+"""Scan: one pass over a page to token hashes, offsets, blocks, fields and links.
+
+Pages are UTF-8 (see `decoding`) and are read as the HTML standard's tokenizer reads them, by a
+kernel and without a tree: any nesting, any damage, linear time. Offsets are bytes of the text that
+was given.
+
+**Tokens.** A maximal run of letters and numbers (Unicode's categories L and N), case-folded (full
+folding: ß is ss), with the marks that follow a base. Format characters inside a word (soft hyphen,
+joiners, zero-width space) do not count. A script without spaces (Han, kana, Thai, Lao, Khmer,
+Myanmar, …) gives a token per character. Character references are decoded first. Nothing is
+normalized beyond folding.
+
+**Words** are what a reader sees: tags of inline elements, comments and `wbr` do not end one; tags
+of block elements, table cells, `br`, images, embedded things, form controls and `q` do.
+
+**Text** is everything that the page shows with scripting off: `noscript`, `textarea`, `option`,
+`button`, `xmp`, the fallback of `video`, `object` and `canvas` count; `script`, `style`,
+`template`, `datalist`, `iframe`, `noembed`, `noframes`, comments, attributes and any further title
+do not, nor what SVG and MathML have as title, description, metadata and annotation.
+
+**Blocks** end where a browser starts a paragraph: block elements, table cells, list items, two `br`
+with no word between; in plain text and in `pre`, `xmp`, `textarea`, blank lines. A block without a
+token is none. Its span is all that stands between the two breaks.
+
+**Images.** An IMG is one token: the whole URL if it is on another host, the file's name if it is on
+the page's (Henzinger 2006, section 2), not case-folded but in its scheme and host.
+
+**Order.** The title's tokens, then the text's with the IMG terms: the page's token sequence. Behind
+it, in no block: meta keywords, meta description, the URL (Das et al., Table 1); the URL's offsets
+are within the URL. A word in a link in a heading is the heading's.
+
+Never resolves URLs, never judges, never normalizes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reusewatch.detector.scanning import state
+from reusewatch.detector.scanning.addresses import ADDRESS_ROOM
+from reusewatch.detector.scanning.kernel import ROW, scan_pages
+from reusewatch.detector.scanning.mixing import secrets_of
+from reusewatch.detector.scanning.output import LINK_WIDTH, SEGMENT_WIDTH, TOKEN_WIDTH
+from reusewatch.detector.scanning.tables import tables
+from reusewatch.detector.scanning.work import new_work
+
+# Of what is written for each: tokens, blocks (two columns), links, pictures, segments.
+_WIDTHS = (TOKEN_WIDTH, 2, LINK_WIDTH, 1, SEGMENT_WIDTH)
+_KEPT = 64 << 20
+_mine = threading.local()
+
+
+@dataclass(frozen=True, slots=True)
+class ScanLimits:
+    """What is kept of one page at most. What is over is counted."""
+
+    tokens: int = 1_000_000
+    blocks: int = 200_000
+    links: int = 20_000
+    bytes: int = 64 << 20
+
+    def __post_init__(self) -> None:
+        if min(self.tokens, self.blocks, self.links, self.bytes) < 1:
+            raise ValueError(f"limits of a scan are at least 1: {self}")
+        if self.bytes >= 1 << 31:
+            raise ValueError(f"offsets have 31 bits; a page of {self.bytes} bytes is too long")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A page to scan: its text as UTF-8, and where it stands.
+
+    `host` and `site` are as DNS has them (lower case, punycode); a link is to the same site if its
+    host is the site or ends in a dot and the site.
+    """
+
+    utf8: bytes
+    host: str = ""
+    site: str = ""
+    url: str = ""
+    html: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """How much of a page was over the limits."""
+
+    tokens: int = 0
+    blocks: int = 0
+    links: int = 0
+    bytes: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.tokens or self.blocks or self.links or self.bytes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scan:
+    """What a page consists of. Arrays of equal length per token, per block, per link."""
+
+    source: Source
+    hashes: NDArray[np.uint64]
+    starts: NDArray[np.int32]
+    ends: NDArray[np.int32]
+    blocks: NDArray[np.int32]  # -1 in meta content and URL
+    fields: NDArray[np.uint8]
+    lengths: NDArray[np.uint32]  # code points of what was hashed, ALONE in scripts without spaces
+    text_tokens: int  # so many at the front are title and text
+    block_starts: NDArray[np.int32]
+    block_ends: NDArray[np.int32]
+    links: NDArray[np.int32]  # rows: href start, href end, anchor start, anchor end, same site
+    images: NDArray[np.int32]  # which tokens are IMG terms; their spans are the `src`
+    title: tuple[int, int] | None  # spans in the source
+    base: tuple[int, int] | None
+    canonical: tuple[int, int] | None
+    lost: Lost
+
+    @property
+    def sequence(self) -> NDArray[np.uint64]:
+        """The page's token sequence: title, then text, with IMG terms."""
+        return self.hashes[: self.text_tokens]
+
+    @property
+    def truncated(self) -> bool:
+        """Whether a limit cut something off."""
+        return bool(self.lost)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """The scans of many pages in shared arrays; page p has rows `at[p]` to `at[p + 1]`."""
+
+    sources: Sequence[Source]
+    hashes: NDArray[np.uint64]
+    starts: NDArray[np.int32]
+    ends: NDArray[np.int32]
+    blocks: NDArray[np.int32]
+    fields: NDArray[np.uint8]
+    lengths: NDArray[np.uint32]
+    block_starts: NDArray[np.int32]
+    block_ends: NDArray[np.int32]
+    links: NDArray[np.int32]
+    images: NDArray[np.int32]
+    token_at: NDArray[np.int64]
+    block_at: NDArray[np.int64]
+    link_at: NDArray[np.int64]
+    image_at: NDArray[np.int64]
+    facts: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    def __getitem__(self, index: int) -> Scan:
+        """One page's scan: views, nothing is copied."""
+        tokens = slice(self.token_at[index], self.token_at[index + 1])
+        blocks = slice(self.block_at[index], self.block_at[index + 1])
+        facts = self.facts[index].tolist()
+        return Scan(
+            self.sources[index],
+            self.hashes[tokens],
+            self.starts[tokens],
+            self.ends[tokens],
+            self.blocks[tokens],
+            self.fields[tokens],
+            self.lengths[tokens],
+            facts[state.TEXT_TOKENS],
+            self.block_starts[blocks],
+            self.block_ends[blocks],
+            self.links[self.link_at[index] : self.link_at[index + 1]],
+            self.images[self.image_at[index] : self.image_at[index + 1]],
+            _span(facts, state.TITLE_START),
+            _span(facts, state.BASE_START),
+            _span(facts, state.CANONICAL_START),
+            Lost(*facts[state.TOKENS_LOST : state.BYTES_LOST + 1]),
+        )
+
+
+def scan(
+    utf8: bytes,
+    *,
+    key: int,
+    host: str = "",
+    site: str = "",
+    url: str = "",
+    html: bool = True,
+    limits: ScanLimits = ScanLimits(),
+) -> Scan:
+    """Scan one page under a hash scheme's key."""
+    return scan_batch([Source(utf8, host, site, url, html)], key=key, limits=limits)[0]
+
+
+def scan_batch(
+    sources: Sequence[Source],
+    *,
+    key: int,
+    limits: ScanLimits = ScanLimits(),
+) -> Batch:
+    """Scan many pages in one call of the kernel, which holds no lock."""
+    return _run(sources, key, limits, segments=False)[0]
+
+
+def segments_of(scanned: Scan) -> NDArray[np.int32]:
+    """The page's runs of text between markup: rows of start, end, bits (see `scanning.output`)."""
+    everything = ScanLimits(tokens=1, bytes=max(1, len(scanned.source.utf8) - scanned.lost.bytes))
+    return _run([scanned.source], 0, everything, segments=True)[1]
+
+
+@lru_cache(maxsize=16)
+def _fresh(key: int) -> NDArray[np.void]:
+    """The state before the first page, which every call copies."""
+    return new_work(secrets_of(key))
+
+
+def _scratch(size: int) -> NDArray[np.uint8]:
+    """Room that a thread's next scan takes again: memory anew from the system is slow."""
+    kept: NDArray[np.uint8] | None = getattr(_mine, "room", None)
+    if kept is None or len(kept) < size:
+        kept = np.empty(size, np.uint8)
+        _mine.room = kept if size <= _KEPT else None
+    return kept[:size]
+
+
+def _span(facts: list[int], at: int) -> tuple[int, int] | None:
+    return (facts[at], facts[at + 1]) if facts[at] >= 0 else None
+
+
+def _run(
+    sources: Sequence[Source], key: int, limits: ScanLimits, *, segments: bool
+) -> tuple[Batch, NDArray[np.int32]]:
+    """Lay out a batch, scan it, and cut the arrays to what was written."""
+    count = len(sources)
+    bounds = np.empty((count, ROW), dtype=np.int64)
+    parts: list[bytes | memoryview] = []
+    at = longest = tokens = 0
+    for index, source in enumerate(sources):
+        body: bytes | memoryview = source.utf8
+        if len(body) > limits.bytes:
+            body = memoryview(body)[: limits.bytes]
+        row = (
+            body,
+            *(part.encode("utf-8", "replace") for part in (source.url, source.host, source.site)),
+        )
+        parts += row
+        ends = [at := at + len(part) for part in row]
+        bounds[index] = (
+            ends[0] - len(body),
+            ends[0],
+            ends[1],
+            ends[1],
+            ends[2],
+            ends[3],
+            source.html,
+        )
+        # Two bytes are the shortest token and what ends it.
+        tokens += min(limits.tokens, (len(body) + len(row[1])) // 2 + 3)
+        longest = max(longest, len(body))
+    # `<a href=x>` and `<img src=x>` are the shortest; so is one `<b>` between two segments.
+    some = at // 8 + 1
+    rooms = (tokens, tokens, some, some, at // 2 + count + 1 if segments else 0)
+    numbers = sum(width * room for width, room in zip(_WIDTHS, rooms, strict=True))
+    scratch = _scratch(8 * tokens + 4 * numbers)
+    hashes, columns = scratch[: 8 * tokens].view(np.uint64), scratch[8 * tokens :].view(np.int32)
+    facts = np.empty((count, state.FACTS), dtype=np.int64)
+    scan_pages(
+        np.frombuffer(b"".join(parts), dtype=np.uint8),
+        bounds,
+        tables(),
+        _fresh(key).copy(),
+        np.array([limits.tokens, limits.blocks, limits.links], dtype=np.int64),
+        np.array(rooms, dtype=np.int64),
+        hashes,
+        columns,
+        # An address and its term.
+        np.empty(2 * (2 * longest + ADDRESS_ROOM), dtype=np.uint8),
+        facts,
+    )
+    facts[:, state.BYTES_LOST] = [max(0, len(source.utf8) - limits.bytes) for source in sources]
+    return _cut(sources, rooms, hashes, columns, facts)
+
+
+def _cut(
+    sources: Sequence[Source],
+    rooms: tuple[int, ...],
+    hashes: NDArray[np.uint64],
+    columns: NDArray[np.int32],
+    facts: NDArray[np.int64],
+) -> tuple[Batch, NDArray[np.int32]]:
+    """Copies of what was written, so that the room for the worst case is given back."""
+    at = np.zeros((len(sources) + 1, 5), dtype=np.int64)
+    np.cumsum(facts[:, state.TOKENS : state.SEGMENTS + 1], axis=0, out=at[1:])
+    tokens, blocks, links, pictures, segments = at[-1].tolist()
+    written = []
+    start = 0
+    for room, used in (
+        (TOKEN_WIDTH * rooms[0], TOKEN_WIDTH * tokens),
+        *(2 * ((rooms[1], blocks),)),
+        (LINK_WIDTH * rooms[2], LINK_WIDTH * links),
+        (rooms[3], pictures),
+        (SEGMENT_WIDTH * rooms[4], SEGMENT_WIDTH * segments),
+    ):
+        written.append(columns[start : start + used])
+        start += room
+    spans, block_starts, block_ends, hrefs, images, runs = written
+    of_tokens = spans.reshape(-1, TOKEN_WIDTH)
+    batch = Batch(
+        sources,
+        hashes[:tokens].copy(),
+        of_tokens[:, 0].copy(),
+        of_tokens[:, 1].copy(),
+        of_tokens[:, 3].copy(),
+        of_tokens[:, 2].astype(np.uint8),
+        of_tokens[:, 4].copy().view(np.uint32),
+        block_starts.copy(),
+        block_ends.copy(),
+        hrefs.reshape(-1, LINK_WIDTH).copy(),
+        images.copy(),
+        at[:, 0],
+        at[:, 1],
+        at[:, 2],
+        at[:, 3],
+        facts,
+    )
+    return batch, runs.reshape(-1, SEGMENT_WIDTH).copy()

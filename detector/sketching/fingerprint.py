@@ -1,0 +1,247 @@
+"""A page's fingerprint: all of its sketches, from one reading of its bytes.
+
+A batch of pages is scanned and sketched in a few kernel calls. What a person wants to read of a
+page (title, the beginning of its text) is cut from the scan's offsets; nothing is parsed twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reusewatch.detector.fields import Field
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.scanning import state
+from reusewatch.detector.scanning.decoding import Decoded, decode
+from reusewatch.detector.scanning.scan import Batch, ScanLimits, Source, scan_batch
+from reusewatch.detector.scanning.unescaping import unescaped
+from reusewatch.detector.sketching.chunks import Unit
+from reusewatch.detector.sketching.raw_chunks import raw_chunks_of
+from reusewatch.detector.sketching.sketches import Sketches, sketch
+from reusewatch.detector.sketching.tokens import TokenBatch
+
+NONE = 0  # no hash: an empty file, a page without words
+EXCERPT = 300
+TITLE = 300
+# Words looked at for the excerpt: enough to fill it, whatever stands between them.
+_EXCERPT_WORDS = 80
+_LIMITS = ScanLimits()
+_TITLE = bytes([Field.TITLE])
+_TAG = re.compile(rb"<[A-Za-z/!?][^<>]*(?:>|$)")
+_SOURCE = 64 * EXCERPT
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A page as the detector takes it. `host` and `site` as DNS has them."""
+
+    body: bytes
+    url: str = ""
+    host: str = ""
+    site: str = ""
+    charset: str = "utf-8"
+    html: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is told of a page beside its sketches. Offsets are bytes of its body."""
+
+    file_hash: int
+    title: str
+    excerpt: str
+    start: int
+    end: int
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fingerprints:
+    """A batch: facts by page, sketches as columns. `NONE` stands for no hash.
+
+    `chunk_starts` and `chunk_ends` say where in the body each chunk of the sketches stands.
+    """
+
+    facts: Sequence[Facts]
+    sketches: Sketches
+    chunk_starts: NDArray[np.int64]
+    chunk_ends: NDArray[np.int64]
+    texts: ChunkTexts | RawTexts
+
+    def __len__(self) -> int:
+        return len(self.facts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChunkTexts:
+    """What the chunks of a batch say, for people; made of the scan's offsets when it is asked for.
+
+    `first` and `last` are the words of each chunk among the batch's.
+    """
+
+    utf8: Sequence[bytes]
+    batch: Batch
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+
+    def of(self, page: int, chunk: int) -> str:
+        """The beginning of a chunk's text; `chunk` counts through all pages of the batch."""
+        stop = int(self.last[chunk]) + 1
+        return _excerpt(self.utf8[page], self.batch, int(self.first[chunk]), stop)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawTexts:
+    """What chunks that are bytes of their bodies say, without the markup between the words."""
+
+    documents: Sequence[Document]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    def of(self, page: int, chunk: int) -> str:
+        """The beginning of a chunk's text, as `ChunkTexts.of`."""
+        document = self.documents[page]
+        start = int(self.starts[chunk])
+        source = document.body[start : min(int(self.ends[chunk]), start + _SOURCE)]
+        return _plain(_TAG.sub(b" ", decode(source, document.charset).utf8))[:EXCERPT]
+
+
+def fingerprints(
+    documents: Sequence[Document],
+    scheme: HashScheme,
+    *,
+    limits: ScanLimits = _LIMITS,
+    gram_sample: float = 1.0,
+    chunks: Unit = "text",
+) -> Fingerprints:
+    """The fingerprints of a batch of pages; the same for a page in any batch."""
+    decoded = [decode(document.body, document.charset) for document in documents]
+    sources = [
+        Source(text.utf8, document.host, document.site, document.url, document.html)
+        for document, text in zip(documents, decoded, strict=True)
+    ]
+    batch = scan_batch(sources, key=scheme.key, limits=limits)
+    made = sketch(tokens_of(batch), scheme, gram_sample=gram_sample)
+    first, last = _chunk_words(batch, made)
+    starts, ends = batch.starts[first].astype(np.int64), batch.ends[last].astype(np.int64)
+    chunk_at, token_at = made.chunks.hashes.offsets.tolist(), batch.token_at.tolist()
+    told = batch.facts.tolist()
+    facts = []
+    for page, (document, text) in enumerate(zip(documents, decoded, strict=True)):
+        own = slice(chunk_at[page], chunk_at[page + 1])
+        words = slice(token_at[page], token_at[page] + told[page][state.TEXT_TOKENS])
+        spans = _to_body(text, starts[own], ends[own])
+        facts.append(_facts(document, text.utf8, batch, words, told[page], spans, scheme))
+    if chunks == "raw":
+        return _with_raw_chunks(facts, made, documents, decoded, scheme, limits)
+    texts = ChunkTexts([source.utf8 for source in sources], batch, first, last)
+    return Fingerprints(facts, made, starts, ends, texts)
+
+
+def _with_raw_chunks(
+    facts: Sequence[Facts],
+    made: Sketches,
+    documents: Sequence[Document],
+    decoded: Sequence[Decoded],
+    scheme: HashScheme,
+    limits: ScanLimits,
+) -> Fingerprints:
+    raw, cut = raw_chunks_of(decoded, scheme, most=limits.blocks)
+    facts = [
+        replace(told, truncated=True) if more else told
+        for told, more in zip(facts, cut, strict=True)
+    ]
+    starts, ends = raw.starts.astype(np.int64), raw.ends.astype(np.int64)
+    texts = RawTexts(documents, starts, ends)
+    return Fingerprints(facts, replace(made, chunks=raw), starts, ends, texts)
+
+
+def tokens_of(batch: Batch) -> TokenBatch:
+    """A scan's tokens as the sketches take them."""
+    return TokenBatch(
+        Ragged(batch.hashes, batch.token_at),
+        batch.fields,
+        batch.blocks.view(np.uint32),
+        batch.lengths,
+    )
+
+
+def _to_body(
+    decoded: Decoded, starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Make the spans of a page's chunks bytes of its body, in place."""
+    if decoded.charset != "utf-8":
+        starts[:], ends[:] = decoded.body_offsets(np.stack((starts, ends)))
+    return starts, ends
+
+
+def _facts(
+    document: Document,
+    utf8: bytes,
+    batch: Batch,
+    words: slice,
+    told: list[int],
+    spans: tuple[NDArray[np.int64], NDArray[np.int64]],
+    scheme: HashScheme,
+) -> Facts:
+    """`words` are the page's visible tokens in the batch, `told` the scan's facts of it."""
+    count = words.stop - words.start
+    titled = _title_words(batch.fields[words])
+    below = int(0 < titled < count)  # the title is the first chunk, and not the text's beginning
+    return Facts(
+        file_hash=scheme.of_bytes(document.body) if document.body else NONE,
+        title=_title(utf8, told[state.TITLE_START], told[state.TITLE_END]),
+        excerpt=_excerpt(utf8, batch, words.start + titled * below, words.stop),
+        start=int(spans[0][below]) if count else 0,
+        end=int(spans[1][-1]) if count else 0,
+        truncated=any(told[state.TOKENS_LOST : state.BYTES_LOST + 1]),
+    )
+
+
+def _title_words(fields: NDArray[np.uint8]) -> int:
+    """How many of the page's words, which begin with the title's, are the title's."""
+    return len(fields) - len(fields.tobytes().lstrip(_TITLE))
+
+
+def _chunk_words(batch: Batch, made: Sketches) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first and the last word of each chunk: from positions in the visible text to words."""
+    chunks = made.chunks
+    of_page = np.repeat(np.arange(len(made)), chunks.hashes.counts)
+    seen_at = np.concatenate(([0], np.cumsum(made.words)))[of_page]
+    token_at = batch.token_at[of_page]
+    first = token_at + made.places[seen_at + chunks.starts]
+    last = token_at + made.places[seen_at + chunks.ends - 1]
+    return first, last
+
+
+def _title(utf8: bytes, start: int, end: int) -> str:
+    return _plain(utf8[start : min(end, start + 4 * TITLE)])[:TITLE] if start >= 0 else ""
+
+
+def _excerpt(utf8: bytes, batch: Batch, first: int, stop: int) -> str:
+    """The text from word to word; what stands between two of them counts unless it is markup."""
+    some = slice(first, min(stop, first + _EXCERPT_WORDS))
+    parts: list[bytes] = []
+    last = size = 0
+    for start, end in zip(batch.starts[some].tolist(), batch.ends[some].tolist(), strict=True):
+        between = utf8[last:start] if parts and start - last <= EXCERPT else b" "
+        word = utf8[start : min(end, start + EXCERPT)]
+        parts.append(b" " if b"<" in between else between)
+        parts.append(word if b"<" not in word else _TAG.sub(b"", word))
+        last = end
+        size += len(between) + len(word)
+        if size > EXCERPT:
+            break
+    return _plain(b"".join(parts))[:EXCERPT]
+
+
+def _plain(text: bytes) -> str:
+    decoded = text.decode("utf-8", "replace")
+    if "&" in decoded:
+        decoded = unescaped(decoded)
+    return " ".join(decoded.replace("\0", "").split())

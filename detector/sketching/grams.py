@@ -1,0 +1,116 @@
+"""Grams: a page's k-token runs as a set (Najork 2012, §2), with where each first stands.
+
+A document of n terms has n − k + 1 overlapping k-grams, and none where n < k; a gram that
+stands twice is one member. Patch grams are chosen from these by who else has them, elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from reusewatch.detector.compiling.kernels import (
+    OFFSETS,
+    OUT_COUNTS,
+    OUT_OFFSETS,
+    OUT_WORDS,
+    WORDS,
+    kernel,
+    mix,
+    part,
+    tuple_of,
+)
+from reusewatch.detector.ragged import Ragged, trimmed
+
+GRAM_K = 5
+# As many as a float's share is exact to.
+_SAMPLE_BITS = 53
+_UNSAMPLED_BITS = np.uint64(64 - _SAMPLE_BITS)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grams:
+    """Gram sets of many pages, in order of first position; `positions` counts within the page."""
+
+    hashes: Ragged
+    positions: NDArray[np.uint32]
+
+
+def gram_sets(
+    phrases: Ragged, salts: NDArray[np.uint64], *, wrapped: int = 0, sample: float = 1.0
+) -> Grams:
+    """The distinct phrases of each page, without the last `wrapped` ones.
+
+    The circular reading has the straight one's phrases and k − 1 more at its end, so that for
+    the same k its hashes serve here with `wrapped=k - 1`. `salts` are the pages' identity hashes.
+    A `sample` below 1 keeps that share of all grams, chosen by hash: the same in every page.
+    """
+    if not 0 <= sample <= 1:
+        raise ValueError(f"a sample is a share from 0 to 1, not {sample}")
+    offsets = np.empty(len(phrases) + 1, np.int64)
+    hashes = np.empty(phrases.values.size, np.uint64)
+    positions = np.empty(phrases.values.size, np.uint32)
+    salts = np.require(salts, np.uint64, ["C", "A"])
+    if salts.size != len(phrases):
+        raise ValueError(f"{salts.size} salts for {len(phrases)} pages")
+    taken, out = (wrapped, int(sample * (1 << _SAMPLE_BITS))), (offsets, hashes, positions)
+    _gram_sets(phrases.values, phrases.offsets, salts, taken, out)
+    count = offsets[-1]
+    return Grams(Ragged(trimmed(hashes, count), offsets), trimmed(positions, count))
+
+
+@part(types.int64(types.int64))
+def table_bits(size: Any) -> Any:
+    """Of a table that stays at most half full with `size` entries."""
+    bits = 1
+    while (1 << bits) < 2 * size:
+        bits += 1
+    return bits
+
+
+@part(types.int64(OUT_OFFSETS, types.int64, WORDS, types.uint64, types.uint64))
+def find(table: Any, mask: Any, known: Any, value: Any, salt: Any) -> Any:
+    """The slot of `value`: the one that holds its index in `known`, or the free one for it.
+
+    The salt must hang on the whole page. Against a slot that follows from the value alone, a
+    page can be written whose values all want one slot, and reading it takes quadratic time.
+    """
+    slot = types.int64(mix(value ^ salt) & types.uint64(mask))
+    while table[slot] >= 0 and known[table[slot]] != value:
+        slot = (slot + 1) & mask
+    return slot
+
+
+_TAKEN = tuple_of(types.int64, types.int64)
+_OUT = tuple_of(OUT_OFFSETS, OUT_WORDS, OUT_COUNTS)
+
+
+@kernel(types.void(WORDS, OFFSETS, WORDS, _TAKEN, _OUT))
+def _gram_sets(phrases: Any, offsets: Any, salts: Any, taken: Any, out: Any) -> None:
+    wrapped, bound = taken
+    starts, hashes, positions = out
+    longest = 0
+    for page in range(offsets.size - 1):
+        longest = max(longest, offsets[page + 1] - offsets[page])
+    table = np.empty(1 << table_bits(longest), np.int64)
+    count = 0
+    starts[0] = 0
+    for page in range(offsets.size - 1):
+        first = offsets[page]
+        straight = max(offsets[page + 1] - first - wrapped, 0)
+        mask = (1 << table_bits(straight)) - 1
+        table[: mask + 1] = -1
+        for position in range(straight):
+            gram = phrases[first + position]
+            if types.int64(gram >> _UNSAMPLED_BITS) >= bound:
+                continue
+            slot = find(table, mask, hashes, gram, salts[page])
+            if table[slot] < 0:
+                table[slot] = count
+                hashes[count], positions[count] = gram, position
+                count += 1
+        starts[page + 1] = count

@@ -1,0 +1,103 @@
+"""All sketches of a batch of pages in one call.
+
+A page's sketches are what is kept of it: whatever is detected later is computed from these
+columns, never from the page again. Sketching a page takes time linear in its tokens and gives
+the same result alone and in any batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.sketching.chunks import Chunks, text_chunks
+from reusewatch.detector.sketching.grams import GRAM_K, Grams, gram_sets
+from reusewatch.detector.sketching.identity import identity_hashes
+from reusewatch.detector.sketching.shingles import (
+    PHRASE_K,
+    SHINGLE_K,
+    min_values,
+    phrases,
+    supershingles,
+)
+from reusewatch.detector.sketching.simhash import simhashes
+from reusewatch.detector.sketching.tokens import TokenBatch, text_of
+from reusewatch.detector.sketching.weighted_terms import LEAST_SHARE, Terms, weighted_terms
+
+BATCH_TOKENS = 16_384
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sketches:
+    """Columns with a row a page, and ragged ones.
+
+    `words` counts the tokens of the visible text, in which chunks and grams tell positions;
+    `places` are those tokens' indices among all tokens of the page, cut by `words`. A page
+    without words has no identity, no phrases and no projection, and is like no other page.
+    """
+
+    words: NDArray[np.int64]
+    places: NDArray[np.uint32]
+    identity: NDArray[np.uint64]
+    min_values5: NDArray[np.uint64]
+    min_values8: NDArray[np.uint64]
+    supershingles5: NDArray[np.uint64]
+    supershingles8: NDArray[np.uint64]
+    simhash: NDArray[np.uint64]
+    chunks: Chunks
+    grams: Grams
+    terms: Terms
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+
+def sketch(
+    batch: TokenBatch,
+    scheme: HashScheme,
+    *,
+    gram_k: int = GRAM_K,
+    gram_sample: float = 1.0,
+    least_share: float = LEAST_SHARE,
+) -> Sketches:
+    """Every sketch of every page of the batch.
+
+    Cheapest at `BATCH_TOKENS` or so: a small batch pays for the calls, one whose columns
+    outgrow the second-level cache for memory.
+    """
+    text = text_of(batch)
+    circular = phrases(text.tokens, PHRASE_K, scheme, circular=True)
+    straight = phrases(text.tokens, SHINGLE_K, scheme, circular=False)
+    identity = identity_hashes(text.tokens, scheme)
+    five, eight = min_values(circular, scheme), min_values(straight, scheme)
+    return Sketches(
+        words=text.tokens.counts,
+        places=text.places,
+        identity=identity,
+        min_values5=five,
+        min_values8=eight,
+        supershingles5=supershingles(five, scheme),
+        supershingles8=supershingles(eight, scheme),
+        simhash=simhashes(text.tokens, scheme),
+        chunks=text_chunks(text.tokens, text.blocks, text.lengths, scheme),
+        grams=_grams(text.tokens, circular, identity, scheme, k=gram_k, sample=gram_sample),
+        terms=weighted_terms(batch.tokens, batch.fields, scheme, least_share=least_share),
+    )
+
+
+def _grams(
+    tokens: Ragged,
+    circular: Ragged,
+    identity: NDArray[np.uint64],
+    scheme: HashScheme,
+    *,
+    k: int,
+    sample: float,
+) -> Grams:
+    if k == PHRASE_K:  # hashed already, but for the ones past the end of the circle
+        return gram_sets(circular, identity, wrapped=k - 1, sample=sample)
+    return gram_sets(phrases(tokens, k, scheme, circular=False), identity, sample=sample)

@@ -1,0 +1,30 @@
+"""Words for the hashes of terms: a page is scanned once more, when somebody asks.
+
+A term's hash is that of its word under the scheme; it does not lead back, but a page that has the
+term does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.scanning.decoding import decode
+from reusewatch.detector.scanning.readable import Readable
+from reusewatch.detector.scanning.scan import scan
+from reusewatch.detector.sketching.fingerprint import Document
+
+
+def words_of(document: Document, scheme: HashScheme, wanted: Collection[int]) -> dict[int, str]:
+    """The words of those wanted terms that a page has; as many texts are made as are wanted."""
+    scanned = scan(
+        decode(document.body, document.charset).utf8, key=scheme.key, host=document.host,
+        site=document.site, url=document.url, html=document.html,
+    )  # fmt: skip
+    readable = Readable(scanned)
+    found, first = np.unique(scanned.hashes, return_index=True)
+    chosen = np.isin(found, np.array(list(wanted), np.uint64))
+    pairs = zip(found[chosen].tolist(), first[chosen].tolist(), strict=True)
+    return {term: readable.word(index) for term, index in pairs}

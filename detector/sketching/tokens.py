@@ -1,0 +1,114 @@
+"""A batch of scanned pages as the sketches take it: columns of tokens, and where pages start.
+
+Holds token hashes, never text; keeps what a reader sees apart from what only weighs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from reusewatch.detector.compiling.kernels import (
+    BYTES,
+    COUNTS,
+    OFFSETS,
+    OUT_COUNTS,
+    OUT_OFFSETS,
+    OUT_WORDS,
+    WORDS,
+    kernel,
+    tuple_of,
+)
+from reusewatch.detector.fields import UNSEEN, Field
+from reusewatch.detector.ragged import Ragged, trimmed
+
+_SEEN = tuple(field not in UNSEEN for field in Field)
+_COLUMNS = (
+    tuple_of(COUNTS, COUNTS),
+    tuple_of(OUT_WORDS, OUT_OFFSETS, OUT_COUNTS, OUT_COUNTS, OUT_COUNTS),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenBatch:
+    """Tokens of many pages: hash, field, block number and length in characters of each.
+
+    Characters are the code points of the word that was hashed; `fields.ALONE` may be added to them.
+    """
+
+    tokens: Ragged
+    fields: NDArray[np.uint8]
+    blocks: NDArray[np.uint32]
+    lengths: NDArray[np.uint32]
+
+    def __post_init__(self) -> None:
+        for name, kind in (("fields", np.uint8), ("blocks", np.uint32), ("lengths", np.uint32)):
+            column = np.require(getattr(self, name), kind, ["C", "A"])
+            if column.shape != self.tokens.values.shape:
+                raise ValueError(f"{column.size} {name} for {self.tokens.values.size} tokens")
+            object.__setattr__(self, name, column)
+        if self.fields.size and int(self.fields.max()) >= len(_SEEN):
+            raise ValueError(f"there is no field {int(self.fields.max())}")
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """The tokens of a batch that a reader sees; `places` are their indices within the page.
+
+    Sketches count positions in this text: `places` leads back to the scan's tokens, and so to
+    bytes of the page.
+    """
+
+    tokens: Ragged
+    blocks: NDArray[np.uint32]
+    lengths: NDArray[np.uint32]
+    places: NDArray[np.uint32]
+
+
+def text_of(batch: TokenBatch) -> Text:
+    """The visible text: a page's URL and its meta tags are markup (Henzinger 2006, §2).
+
+    With the URL among the tokens, no copy at another address would be a copy.
+    """
+    size = batch.tokens.values.size
+    hashes, offsets = np.empty(size, np.uint64), np.empty(len(batch) + 1, np.int64)
+    blocks, lengths, places = (np.empty(size, np.uint32) for _ in range(3))
+    columns, out = (batch.blocks, batch.lengths), (hashes, offsets, blocks, lengths, places)
+    _seen(batch.tokens.values, batch.tokens.offsets, batch.fields, columns, out)
+    count = offsets[-1]
+    text = Ragged(hashes[:count], offsets)
+    return Text(text, blocks[:count], lengths[:count], trimmed(places, count))
+
+
+@kernel(types.void(WORDS, OFFSETS, BYTES, *_COLUMNS))
+def _seen(tokens: Any, offsets: Any, fields: Any, columns: Any, out: Any) -> None:
+    blocks, lengths = columns
+    out_tokens, out_offsets, out_blocks, out_lengths, places = out
+    count = 0
+    out_offsets[0] = 0
+    for page in range(offsets.size - 1):
+        first, stop = offsets[page], offsets[page + 1]
+        start = first
+        while start < stop:
+            end = start
+            while end < stop and _SEEN[fields[end]]:
+                end += 1
+            size = end - start
+            # Not by slices, whose check of sizes takes longer to compile than all of this.
+            for i in range(size):
+                out_tokens[count + i] = tokens[start + i]
+                out_blocks[count + i] = blocks[start + i]
+                out_lengths[count + i] = lengths[start + i]
+                places[count + i] = start - first + i
+            count += size
+            start = end
+            while start < stop and not _SEEN[fields[start]]:
+                start += 1
+        out_offsets[page + 1] = count

@@ -1,0 +1,174 @@
+"""Weighted terms: the rendering phase of Das et al. (§3, Table 1, §3.1.2).
+
+A term weighs what its field weighs, for each occurrence. Weights are divided by the page's
+total W_r; terms below the dynamic threshold T are dropped; what is left is normalized again,
+so that the weights of a page add up to 1.
+
+The paper calls T a function of W_r and does not say which. Here it is a share of W_r: in raw
+weight the threshold rises with the page, so that short pages keep every term and long ones
+shed the terms that weigh next to nothing. A share of 1/1000 also means that no page keeps more
+than 1000 terms. A page of so many words that none reaches T keeps its heaviest, up to as many.
+The paper's stop words and stemming are left out: they are a language's, pages are of all.
+
+Has no document frequencies: the global order, the filters and the overlap belong to the index.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from reusewatch.detector.compiling.kernels import (
+    BYTES,
+    OFFSETS,
+    OUT_OFFSETS,
+    OUT_SHARES,
+    OUT_WORDS,
+    PAIR,
+    WORDS,
+    kernel,
+    part,
+    tuple_of,
+)
+from reusewatch.detector.fields import Field
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.ragged import Ragged, trimmed
+from reusewatch.detector.sketching.grams import find, table_bits
+from reusewatch.detector.sketching.identity import sequence_constants, sequence_hash
+
+WEIGHTS = {
+    Field.URL: 2.0,
+    Field.HEADING: 2.0,
+    Field.TITLE: 2.0,
+    Field.ANCHOR_SAME: 1.0,
+    Field.ANCHOR_OTHER: 0.5,
+    Field.KEYWORDS: 3.0,
+    Field.DESCRIPTION: 3.0,
+    Field.BODY: 1.0,
+}
+"""Table 1."""
+
+LEAST_SHARE = 1 / 1000
+"""T as a share of W_r."""
+
+# Sums of halves are exact in integers, whatever the order they are added in.
+_HALVES = tuple(int(2 * WEIGHTS[field]) for field in sorted(WEIGHTS))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Terms:
+    """Weighted terms of many pages, heaviest first, then in order of first occurrence.
+
+    `totals` is W_r, the weight of all terms before the threshold.
+    """
+
+    hashes: Ragged
+    weights: NDArray[np.float32]
+    totals: NDArray[np.float64]
+
+
+def weighted_terms(
+    tokens: Ragged,
+    fields: NDArray[np.uint8],
+    scheme: HashScheme,
+    *,
+    least_share: float = LEAST_SHARE,
+) -> Terms:
+    """Each page's terms with their normalized weights."""
+    if fields.size != tokens.values.size:
+        raise ValueError(f"{fields.size} fields for {tokens.values.size} tokens")
+    if fields.size and int(fields.max()) >= len(_HALVES):
+        raise ValueError(f"there is no field {int(fields.max())}")
+    if not 0 < least_share <= 1:
+        raise ValueError(f"a share of a page's weight is above 0 and at most 1, not {least_share}")
+    return _terms(tokens, np.require(fields, np.uint8, ["C", "A"]), scheme, least_share)
+
+
+def _terms(
+    tokens: Ragged, fields: NDArray[np.uint8], scheme: HashScheme, least_share: float
+) -> Terms:
+    offsets = np.empty(len(tokens) + 1, np.int64)
+    hashes = np.empty(fields.size, np.uint64)
+    weights = np.empty(fields.size, np.float32)
+    totals = np.empty(len(tokens), np.int64)
+    columns, out = (tokens.values, tokens.offsets, fields), (offsets, hashes, weights, totals)
+    _weighted_terms(columns, sequence_constants(scheme), least_share, out)
+    count = offsets[-1]
+    return Terms(Ragged(trimmed(hashes, count), offsets), trimmed(weights, count), totals / 2)
+
+
+@part(types.void(OUT_OFFSETS, types.int64, OUT_OFFSETS, OUT_OFFSETS), allocates=True)
+def _heaviest_first(halves: Any, count: Any, order: Any, spare: Any) -> None:
+    """Sort `order` by falling weight, equal ones as they are: by digits, so in linear time."""
+    most = 0
+    for i in range(count):
+        order[i] = i
+        most = max(most, halves[i])
+    shift = 0
+    starts = np.empty(257, np.int64)
+    while most >> shift:
+        starts[:] = 0
+        for i in range(count):
+            starts[256 - ((halves[i] >> shift) & 255)] += 1
+        for digit in range(256):
+            starts[digit + 1] += starts[digit]
+        for i in range(count):
+            digit = 255 - ((halves[order[i]] >> shift) & 255)
+            spare[starts[digit]] = order[i]
+            starts[digit] += 1
+        # Not by slices: see `batches`.
+        for i in range(count):
+            order[i] = spare[i]
+        shift += 8
+
+
+_OUT = tuple_of(OUT_OFFSETS, OUT_WORDS, OUT_SHARES, OUT_OFFSETS)
+
+
+@kernel(types.void(tuple_of(WORDS, OFFSETS, BYTES), PAIR, types.float64, _OUT))
+def _weighted_terms(columns: Any, constants: Any, least_share: Any, result: Any) -> None:
+    tokens, offsets, fields = columns
+    seed, factor = constants
+    starts, out_hashes, out_weights, totals = result
+    longest = 0
+    for page in range(offsets.size - 1):
+        longest = max(longest, offsets[page + 1] - offsets[page])
+    table = np.empty(1 << table_bits(longest), np.int64)
+    known = np.empty(longest, np.uint64)
+    halves = np.empty(longest, np.int64)
+    order, spare = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    limit = types.int64(1.0 / least_share)
+    out = 0
+    starts[0] = 0
+    for page in range(offsets.size - 1):
+        first, stop = offsets[page], offsets[page + 1]
+        salt = sequence_hash(tokens, first, stop, seed, factor)
+        mask = (1 << table_bits(stop - first)) - 1
+        table[: mask + 1] = -1
+        count, total, most = 0, 0, 0
+        for position in range(first, stop):
+            slot = find(table, mask, known, tokens[position], salt)
+            if table[slot] < 0:
+                table[slot] = count
+                known[count], halves[count] = tokens[position], 0
+                count += 1
+            term = table[slot]
+            halves[term] += _HALVES[fields[position]]
+            total += _HALVES[fields[position]]
+            most = max(most, halves[term])
+        _heaviest_first(halves, count, order, spare)
+        least = min(least_share * total, types.float64(most))
+        kept, weight = 0, 0
+        while kept < min(count, limit) and halves[order[kept]] >= least:
+            weight += halves[order[kept]]
+            kept += 1
+        for i in range(kept):
+            out_hashes[out + i] = known[order[i]]
+            out_weights[out + i] = halves[order[i]] / weight
+        out += kept
+        starts[page + 1] = out
+        totals[page] = total

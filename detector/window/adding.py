@@ -1,0 +1,306 @@
+"""What adding pages changes, a batch in one call; rows of a batch see the rows before them.
+
+What is reported is a function of the window's pages alone, not of the order in which they
+arrived: of a pair the later one is the copy, whichever came first, ties go by page id. An
+earlier page that arrives late turns those after it into copies; an earlier sighting of a copy may
+withdraw it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from reusewatch.detector.compiling.kernels import (
+    BYTES,
+    OFFSETS,
+    OUT_OFFSETS,
+    kernel,
+    part,
+    tuple_of,
+)
+from reusewatch.detector.window.buckets import number_bits
+from reusewatch.detector.window.candidates import enter, entry_of
+from reusewatch.detector.window.clusters import join_classes, lead
+from reusewatch.detector.window.identity_sets import (
+    is_copy,
+    place_file,
+    place_text,
+    remove_file,
+    remove_text,
+)
+from reusewatch.detector.window.judging import (
+    ALERT,
+    BITS,
+    FOUND_AT_MOST,
+    JUDGED,
+    JUDGED_TYPE,
+    LATE,
+    MISDATED,
+    NEAR_ALERT,
+    NEAR_WITHDRAWN,
+    SCRATCH,
+    SUPERSEDED,
+    WITHDRAWN,
+    judge,
+    new_scratch,
+    tell,
+)
+from reusewatch.detector.window.neighbors import ALERTS, list_near_copies
+from reusewatch.detector.window.prefetch import AHEAD, warm, warm_leaving
+from reusewatch.detector.window.store import (
+    ALERTED,
+    BY_PAGE,
+    BY_TEXT,
+    CUT,
+    ENTRIES_TYPE,
+    LEFT,
+    LISTED,
+    LIVE,
+    NEAR,
+    NEAR_ALERTED,
+    NEWEST,
+    ROWS_TYPE,
+    SEEN,
+    SEEN_TYPE,
+    STORE,
+)
+from reusewatch.detector.window.versions import expire, new_entry, new_row, superseded, version
+
+HOUR_US = 3_600_000_000
+# Before the web: a date that an archive invented, or did not have.
+WEB_BEGINS_US = 631_152_000_000_000
+_NEVER = 1 << 62
+
+
+@part(types.boolean(types.int64, types.int64))
+def misdated(at: Any, now: Any) -> Any:
+    """A date before the web, or more than an hour past the machine's clock."""
+    return at < WEB_BEGINS_US or at > now + HOUR_US
+
+
+@part(types.int64(STORE, ENTRIES_TYPE, types.int64))
+def _own_set(store: Any, probes: Any, i: Any) -> Any:
+    """A new identity set for a token sequence that the window does not hold."""
+    entry = new_entry(store)
+    store.entries[entry] = probes[i]
+    store.entries[entry].root = store.entries[entry].second = store.entries[entry].cluster = -1
+    store.entries[entry].count = 0
+    return entry
+
+
+@part(types.int64(STORE, BITS, ROWS_TYPE, ENTRIES_TYPE, types.int64, BYTES, types.int64, SCRATCH,
+                    types.int64, types.int64))  # fmt: skip
+def _enter(
+    store: Any, bits: Any, arrivals: Any, probes: Any, i: Any, url: Any, entry: Any, scratch: Any,
+    near: Any, alerts: Any,
+) -> Any:  # fmt: skip
+    """A version that the window does not hold yet; rows that it turns are listed."""
+    candidates, marks, near_sets = scratch
+    row = new_row(store, bits[0], arrivals, i, url)
+    new = entry < 0 and probes[i].text != 0
+    if new:
+        entry = _own_set(store, probes, i)
+    store.rows[row].entry = entry
+    if entry >= 0:
+        place_text(store, entry, row)
+    if new:
+        enter(store, bits[1], entry)
+        join_classes(store, bits[1], entry, candidates, marks)
+    elif entry >= 0:
+        lead(store, entry)
+    place_file(store, bits[0], row)
+    list_near_copies(store, near_sets, near, row, alerts)
+    return row
+
+
+@part(types.boolean(STORE, BITS, ROWS_TYPE, types.int64, types.int64, SCRATCH, types.int64,
+                      types.int64))  # fmt: skip
+def _see_again(
+    store: Any, bits: Any, arrivals: Any, i: Any, row: Any, scratch: Any, near: Any, alerts: Any
+) -> Any:
+    """A version that the window holds; whether that changed anything but its last sighting."""
+    rows, at, file = store.rows, arrivals[i].first, arrivals[i].file
+    if at >= rows[row].first and file == rows[row].file:
+        rows[row].last = max(rows[row].last, at)
+        return False
+    entry = types.int64(rows[row].entry)
+    if entry >= 0:
+        remove_text(store, entry, row)
+    remove_file(store, bits[0], row)
+    sooner = at < rows[row].first
+    rows[row].first = min(rows[row].first, at)
+    if at >= rows[row].last:
+        rows[row].last, rows[row].file, rows[row].origin = at, file, arrivals[i].origin
+    if entry >= 0:
+        place_text(store, entry, row)
+        lead(store, entry)
+    place_file(store, bits[0], row)
+    if sooner:
+        list_near_copies(store, scratch[2], near, row, alerts)
+    return True
+
+
+@part(types.void(STORE, types.int64, JUDGED_TYPE, types.int64))
+def _withdraw_near(store: Any, row: Any, out: Any, k: Any) -> None:
+    if store.rows[row].state & NEAR_ALERTED:
+        store.rows[row].state &= ~NEAR_ALERTED
+        out[k].flags |= NEAR_WITHDRAWN
+
+
+@part(types.void(STORE, types.int64, JUDGED_TYPE, types.int64))
+def _withdraw(store: Any, row: Any, out: Any, k: Any) -> None:
+    """A row that was reported, and is no copy any more, or no near-copy."""
+    if store.rows[row].state & ALERTED and not is_copy(store, row):
+        store.rows[row].state &= ~ALERTED
+        out[k].flags |= WITHDRAWN
+    if out[k].near < 0:
+        store.rows[row].state &= ~NEAR
+    if out[k].alert < 0:
+        _withdraw_near(store, row, out, k)
+
+
+@part(types.void(STORE, types.int64, types.int64, JUDGED_TYPE, types.int64))
+def _report(store: Any, bits: Any, row: Any, out: Any, k: Any) -> None:
+    """Alerts that a row must raise, each once; a copy is reported as that alone."""
+    rows = store.rows
+    rows[row].state |= NEAR if out[k].near >= 0 else 0
+    if is_copy(store, row):
+        _withdraw_near(store, row, out, k)
+        out[k].flags |= 0 if rows[row].state & ALERTED else ALERT
+        rows[row].state |= ALERTED
+    elif out[k].alert >= 0 and not rows[row].state & (ALERTED | NEAR_ALERTED):
+        out[k].flags |= NEAR_ALERT
+        rows[row].state |= NEAR_ALERTED
+    out[k].flags |= SUPERSEDED if superseded(store, bits, row) else 0
+
+
+@part(SEEN_TYPE(SEEN_TYPE, types.int64))
+def room(found: Any, size: Any) -> Any:
+    """The same array, or a larger one when it is about to be full."""
+    if size + FOUND_AT_MOST <= found.size:
+        return found
+    larger = np.empty(2 * found.size, SEEN)
+    for i in range(size):  # not by slices: see `batches`
+        larger[i] = found[i]
+    return larger
+
+
+@part(JUDGED_TYPE(JUDGED_TYPE, types.int64))
+def _judgements(turned: Any, size: Any) -> Any:
+    if size < turned.size:
+        return turned
+    larger = np.empty(2 * turned.size, JUDGED)
+    for i in range(size):
+        larger[i] = turned[i]
+    return larger
+
+
+@part(tuple_of(types.int64, types.int64, types.int64, types.uint64, types.uint64)(
+    STORE, BITS, ROWS_TYPE, ENTRIES_TYPE, types.int64, types.int64,
+))  # fmt: skip
+def looked_up(store: Any, bits: Any, arrivals: Any, probes: Any, i: Any, now: Any) -> Any:
+    """A page's row and set, if the window has them; its time first seen, id and site."""
+    page, at, text = arrivals[i].page, arrivals[i].first, probes[i].text
+    row = version(store, bits[0], page, text, arrivals[i].file)
+    first = at
+    if row >= 0:
+        first = min(at, store.rows[row].first)
+    elif misdated(at, now):
+        first = _NEVER
+    return row, entry_of(store, bits[1], text), first, page, arrivals[i].site
+
+
+ARRIVALS = (STORE, ROWS_TYPE, ENTRIES_TYPE, OUT_OFFSETS, types.int64)
+
+
+@part(tuple_of(SEEN_TYPE, types.int64, JUDGED_TYPE, types.int64)(
+    STORE, BITS, OUT_OFFSETS, types.int64, SCRATCH, SEEN_TYPE, types.int64, JUDGED_TYPE,
+    types.int64,
+))  # fmt: skip
+def _judge_listed(
+    store: Any, bits: Any, policy: Any, itself: Any, scratch: Any, found: Any, size: Any,
+    turned: Any, again: Any,
+) -> Any:  # fmt: skip
+    """Judge again what a page turned; what is told grows with it."""
+    row = store.numbers[LEFT]
+    while row >= 0:
+        then = types.int64(store.rows[row].next)
+        store.rows[row].state &= ~LISTED
+        if row != itself:  # it is reported as itself
+            found, turned = room(found, size), _judgements(turned, again)
+            entry = types.int64(store.rows[row].entry)
+            subject = (
+                store.rows[row].first, store.rows[row].page, store.rows[row].site,
+                store.rows[row].file,
+            )  # fmt: skip
+            size, _ = judge(store, bits, policy, store.entries, entry, entry, subject, scratch,
+                            found, size, turned, again)  # fmt: skip
+            tell(store, row, found, size)
+            turned[again].seen = size
+            size += 1
+            _report(store, bits[0], row, turned, again)
+            again += 1
+        row = then
+    return found, size, turned, again
+
+
+@kernel(tuple_of(SEEN_TYPE, JUDGED_TYPE)(*ARRIVALS, BYTES, OFFSETS, JUDGED_TYPE))
+def add_pages(
+    store: Any, arrivals: Any, probes: Any, policy: Any, now: Any, urls: Any, ends: Any, out: Any
+) -> Any:
+    """Judge each page, then add it. Returns the pages that are named, and rows that turned."""
+    bits = number_bits(store.row_tables[BY_PAGE]), number_bits(store.entry_tables[BY_TEXT])
+    scratch = new_scratch()
+    found, size = np.empty(16 + 2 * arrivals.size, SEEN), 0
+    turned, again = np.empty(16, JUDGED), 0
+    for i in range(arrivals.size):
+        if i % AHEAD == 0:
+            warm(store, arrivals[i : i + AHEAD], probes[i : i + AHEAD])
+            warm_leaving(store, min(AHEAD, arrivals.size - i))
+        found = room(found, size)
+        row, entry, first, page, site = looked_up(store, bits, arrivals, probes, i, now)
+        subject = (first, page, site, arrivals[i].file)
+        size, near = judge(
+            store, bits, policy, probes, i, entry, subject, scratch, found, size, out, i
+        )
+        if misdated(arrivals[i].first, now):
+            out[i].flags |= MISDATED
+            if row < 0:
+                out[i].flags |= ALERT if out[i].donor_count else 0
+                copy = out[i].donor_count > 0
+                out[i].flags |= NEAR_ALERT if out[i].alert >= 0 and not copy else 0
+            continue
+        store.numbers[NEWEST] = max(store.numbers[NEWEST], arrivals[i].first)
+        store.numbers[LEFT] = -1
+        known = row >= 0
+        changed = True
+        if known:
+            changed = _see_again(store, bits, arrivals, i, row, scratch, near, policy[ALERTS])
+        else:
+            url = urls[ends[i] : ends[i + 1]]
+            row = _enter(
+                store, bits, arrivals, probes, i, url, entry, scratch, near, policy[ALERTS]
+            )
+        store.numbers[CUT] += out[i].cut
+        begin = again
+        found, size, turned, again = _judge_listed(
+            store, bits, policy, row, scratch, found, size, turned, again
+        )
+        for turn in range(begin, again):
+            turned[turn].by = i
+        out[i].turned = again - begin
+        if changed:
+            if known:
+                _withdraw(store, row, out, i)
+            _report(store, bits[0], row, out, i)
+        elif superseded(store, bits[0], row):
+            # Or an old archive, replayed again, would put back what was said of it then.
+            out[i].flags |= SUPERSEDED
+        out[i].evicted = expire(store, bits[0], bits[1])
+        if not store.rows[row].state & LIVE:
+            out[i].flags |= SUPERSEDED if known and not changed else 0
+            out[i].flags |= LATE if not known else 0
+    return found[:size], turned[:again]

@@ -1,0 +1,41 @@
+"""A window as raw arrays of plain kinds, and back; a copy of memory either way.
+
+Tables are stored too: to build them anew takes longer than to read them, and would forget what
+hot keys had given up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reusewatch.detector.window.store import CLUSTER, CLUSTERS, ENTRIES, ENTRY, ROW, ROWS, Store
+
+_RECORDS = {"rows": (ROW, ROWS), "entries": (ENTRY, ENTRIES), "clusters": (CLUSTER, CLUSTERS)}
+_SIZES = ("rows", "entries", "clusters")
+
+
+def arrays_of(store: Store) -> dict[str, NDArray[Any]]:
+    """Views of the store's arrays; records as words, as far as they are used."""
+    arrays: dict[str, NDArray[Any]] = dict(store._asdict())
+    arrays["capacities"] = np.array([len(arrays[name]) for name in _SIZES], np.int64)
+    for name, (_, number) in _RECORDS.items():
+        arrays[name] = arrays[name][: store.numbers[number]].view(np.uint8)
+    return arrays
+
+
+def store_of(arrays: Mapping[str, NDArray[Any]]) -> Store:
+    """A store of these arrays' content; they are not kept."""
+    copies: dict[str, NDArray[Any]] = {}
+    for name in Store._fields:
+        if name not in _RECORDS:
+            copies[name] = np.array(arrays[name])
+    for name, size in zip(_SIZES, arrays["capacities"].tolist(), strict=True):
+        kind, _ = _RECORDS[name]
+        copies[name] = np.zeros(size, kind)
+        saved = np.ascontiguousarray(arrays[name]).view(kind)
+        copies[name][: len(saved)] = saved
+    return Store(**copies)

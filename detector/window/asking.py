@@ -1,0 +1,32 @@
+"""What the window knows of pages that are not added: each is judged alone, nothing changes.
+
+Apart from `sliding`, so that only who asks compiles it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from reusewatch.detector.compiling.kernels import kernel
+from reusewatch.detector.window.adding import ARRIVALS, looked_up, room
+from reusewatch.detector.window.buckets import number_bits
+from reusewatch.detector.window.judging import JUDGED_TYPE, judge, new_scratch
+from reusewatch.detector.window.store import BY_PAGE, BY_TEXT, SEEN, SEEN_TYPE
+
+
+@kernel(SEEN_TYPE(*ARRIVALS, JUDGED_TYPE))
+def match_pages(store: Any, arrivals: Any, probes: Any, policy: Any, now: Any, out: Any) -> Any:
+    """Judge each page against the window. Returns the pages that judgements name."""
+    bits = number_bits(store.row_tables[BY_PAGE]), number_bits(store.entry_tables[BY_TEXT])
+    scratch = new_scratch()
+    found, size = np.empty(16 + 2 * arrivals.size, SEEN), 0
+    for i in range(arrivals.size):
+        found = room(found, size)
+        _, entry, first, page, site = looked_up(store, bits, arrivals, probes, i, now)
+        subject = (first, page, site, arrivals[i].file)
+        size, _ = judge(
+            store, bits, policy, probes, i, entry, subject, scratch, found, size, out, i
+        )
+    return found[:size]

@@ -1,0 +1,110 @@
+"""The classes of near-duplicates of a window, as people ask for them: largest first.
+
+The closure is exact at the time of the question; pages with one token sequence belong together
+too. Representative is the page first seen, ties by page id. Changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reusewatch.detector.window.closure import closure, steps_from
+from reusewatch.detector.window.clusters import name_of
+from reusewatch.detector.window.store import ENTRIES, LIVE, ROWS, Store
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Class:
+    """Pages that are near-duplicates by the transitive closure; `rows` in order of time.
+
+    `steps` is the chain from the representative to the farthest page: 0 if all have the same
+    words, 1 if all are near to it, more where chaining holds the class together.
+    """
+
+    cluster: int
+    sites: int
+    steps: int
+    rows: NDArray[np.int64]
+
+    @property
+    def representative(self) -> int:
+        """The row of the page that was seen first."""
+        return int(self.rows[0])
+
+    @property
+    def size(self) -> int:
+        """Pages."""
+        return len(self.rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Classes:
+    """The classes of two pages or more, and how often two were kept apart for their size."""
+
+    found: tuple[Class, ...]
+    refused: int
+
+
+def classes(store: Store, *, top: int, row: int | None, largest: int) -> Classes:
+    """The largest classes, or the one of a row, whatever its size."""
+    entries, rows = _live(store)
+    super5 = store.entries["super5"][entries]
+    of_set, refused = closure(super5, largest)
+    place = np.zeros(len(store.entries), np.int64)
+    place[entries] = of_set
+    of_row = place[store.rows["entry"][rows]]
+    sizes = np.bincount(of_row, minlength=len(entries))
+    wanted = [] if row is not None else _largest(store, rows, of_row, sizes, top)
+    if row is not None and row in rows:
+        wanted = [int(of_row[rows == row][0])]
+    return Classes(
+        tuple(_class(store, rows[of_row == one], super5, of_set, entries, one) for one in wanted),
+        refused,
+    )
+
+
+def _live(store: Store) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Sets in the order of their hashes, and rows with words."""
+    text = store.entries["text"][: store.numbers[ENTRIES]]
+    entries = np.flatnonzero(text)
+    used = store.rows[: store.numbers[ROWS]]
+    rows = np.flatnonzero((used["state"] & LIVE != 0) & (used["entry"] >= 0))
+    return entries[np.argsort(text[entries])], rows
+
+
+def _largest(
+    store: Store, rows: NDArray[np.int64], of_row: NDArray[np.int64], sizes: NDArray[Any], top: int
+) -> list[int]:
+    """Classes of two pages and more by size; ties go to the one seen first."""
+    several = np.flatnonzero(sizes > 1)
+    if len(several) > top:  # all that are as large as the last one stay, for the tie
+        several = several[sizes[several] >= np.sort(sizes[several])[-top]]
+    inside = np.isin(of_row, several)
+    order = rows[inside][_in_order(store, rows[inside])]
+    back = dict(zip(rows[inside].tolist(), of_row[inside].tolist(), strict=True))
+    first = dict.fromkeys(back[row] for row in order.tolist())
+    return sorted(first, key=lambda one: -int(sizes[one]))[:top]
+
+
+def _in_order(store: Store, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.lexsort((store.rows["page"][rows], store.rows["first"][rows]))
+
+
+def _class(
+    store: Store, rows: NDArray[np.int64], super5: NDArray[np.uint32],
+    of_set: NDArray[np.int64], entries: NDArray[np.int64], one: int,
+) -> Class:  # fmt: skip
+    rows = rows[_in_order(store, rows)]
+    lead = store.rows["entry"][rows[0]]
+    members = np.flatnonzero(of_set == one)
+    begin = int(np.flatnonzero(entries[members] == lead)[0])
+    return Class(
+        cluster=int(name_of(store.rows["page"][rows[0]], store.entries["text"][lead])),
+        sites=len(np.unique(store.rows["site"][rows])),
+        steps=steps_from(super5[members], begin) if len(members) > 1 else 0,
+        rows=rows,
+    )

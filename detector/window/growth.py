@@ -1,0 +1,153 @@
+"""Room for the window: arrays grow with it up to its bound, and not beyond.
+
+Tables are written anew when they grow, from their own numbers, so that what a hot key had given up
+stays so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel, mix
+from reusewatch.detector.window.buckets import empty_tables, number, number_bits, put
+from reusewatch.detector.window.candidates import hash_of, key_of
+from reusewatch.detector.window.identity_sets import file_hash
+from reusewatch.detector.window.store import (
+    ARENA,
+    ARENA_FREE,
+    BY_PAGE,
+    BY_TEXT,
+    CLUSTER,
+    COUNT,
+    ENTRIES_TYPE,
+    ENTRY,
+    GRAVES,
+    LIVE_ENTRIES,
+    LIVE_ROWS,
+    NEAR_TABLES,
+    NEWEST,
+    ROW,
+    ROWS_TYPE,
+    Store,
+)
+from reusewatch.detector.window.url_arena import SIZES, UNIT, compact
+from reusewatch.detector.window.versions import bury
+
+_FIRST = 1024
+_GROWN = 1.5
+_SMALL = 1 << 18
+
+
+def empty_store() -> Store:
+    """A window of nothing."""
+    numbers = np.zeros(COUNT, np.int64)
+    numbers[NEWEST], numbers[GRAVES] = -(1 << 62), -1
+    return Store(
+        rows=np.zeros(_FIRST, ROW),
+        entries=np.zeros(_FIRST, ENTRY),
+        clusters=np.zeros(_FIRST, CLUSTER),
+        row_tables=empty_tables(2, _FIRST),
+        entry_tables=empty_tables(NEAR_TABLES + 1, _FIRST),
+        links=np.full((2, 2 * _FIRST), -1, np.int32),
+        due=np.zeros(_FIRST, np.int64),
+        due_row=np.zeros(_FIRST, np.int32),
+        free_rows=np.zeros(_FIRST, np.int32),
+        free_entries=np.zeros(_FIRST, np.int32),
+        free_clusters=np.zeros(_FIRST, np.int32),
+        arena=np.zeros(_FIRST * 64, np.uint8),
+        arena_free=np.full(SIZES, -1, np.int64),
+        numbers=numbers,
+    )
+
+
+def with_room(store: Store, pages: int, url_bytes: int, limit: int) -> Store:
+    """The same window, with room for so many more pages; `limit` is how many it ever holds."""
+    bury(store)  # what left still has URLs, which `compact` would not take along
+    rows = int(store.numbers[LIVE_ROWS]) + pages
+    if rows > len(store.rows):
+        store = _more_rows(store, _capacity(rows, len(store.rows), limit))
+    entries = int(store.numbers[LIVE_ENTRIES]) + pages
+    if entries > len(store.entries):
+        store = _more_entries(store, _capacity(entries, len(store.entries), limit))
+    return _more_arena(store, url_bytes + pages * UNIT)
+
+
+def _capacity(need: int, have: int, limit: int) -> int:
+    """Twice as many while small; later a quarter more, as room without use is memory too."""
+    more = 2 * have if have < _SMALL else have + have // 4
+    return max(need, min(more, limit))
+
+
+def longer(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """A copy with room for more at the end; what is not used yet takes no memory."""
+    grown = np.zeros((*array.shape[:-1], size), array.dtype)
+    grown[..., : array.shape[-1]] = array
+    return grown
+
+
+def _more_rows(store: Store, size: int) -> Store:
+    tables = empty_tables(2, size)
+    for table in range(2):
+        _rehash_rows(store.rows, table == BY_PAGE, store.row_tables[table], tables[table])
+    return store._replace(
+        rows=longer(store.rows, size),
+        links=longer(store.links, 2 * size),
+        due=longer(store.due, size),
+        due_row=longer(store.due_row, size),
+        free_rows=longer(store.free_rows, size),
+        row_tables=tables,
+    )
+
+
+def _more_entries(store: Store, size: int) -> Store:
+    tables = empty_tables(NEAR_TABLES + 1, size)
+    for table in range(NEAR_TABLES + 1):
+        _rehash_entries(store.entries, table, store.entry_tables[table], tables[table])
+    return store._replace(
+        entries=longer(store.entries, size),
+        clusters=longer(store.clusters, size),
+        free_entries=longer(store.free_entries, size),
+        free_clusters=longer(store.free_clusters, size),
+        entry_tables=tables,
+    )
+
+
+def _more_arena(store: Store, more: int) -> Store:
+    """Room for more URLs: by closing gaps, if they are a quarter of all, or by growing."""
+    numbers = store.numbers
+    if int(numbers[ARENA]) * UNIT + more <= store.arena.size:
+        return store
+    if numbers[ARENA_FREE] * 4 > numbers[ARENA]:
+        arena = np.zeros_like(store.arena)
+        compact(store, arena)
+        store = store._replace(arena=arena)
+    need = int(numbers[ARENA]) * UNIT + more
+    if need <= store.arena.size:
+        return store
+    return store._replace(arena=longer(store.arena, max(need, int(_GROWN * store.arena.size))))
+
+
+@kernel(types.void(ROWS_TYPE, types.boolean, OUT_COUNTS, OUT_COUNTS))
+def _rehash_rows(rows: Any, by_page: Any, old: Any, new: Any) -> None:
+    old_bits, bits = number_bits(old), number_bits(new)
+    for at in range(old.size):
+        if at & 15 and old[at]:
+            row = number(old, old_bits, at)
+            hashed = mix(rows[row].page) if by_page else file_hash(rows[row].file)
+            put(new, bits, hashed, row)
+
+
+@kernel(types.void(ENTRIES_TYPE, types.int64, OUT_COUNTS, OUT_COUNTS))
+def _rehash_entries(entries: Any, table: Any, old: Any, new: Any) -> None:
+    old_bits, bits = number_bits(old), number_bits(new)
+    for at in range(old.size):
+        if at & 15 and old[at]:
+            entry = number(old, old_bits, at)
+            if table == BY_TEXT:
+                put(new, bits, mix(entries[entry].text), entry)
+            else:
+                put(new, bits, hash_of(key_of(entries, entry, table), table), entry)

@@ -1,0 +1,248 @@
+"""The sliding index of exact and near-duplicates (Henzinger 2006; Fetterly et al. 2005, §3.3).
+
+`match` is pure, `add` changes; adding a page twice changes nothing. Both take a batch of pages and
+answer as if they came one by one. The window is bounded by count and by age; age is event time,
+and what is too old leaves at once and wholly.
+
+Knows no clock: `now` is a fact that is passed in. Never decides what a site is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reusewatch.detector.window.adding import add_pages
+from reusewatch.detector.window.arrays import arrays_of, store_of
+from reusewatch.detector.window.class_list import Class, classes
+from reusewatch.detector.window.growth import empty_store, with_room
+from reusewatch.detector.window.judging import JUDGED
+from reusewatch.detector.window.policy import Policy
+from reusewatch.detector.window.sightings import Cluster, Judgements, Seen, Sightings
+from reusewatch.detector.window.store import (
+    CUT,
+    ENTRY,
+    LIVE_ENTRIES,
+    LIVE_ROWS,
+    MAX_AGE,
+    MAX_CLUSTER,
+    MAX_ROWS,
+    NEWEST,
+    REFUSED,
+    SAME_SITE,
+    SEEN,
+    Store,
+)
+from reusewatch.detector.window.url_arena import UNIT, read_out
+from reusewatch.detector.window.versions import versions_of
+
+BATCH = 256
+"""Pages of one call: the memory that they touch fits into a core's own cache."""
+LARGEST_CLASS = 100_000
+_WORDLESS = np.zeros(1, ENTRY)[0]
+_POINTERS = ("file", "text", "donors", "near", "alert", "seen")
+
+
+class NearDuplicateIndex:
+    """The window's pages by words, file, supershingles and pieces of their simhashes.
+
+    `same_site`: exact copies on one site count as copies too. `near_same_site`,
+    `near_other_site`: which near-copies alert, the others are judged only. `max_cluster`: sets
+    that a class of near-duplicates may grow to by chaining.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_pages: int,
+        max_age_us: int | None = None,
+        same_site: bool = False,
+        near_same_site: bool = True,
+        near_other_site: bool = True,
+        policy: Policy | None = None,
+        max_cluster: int = LARGEST_CLASS,
+    ) -> None:
+        if max_pages < 1:
+            raise ValueError(f"a window has room for at least one page, not {max_pages}")
+        self.policy = policy or Policy()
+        # As `neighbors.ALERTS` says.
+        self._rules = np.append(self.policy.numbers(), near_same_site + 2 * near_other_site)
+        self._max_pages = max_pages
+        self._facts = {
+            MAX_ROWS: max_pages,
+            MAX_AGE: -1 if max_age_us is None else max_age_us,
+            SAME_SITE: int(same_site),
+            MAX_CLUSTER: max_cluster,
+        }
+        self._store = self._bounded(empty_store())
+
+    def _bounded(self, store: Store) -> Store:
+        for number, value in self._facts.items():
+            store.numbers[number] = value
+        return store
+
+    def __len__(self) -> int:
+        return int(self._store.numbers[LIVE_ROWS])
+
+    @property
+    def sets(self) -> int:
+        """Identity sets of the window: token sequences that are not the same."""
+        return int(self._store.numbers[LIVE_ENTRIES])
+
+    @property
+    def newest(self) -> int:
+        """The latest fetch seen."""
+        return int(self._store.numbers[NEWEST])
+
+    @property
+    def cut(self) -> int:
+        """Candidates and postings that hot keys have cost so far."""
+        return int(self._store.numbers[CUT])
+
+    @property
+    def refused(self) -> int:
+        """Classes that did not join since the whole would have been too large."""
+        return int(self._store.numbers[REFUSED])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays, unused room included."""
+        return sum(array.nbytes for array in self._store)
+
+    def match(self, pages: Sightings, *, now: int) -> Judgements:
+        """What the window knows of pages; each is judged alone, against the window."""
+        from reusewatch.detector.window.asking import match_pages  # compiled for those who ask
+
+        answer = np.empty(len(pages), JUDGED)
+        found = match_pages(self._store, pages.rows(), pages.entries(), self._rules, now, answer)
+        return self._judgements(answer, np.empty(0, JUDGED), found)
+
+    def add(self, pages: Sightings, *, now: int) -> Judgements:
+        """Put pages into the window, one after the other, and judge each just before."""
+        rows, entries = pages.rows(), pages.entries()
+        parts = []
+        for begin in range(0, len(pages), BATCH):
+            end = min(begin + BATCH, len(pages))
+            offsets = pages.url_offsets[begin : end + 1]
+            self._store = with_room(
+                self._store, end - begin, int(offsets[-1] - offsets[0]), self._max_pages + BATCH
+            )
+            answer = np.empty(end - begin, JUDGED)
+            found, turned = add_pages(
+                self._store, rows[begin:end], entries[begin:end], self._rules, now, pages.urls,
+                offsets, answer,
+            )  # fmt: skip
+            parts.append(self._judgements(answer, turned, found))
+        return _joined(parts)
+
+    def _judgements(
+        self, pages: NDArray[Any], turned: NDArray[Any], found: NDArray[Any]
+    ) -> Judgements:
+        """With the URLs themselves: their room may be used again at the next `add`."""
+        return Judgements(pages, turned, found, read_out(self._store, found).tobytes())
+
+    def clusters(self, *, top: int = 10, page: int | None = None) -> list[Cluster]:
+        """The largest classes of near-duplicates, or the one of a page as it is now.
+
+        Exact at this moment (`detector.window.closure`), in time linear in the window.
+        """
+        row = None
+        if page is not None:
+            versions = versions_of(self._store, np.uint64(page))
+            row = int(versions[0]) if versions.size else -1
+        found = classes(self._store, top=top, row=row, largest=self._facts[MAX_CLUSTER])
+        return [self._cluster(one) for one in found.found]
+
+    def _cluster(self, one: Class) -> Cluster:
+        rows = self._store.rows[one.rows]
+        return Cluster(
+            cluster=one.cluster, representative=self._seen(rows[0]), size=one.size,
+            sites=one.sites, diameter=one.steps,
+            urls=tuple(self._url(row) for row in rows),
+        )  # fmt: skip
+
+    def version_at(self, page: int, at: int | None) -> Seen | None:
+        """A page as it was at a time when it was seen; without a time, as it is now.
+
+        None where it was not seen with one content both before and after: what else is known of
+        the page says nothing about that time.
+        """
+        row = self._row_at(page, at)
+        return None if row is None else self._seen(row)
+
+    def holds(self, page: int) -> bool:
+        """Whether the window has any version of a page."""
+        return bool(versions_of(self._store, np.uint64(page)).size)
+
+    def as_seen(
+        self, of: int, then: int | None, *, page: int, site: int, at: int, url: bytes
+    ) -> Sightings | None:
+        """A page with the content, and the sketches, that another one had at a time."""
+        row = self._row_at(of, then)
+        if row is None:
+            return None
+        return Sightings.of_row(row, self._entry(row), page=page, site=site, at=at, url=url)
+
+    def entry_of(self, page: int) -> Any:
+        """The sketches of a page as it is now; None of a page that the window has not."""
+        row = self._row_at(page, None)
+        return None if row is None else self._entry(row)
+
+    def _row_at(self, page: int, at: int | None) -> Any:
+        rows = self._store.rows[versions_of(self._store, np.uint64(page))]
+        if at is not None:
+            rows = rows[(rows["first"] <= at) & (at <= rows["last"])]
+            return rows[rows["first"].argmax()] if rows.size else None
+        return max(rows, key=lambda row: (row["last"], self._entry(row)["text"]), default=None)
+
+    def _entry(self, row: Any) -> Any:
+        """The identity set of a row; a page without words has an empty one."""
+        return self._store.entries[row["entry"]] if row["entry"] >= 0 else _WORDLESS
+
+    def _seen(self, row: Any) -> Seen:
+        return Seen(
+            page=int(row["page"]), url=self._url(row),
+            site=int(row["site"]), first=int(row["first"]), last=int(row["last"]),
+            text=int(self._entry(row)["text"]), start=int(row["start"]), end=int(row["end"]),
+            file=int(row["file"]), origin=int(row["origin"]),
+        )  # fmt: skip
+
+    def _url(self, row: Any) -> str:
+        begin = int(row["url"]) * UNIT
+        url = self._store.arena[begin : begin + int(row["length"])].tobytes()
+        return url.decode("utf-8", "surrogatepass")
+
+    def save(self) -> Mapping[str, NDArray[Any]]:
+        """The window as raw arrays, without copies: to be written before the next `add`."""
+        return arrays_of(self._store)
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take up a saved window; what no longer fits leaves with the next page."""
+        self._store = self._bounded(store_of(arrays))
+
+
+def _joined(parts: list[Judgements]) -> Judgements:
+    """Answers of one batch after the other as those of one."""
+    if len(parts) == 1:
+        return parts[0]
+    pages = found = urls = 0
+    for part in parts:
+        for records in (part.pages, part.turned):
+            for name in _POINTERS:
+                records[name] += (records[name] >= 0) * np.int32(found)
+        part.turned["by"] += pages
+        part.found["url"] += urls
+        pages, found, urls = pages + len(part), found + len(part.found), urls + len(part.urls)
+    return Judgements(
+        _after_another([part.pages for part in parts], JUDGED),
+        _after_another([part.turned for part in parts], JUDGED),
+        _after_another([part.found for part in parts], SEEN),
+        b"".join(part.urls for part in parts),
+    )
+
+
+def _after_another(parts: list[NDArray[Any]], kind: np.dtype[Any]) -> NDArray[Any]:
+    return np.frombuffer(bytearray().join(part.data for part in parts), kind)

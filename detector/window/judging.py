@@ -1,0 +1,158 @@
+"""What the window knows of a page: copies and near-copies that were seen before it.
+
+Changes nothing: what is found is written beside, as it was at that moment.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from reusewatch.detector.compiling.kernels import OUT_OFFSETS, part, tuple_of
+from reusewatch.detector.window.candidates import CANDIDATES
+from reusewatch.detector.window.clusters import cluster_id
+from reusewatch.detector.window.identity_sets import donates, file_root, next_donor
+from reusewatch.detector.window.neighbors import ALERTS, CUT_ROW, NEAR_ROWS, best_donor, neighbors
+from reusewatch.detector.window.store import (
+    ENTRIES_TYPE,
+    FILE_LINKS,
+    LINKS,
+    SAME_SITE,
+    SEEN_TYPE,
+    STORE,
+    TEXT_LINKS,
+    records,
+)
+from reusewatch.detector.window.treap import first_of
+from reusewatch.detector.window.versions import text_of_row
+
+DONORS = 5
+_ANY = 3  # relations: on one site, on two
+_LOOK = 64  # rows looked at for donors: enough for evidence, whatever the size of the set
+FOUND_AT_MOST = DONORS + 5
+"""Pages that one judgement names."""
+
+(
+    ALERT, WITHDRAWN, NEAR_ALERT, NEAR_WITHDRAWN, SUPERSEDED, LATE, MISDATED, SAME, ALERT_SAME,
+) = (1 << bit for bit in range(9))  # fmt: skip
+JUDGED = np.dtype(
+    [
+        ("cluster", "u8"), ("flags", "i8"), ("seen", "i4"), ("by", "i4"), ("file", "i4"),
+        ("text", "i4"), ("donors", "i4"), ("donor_count", "i4"), ("copies", "i4"), ("near", "i4"),
+        ("alert", "i4"), ("evicted", "i4"), ("cut", "i4"), ("turned", "i4"), ("b", "i2"),
+        ("c", "i2"), ("alert_b", "i2"), ("alert_c", "i2"),
+    ]
+)  # fmt: skip
+JUDGED_TYPE = records(JUDGED)
+SCRATCH = tuple_of(LINKS, LINKS, NEAR_ROWS)
+"""Candidates, marks of those seen, near sets."""
+_MARKS = 1024
+
+
+@part(SCRATCH(), allocates=True)
+def new_scratch() -> Any:
+    """Room that the judgements of a batch share."""
+    return (
+        np.empty(CANDIDATES, np.int32), np.empty(_MARKS, np.int32),
+        np.empty((CANDIDATES + 1, 4), np.int32),
+    )  # fmt: skip
+
+
+@part(types.void(STORE, types.int64, SEEN_TYPE, types.int64))
+def tell(store: Any, row: Any, found: Any, at: Any) -> None:
+    """Write down a row as it is now."""
+    found[at].page, found[at].site = store.rows[row].page, store.rows[row].site
+    found[at].first, found[at].last = store.rows[row].first, store.rows[row].last
+    found[at].file, found[at].origin = store.rows[row].file, store.rows[row].origin
+    found[at].start, found[at].end = store.rows[row].start, store.rows[row].end
+    found[at].url, found[at].length = store.rows[row].url, store.rows[row].length
+    found[at].text = text_of_row(store, row)
+
+
+@part(types.int64(STORE, types.int64, types.int64, types.uint64, types.uint64, SEEN_TYPE,
+                    types.int64, JUDGED_TYPE, types.int64))  # fmt: skip
+def _copies(
+    store: Any, entry: Any, first: Any, page: Any, site: Any, found: Any, size: Any, out: Any,
+    k: Any,
+) -> Any:  # fmt: skip
+    """The earliest page with the same words, and those that make this one a copy."""
+    out[k].copies = store.entries[entry].count
+    row = first_of(store.links[TEXT_LINKS], types.int64(store.entries[entry].root))
+    if donates(store, row, first, page):
+        tell(store, row, found, size)
+        out[k].text = size
+        size += 1
+    out[k].donors = size
+    row = next_donor(store, entry, -1, site)
+    for _ in range(_LOOK):
+        if out[k].donor_count == DONORS or not donates(store, row, first, page):
+            break
+        if store.numbers[SAME_SITE] or store.rows[row].site != site:
+            tell(store, row, found, size)
+            size += 1
+            out[k].donor_count += 1
+        row = next_donor(store, entry, row, site)
+    return size
+
+
+@part(types.void(JUDGED_TYPE, types.int64))
+def _nothing(out: Any, k: Any) -> None:
+    out[k].cluster = 0
+    out[k].seen = out[k].by = out[k].file = out[k].text = out[k].donors = out[k].near = -1
+    out[k].alert = -1
+    out[k].donor_count = out[k].copies = 0
+    out[k].b = out[k].c = out[k].alert_b = out[k].alert_c = 0
+    out[k].flags = out[k].evicted = out[k].cut = out[k].turned = 0
+
+
+PAGE = tuple_of(types.int64, types.uint64, types.uint64, types.uint64)
+BITS = tuple_of(types.int64, types.int64)
+
+
+@part(tuple_of(types.int64, types.int64)(
+    STORE, BITS, OUT_OFFSETS, ENTRIES_TYPE, types.int64, types.int64, PAGE, SCRATCH, SEEN_TYPE,
+    types.int64, JUDGED_TYPE, types.int64,
+))  # fmt: skip
+def judge(
+    store: Any, bits: Any, policy: Any, entries: Any, entry: Any, itself: Any, subject: Any,
+    scratch: Any, found: Any, size: Any, out: Any, k: Any,
+) -> Any:  # fmt: skip
+    """Judge a page (time, id, site, file) with these sketches, whose own set is `itself`.
+
+    A page without words has none: −1.
+
+    Returns the end of `found`, and how many near sets stand in the scratch.
+    """
+    first, page, site, file = subject
+    candidates, marks, near = scratch
+    _nothing(out, k)
+    if file:
+        row = first_of(store.links[FILE_LINKS], file_root(store, bits[0], file))
+        if donates(store, row, first, page):
+            tell(store, row, found, size)
+            out[k].file = size
+            size += 1
+    if itself >= 0:
+        size = _copies(store, itself, first, page, site, found, size, out, k)
+    if entry < 0 or entries[entry].text == 0:
+        return size, 0
+    count = neighbors(store, bits[1], policy, entries, entry, itself, candidates, marks, near)
+    row, b, c = best_donor(store, near, count, first, page, site, _ANY)
+    if row >= 0:
+        tell(store, row, found, size)
+        out[k].near, out[k].b, out[k].c = size, b, c
+        out[k].cluster = cluster_id(store, types.int64(store.rows[row].entry))
+        same = store.rows[row].site == site
+        out[k].flags |= SAME if same else 0
+        size += 1
+        if not (1 if same else 2) & policy[ALERTS]:
+            row, b, c = best_donor(store, near, count, first, page, site, policy[ALERTS])
+        if row >= 0:
+            tell(store, row, found, size)
+            out[k].alert, out[k].alert_b, out[k].alert_c = size, b, c
+            out[k].flags |= ALERT_SAME if store.rows[row].site == site else 0
+            size += 1
+    out[k].cut = near[CUT_ROW, 0] + near[CUT_ROW, 1]
+    return size, count

@@ -1,0 +1,286 @@
+"""Pages as they were seen once, and what the window answers: columns in, columns out.
+
+One page's answer can be had as a value; whoever judges fifty thousand a second reads the columns
+and asks for values only where something was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reusewatch.detector.window.judging import (
+    ALERT,
+    ALERT_SAME,
+    LATE,
+    MISDATED,
+    NEAR_ALERT,
+    NEAR_WITHDRAWN,
+    SAME,
+    SUPERSEDED,
+    WITHDRAWN,
+)
+from reusewatch.detector.window.store import ENTRY, ROW, SAMPLE
+
+_COLUMNS = (
+    ("page", np.uint64, ()), ("site", np.uint64, ()), ("at", np.int64, ()),
+    ("text", np.uint64, ()), ("file", np.uint64, ()), ("origin", np.uint64, ()),
+    ("start", np.uint32, ()), ("end", np.uint32, ()),
+    ("super8", np.uint64, (6,)), ("super5", np.uint64, (6,)), ("simhash", np.uint64, (6,)),
+    ("sample", np.uint8, (SAMPLE,)),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sightings:
+    """A batch of pages, a row each: `text` is the identity hash, `file` that of the bytes.
+
+    `site` is a hash of what the caller takes for a site; `sample` is `policy.sample_of` the
+    min-values with k = 5. Pages without words have `text` 0 and are like no other page. `origin`
+    is the caller's, and handed back: where the page can be read again.
+    """
+
+    page: NDArray[np.uint64]
+    site: NDArray[np.uint64]
+    at: NDArray[np.int64]
+    text: NDArray[np.uint64]
+    file: NDArray[np.uint64]
+    origin: NDArray[np.uint64]
+    start: NDArray[np.uint32]
+    end: NDArray[np.uint32]
+    super8: NDArray[np.uint64]
+    super5: NDArray[np.uint64]
+    simhash: NDArray[np.uint64]
+    sample: NDArray[np.uint8]
+    urls: NDArray[np.uint8]
+    url_offsets: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        count = len(self.page)
+        for name, kind, shape in _COLUMNS:
+            column = np.require(getattr(self, name), kind, ["C", "A"])
+            if column.shape != (count, *shape):
+                raise ValueError(f"{name} has shape {column.shape} for {count} pages")
+            object.__setattr__(self, name, column)
+        offsets = np.require(self.url_offsets, np.int64, ["C", "A"])
+        if offsets.shape != (count + 1,) or np.any(np.diff(offsets) < 0) or offsets[0] < 0:
+            raise ValueError(f"URL offsets do not cut the URLs of {count} pages")
+        if offsets[-1] > self.urls.size:
+            raise ValueError(f"URLs end at {offsets[-1]}, there are {self.urls.size} bytes")
+        object.__setattr__(self, "url_offsets", offsets)
+        object.__setattr__(self, "urls", np.require(self.urls, np.uint8, ["C", "A"]))
+
+    def __len__(self) -> int:
+        return len(self.page)
+
+    @classmethod
+    def of_row(cls, row: Any, entry: Any, *, page: int, site: int, at: int, url: bytes) -> Self:
+        """One page with the content of a row of the window, whose identity set is given."""
+        taken = {name: row[name] for name in ("file", "origin", "start", "end")}
+        taken |= {name: entry[name] for name in ("text", "super8", "super5", "simhash", "sample")}
+        taken |= {"page": page, "site": site, "at": at}
+        columns: dict[str, Any] = {
+            name: np.array([taken[name]], kind) for name, kind, _ in _COLUMNS
+        }
+        return cls(
+            **columns,
+            urls=np.frombuffer(url, np.uint8),
+            url_offsets=np.array([0, len(url)], np.int64),
+        )
+
+    def rows(self) -> NDArray[Any]:
+        """As the window keeps versions."""
+        rows = np.zeros(len(self), ROW)
+        for name in ("page", "site", "file", "origin", "start", "end"):
+            rows[name] = getattr(self, name)
+        rows["first"] = rows["last"] = self.at
+        rows["length"] = np.diff(self.url_offsets)
+        return rows
+
+    def entries(self) -> NDArray[Any]:
+        """As the window keeps identity sets."""
+        entries = np.zeros(len(self), ENTRY)
+        worded = self.text != 0
+        entries["text"] = self.text
+        entries["simhash"] = self.simhash * worded[:, None].astype(np.uint64)
+        entries["super8"] = short_supershingles(self.super8 * worded[:, None])
+        entries["super5"] = short_supershingles(self.super5 * worded[:, None])
+        entries["sample"] = self.sample
+        return entries
+
+
+def short_supershingles(supershingles: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """32 bits of each; 0 stands for none and for nothing else."""
+    low = supershingles.astype(np.uint32)
+    low[(low == 0) & (supershingles != 0)] = 1
+    return low
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A page of the window: `first` and `last` are when it was seen with these words."""
+
+    page: int
+    url: str
+    site: int
+    first: int
+    last: int
+    text: int
+    start: int
+    end: int
+    file: int = 0
+    origin: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """The nearest page seen before: agreeing supershingles and bits, and its class."""
+
+    seen: Seen
+    b: int
+    c: int
+    same_site: bool
+    cluster: int
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What the window knows of a page: `file` and `text` are the earliest pages before it.
+
+    `alert` is the nearest page before it in a relation that alerts.
+    """
+
+    file: Seen | None
+    text: Seen | None
+    donors: tuple[Seen, ...]
+    copies: int
+    near: Near | None
+    alert: Near | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What adding a page changed. `alert`, `near_alert`: it is reported as such from now."""
+
+    alert: bool
+    withdrawn: bool
+    near_alert: bool
+    near_withdrawn: bool
+    superseded: bool
+    late: bool
+    misdated: bool
+    evicted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """A page of the window that must be judged again, turned by page number `by` of the batch."""
+
+    by: int
+    seen: Seen
+    match: Match
+    alert: bool
+    near_alert: bool
+    near_withdrawn: bool
+    superseded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A class of near-duplicates: its representative is the page first seen, `urls` go by that too.
+
+    `diameter` is the number of steps, from near-duplicate to near-duplicate, from the
+    representative to the farthest page: above 1, chaining holds the class together.
+    """
+
+    cluster: int
+    representative: Seen
+    size: int
+    sites: int
+    diameter: int
+    urls: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgements:
+    """Answers for a batch: `pages` in its order, `turned` in the order in which they turned.
+
+    Records of `judging.JUDGED`; the numbers in them are places in `found`.
+    """
+
+    pages: NDArray[Any]
+    turned: NDArray[Any]
+    found: NDArray[Any]
+    urls: bytes
+
+    def __len__(self) -> int:
+        return len(self.pages)
+
+    def match(self, page: int) -> Match:
+        """What the window knew of a page of the batch just before it was added."""
+        return self._match(self.pages[page])
+
+    def change(self, page: int) -> Change:
+        """What adding a page of the batch changed."""
+        record = self.pages[page]
+        flags = int(record["flags"])
+        return Change(
+            alert=bool(flags & ALERT),
+            withdrawn=bool(flags & WITHDRAWN),
+            near_alert=bool(flags & NEAR_ALERT),
+            near_withdrawn=bool(flags & NEAR_WITHDRAWN),
+            superseded=bool(flags & SUPERSEDED),
+            late=bool(flags & LATE),
+            misdated=bool(flags & MISDATED),
+            evicted=int(record["evicted"]),
+        )
+
+    def turns(self) -> Iterator[Turned]:
+        """The pages of the window that must be judged again."""
+        for record in self.turned:
+            flags = int(record["flags"])
+            yield Turned(
+                by=int(record["by"]),
+                seen=self.seen(int(record["seen"])),
+                match=self._match(record),
+                alert=bool(flags & ALERT),
+                near_alert=bool(flags & NEAR_ALERT),
+                near_withdrawn=bool(flags & NEAR_WITHDRAWN),
+                superseded=bool(flags & SUPERSEDED),
+            )
+
+    def seen(self, at: int) -> Seen:
+        """A page that a judgement names."""
+        found = self.found[at].item()
+        page, site, first, last, text, file, origin, start, end, url, length = found
+        name = self.urls[url : url + length].decode("utf-8", "surrogatepass")
+        return Seen(page, name, site, first, last, text, start, end, file, origin)
+
+    def _match(self, record: Any) -> Match:
+        donors = range(record["donors"], record["donors"] + record["donor_count"])
+        return Match(
+            file=self._optional(record["file"]),
+            text=self._optional(record["text"]),
+            donors=tuple(map(self.seen, donors)),
+            copies=int(record["copies"]),
+            near=self._near(record, "near", "b", "c", SAME),
+            alert=self._near(record, "alert", "alert_b", "alert_c", ALERT_SAME),
+        )
+
+    def _optional(self, at: int) -> Seen | None:
+        return None if at < 0 else self.seen(int(at))
+
+    def _near(self, record: Any, seen: str, b: str, c: str, same: int) -> Near | None:
+        if record[seen] < 0:
+            return None
+        return Near(
+            seen=self.seen(int(record[seen])),
+            b=int(record[b]),
+            c=int(record[c]),
+            same_site=bool(record["flags"] & same),
+            cluster=int(record["cluster"]),
+        )

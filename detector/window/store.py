@@ -1,0 +1,107 @@
+"""What the sliding index holds: records of page versions and of identity sets, as raw arrays.
+
+A *row* is a page version (a URL with one content); an *entry* is an identity set (Henzinger
+2006, §3): the token sequence that one or more rows share, with its sketches. Records, not
+columns: what is asked of a page is asked together, and memory answers by the line.
+
+A row takes 80 bytes, 32 in sets and queues, 11 in tables and its URL; an entry 144, 4 and 133 in
+tables when full: 400 bytes a page with URLs of 60 characters where a quarter are copies, 470 where
+none is.
+
+Supershingles are kept as 32 bits. Two of six agree by chance once in 2^60 pairs, a third beside
+two that truly agree once in 2^30: a page's figure may be off by one in a billion.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import from_dtype, types
+from numpy.typing import NDArray
+
+from reusewatch.detector.compiling.by_address import packed
+from reusewatch.detector.compiling.kernels import OUT_BYTES, OUT_OFFSETS
+
+NO_ROW = -1
+SAMPLE = 16
+"""Bytes of min-values kept of a page, to see whether it shares phrases with another."""
+
+LIVE, ALERTED, NEAR, LISTED, NEAR_ALERTED = 1, 2, 4, 8, 16
+"""Bits of a row's state: in the window; reported as a copy; known to be a near-copy; on a list now;
+reported as a near-copy."""
+
+ROW = np.dtype(
+    [
+        ("page", "u8"), ("site", "u8"), ("first", "i8"), ("last", "i8"), ("file", "u8"),
+        ("origin", "u8"), ("start", "u4"), ("end", "u4"), ("url", "u4"), ("length", "u4"),
+        ("entry", "i4"), ("older", "i4"), ("next", "i4"), ("state", "i4"),
+    ]
+)  # fmt: skip
+ENTRY = np.dtype(
+    [
+        ("text", "u8"), ("simhash", "u8", (6,)), ("super8", "u4", (6,)), ("super5", "u4", (6,)),
+        ("sample", "u1", (SAMPLE,)), ("root", "i4"), ("second", "i4"), ("count", "i4"),
+        ("cluster", "i4"), ("next", "i4"), ("before", "i4"),
+    ]
+)  # fmt: skip
+CLUSTER = np.dtype([("size", "i4"), ("head", "i4"), ("tail", "i4"), ("chosen", "i4")])
+SEEN = np.dtype(
+    [
+        ("page", "u8"), ("site", "u8"), ("first", "i8"), ("last", "i8"), ("text", "u8"),
+        ("file", "u8"), ("origin", "u8"), ("start", "u4"), ("end", "u4"), ("url", "u4"),
+        ("length", "u4"),
+    ]
+)  # fmt: skip
+
+# Numbers that change, in one array: where each stands.
+(
+    ROWS, FREE_ROWS, ENTRIES, FREE_ENTRIES, QUEUED, CLUSTERS, FREE_CLUSTERS, LEFT, NEWEST,
+    CUT, REFUSED, ARENA, ARENA_FREE, LIVE_ROWS, LIVE_ENTRIES, MAX_ROWS, MAX_AGE, SAME_SITE,
+    MAX_CLUSTER, GRAVES, WARM, COUNT,
+) = range(22)  # fmt: skip
+
+NEAR_TABLES = 24
+"""Six supershingles with k = 8, twelve pieces of the simhash, six supershingles with k = 5."""
+BY_PAGE, BY_FILE = 0, 1
+BY_TEXT = NEAR_TABLES
+TEXT_LINKS, FILE_LINKS = 0, 1
+
+
+class Store(NamedTuple):
+    """The arrays, as kernels take them."""
+
+    rows: NDArray[Any]
+    entries: NDArray[Any]
+    clusters: NDArray[Any]
+    row_tables: NDArray[np.uint32]
+    entry_tables: NDArray[np.uint32]
+    links: NDArray[np.int32]
+    due: NDArray[np.int64]
+    due_row: NDArray[np.int32]
+    free_rows: NDArray[np.int32]
+    free_entries: NDArray[np.int32]
+    free_clusters: NDArray[np.int32]
+    arena: NDArray[np.uint8]
+    arena_free: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+
+
+def records(kind: np.dtype[Any]) -> Any:
+    """The kernels' type of an array of records."""
+    return types.Array(from_dtype(kind), 1, "C")
+
+
+ROWS_TYPE = records(ROW)
+ENTRIES_TYPE = records(ENTRY)
+SEEN_TYPE = records(SEEN)
+LINKS = types.Array(types.int32, 1, "C")
+TABLES = types.Array(types.uint32, 2, "C")
+STORE = packed(
+    Store,
+    [
+        ROWS_TYPE, ENTRIES_TYPE, records(CLUSTER), TABLES, TABLES,
+        types.Array(types.int32, 2, "C"), OUT_OFFSETS, LINKS, LINKS, LINKS, LINKS, OUT_BYTES,
+        OUT_OFFSETS, OUT_OFFSETS,
+    ],
+)  # fmt: skip

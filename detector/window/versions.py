@@ -1,0 +1,196 @@
+"""Versions of pages: one URL with one content, and how they enter and leave the window.
+
+A later fetch that finds the same content is a sighting of a version; one that finds other content
+is a new version, which stands beside the old until that one leaves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from reusewatch.detector.compiling.kernels import BYTES, kernel, mix, part
+from reusewatch.detector.window.buckets import home, number, number_bits, put, seek, swap, take
+from reusewatch.detector.window.candidates import leave
+from reusewatch.detector.window.clusters import leave_class, led_no_more
+from reusewatch.detector.window.expiry import dequeue, enqueue, expired
+from reusewatch.detector.window.identity_sets import remove_file, remove_text
+from reusewatch.detector.window.store import (
+    BY_PAGE,
+    ENTRIES,
+    FREE_ENTRIES,
+    FREE_ROWS,
+    GRAVES,
+    LIVE,
+    LIVE_ENTRIES,
+    LIVE_ROWS,
+    ROWS,
+    ROWS_TYPE,
+    STORE,
+)
+from reusewatch.detector.window.url_arena import keep, release
+
+_ZERO = np.uint64(0)
+
+
+@part(types.uint64(STORE, types.int64))
+def text_of_row(store: Any, row: Any) -> Any:
+    """The identity hash of a row; 0 if it has no words."""
+    entry = store.rows[row].entry
+    return store.entries[entry].text if entry >= 0 else _ZERO
+
+
+@kernel(types.int64(STORE, types.int64, types.uint64))
+def latest(store: Any, bits: Any, page: Any) -> Any:
+    """The version of a page that was added last; −1 if there is none."""
+    slots, hashed = store.row_tables[BY_PAGE], mix(page)
+    at = seek(slots, bits, hashed, home(slots, hashed))
+    while at >= 0:
+        row = number(slots, bits, at)
+        if store.rows[row].page == page:
+            return row
+        at = seek(slots, bits, hashed, at)
+    return -1
+
+
+@part(types.int64(STORE, types.int64, types.uint64, types.uint64, types.uint64))
+def version(store: Any, bits: Any, page: Any, text: Any, file: Any) -> Any:
+    """The row of a page with this content: the same words, or, without words, the same file."""
+    row = latest(store, bits, page)
+    while row >= 0:
+        if text_of_row(store, row) == text and (text != _ZERO or store.rows[row].file == file):
+            return row
+        row = types.int64(store.rows[row].older)
+    return -1
+
+
+@kernel(types.Array(types.int64, 1, "C")(STORE, types.uint64))
+def versions_of(store: Any, page: Any) -> Any:
+    """The rows of a page, the one added last first."""
+    row = latest(store, number_bits(store.row_tables[BY_PAGE]), page)
+    rows, size = np.empty(8, np.int64), 0
+    while row >= 0:
+        if size == rows.size:
+            more = np.empty(2 * size, np.int64)
+            for i in range(size):  # not by slices: see `batches`
+                more[i] = rows[i]
+            rows = more
+        rows[size] = row
+        size += 1
+        row = types.int64(store.rows[row].older)
+    return rows[:size]
+
+
+@part(types.boolean(STORE, types.int64, types.int64))
+def superseded(store: Any, bits: Any, row: Any) -> Any:
+    """Whether a later fetch found other content at the row's URL."""
+    other = latest(store, bits, store.rows[row].page)
+    while other >= 0:
+        if store.rows[other].last > store.rows[row].last:
+            return True
+        other = types.int64(store.rows[other].older)
+    return False
+
+
+@part(types.int64(STORE))
+def new_entry(store: Any) -> Any:
+    """Room for an identity set."""
+    numbers = store.numbers
+    numbers[LIVE_ENTRIES] += 1
+    if numbers[FREE_ENTRIES]:
+        numbers[FREE_ENTRIES] -= 1
+        return types.int64(store.free_entries[numbers[FREE_ENTRIES]])
+    numbers[ENTRIES] += 1
+    return numbers[ENTRIES] - 1
+
+
+@part(types.int64(STORE, types.int64, ROWS_TYPE, types.int64, BYTES))
+def new_row(store: Any, bits: Any, arrivals: Any, i: Any, url: Any) -> Any:
+    """A row for a version that the window does not hold; it is in no set yet."""
+    numbers, rows = store.numbers, store.rows
+    if numbers[FREE_ROWS]:
+        numbers[FREE_ROWS] -= 1
+        row = types.int64(store.free_rows[numbers[FREE_ROWS]])
+    else:
+        row = numbers[ROWS]
+        numbers[ROWS] += 1
+    numbers[LIVE_ROWS] += 1
+    older = latest(store, bits, arrivals[i].page)
+    rows[row] = arrivals[i]
+    rows[row].url, rows[row].state, rows[row].entry = keep(store, url), LIVE, -1
+    rows[row].older = older
+    slots, hashed = store.row_tables[BY_PAGE], mix(arrivals[i].page)
+    if older >= 0:
+        swap(slots, bits, hashed, older, row)
+    else:
+        put(slots, bits, hashed, row)
+    enqueue(store, rows[row].last, row)
+    return row
+
+
+@part(types.void(STORE, types.int64, types.int64))
+def _unlink(store: Any, bits: Any, row: Any) -> None:
+    """Take a row out of the versions of its page."""
+    page, older = store.rows[row].page, types.int64(store.rows[row].older)
+    other = latest(store, bits, page)
+    if other == row:
+        slots = store.row_tables[BY_PAGE]
+        if older >= 0:
+            swap(slots, bits, mix(page), row, older)
+        else:
+            take(slots, bits, mix(page), row)
+        return
+    while store.rows[other].older != row:
+        other = types.int64(store.rows[other].older)
+    store.rows[other].older = older
+
+
+@part(types.void(STORE, types.int64, types.int64))
+def _leave_set(store: Any, entry_bits: Any, row: Any) -> None:
+    """Take a row out of its identity set, and the set out of the window when it is empty."""
+    entry = types.int64(store.rows[row].entry)
+    if entry < 0:
+        return
+    remove_text(store, entry, row)
+    if store.entries[entry].count:
+        led_no_more(store, entry)
+        return
+    leave(store, entry_bits, entry)
+    leave_class(store, entry)
+    store.entries[entry].text = _ZERO
+    store.free_entries[store.numbers[FREE_ENTRIES]] = entry
+    store.numbers[FREE_ENTRIES] += 1
+    store.numbers[LIVE_ENTRIES] -= 1
+
+
+@part(types.int64(STORE, types.int64, types.int64))
+def expire(store: Any, bits: Any, entry_bits: Any) -> Any:
+    """All that must leave now leaves; how many did."""
+    count = 0
+    row = expired(store)
+    while row >= 0:
+        dequeue(store)
+        _leave_set(store, entry_bits, row)
+        remove_file(store, bits, row)
+        _unlink(store, bits, row)
+        store.rows[row].state = 0
+        store.rows[row].next = store.numbers[GRAVES]
+        store.numbers[GRAVES] = row
+        store.numbers[LIVE_ROWS] -= 1
+        count += 1
+        row = expired(store)
+    return count
+
+
+@kernel(types.void(STORE))
+def bury(store: Any) -> None:
+    """The room of rows that left is free from now: who was told of them has read their URLs."""
+    numbers = store.numbers
+    while numbers[GRAVES] >= 0:
+        row = numbers[GRAVES]
+        numbers[GRAVES] = store.rows[row].next
+        release(store, store.rows[row].url, store.rows[row].length)
+        store.free_rows[numbers[FREE_ROWS]] = row
+        numbers[FREE_ROWS] += 1

@@ -1,0 +1,257 @@
+"""The fingerprint block: the pages of one batch as columns, as an Arrow IPC stream.
+
+A block names the hash scheme it was made under; one of another scheme is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from reusewatch.detector.errors import BadPage
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams import topics
+from reusewatch.streams.blocks.marks import LABEL_FIELDS, NOTHING, Marks, label_columns
+from reusewatch.streams.bus import Message, Outgoing
+from reusewatch.streams.records import VERSIONS
+from reusewatch.streams.wire import Headers, Malformed, check_schema, headers_for
+
+if TYPE_CHECKING:
+    from reusewatch.detector.sketching.chunks import Unit
+    from reusewatch.detector.sketching.fingerprint import Fingerprints
+
+MIN_VALUES, SUPERSHINGLES, SIMHASH_WORDS = 84, 6, 6
+_HASH = pa.uint64()
+PAGE_FIELDS = (
+    pa.field("page", _HASH, nullable=False),
+    pa.field("url", pa.string(), nullable=False),
+    pa.field("site", pa.string(), nullable=False),
+    pa.field("host", pa.string(), nullable=False),
+    pa.field("ip", pa.string()),
+    pa.field("fetched_at", pa.timestamp("us", "UTC"), nullable=False),
+    pa.field("status", pa.int16()),
+    pa.field("content_type", pa.string(), nullable=False),
+    pa.field("charset", pa.string()),
+    pa.field("source", pa.string(), nullable=False),
+    pa.field("offset", pa.int64()),
+    pa.field("title", pa.string(), nullable=False),
+    pa.field("excerpt", pa.string(), nullable=False),
+    pa.field("text_start", pa.int64(), nullable=False),
+    pa.field("text_end", pa.int64(), nullable=False),
+    pa.field("truncated", pa.bool_(), nullable=False),
+    pa.field("file_hash", _HASH, nullable=False),
+    pa.field("revisit_of", _HASH),
+    pa.field("revisit_at", pa.timestamp("us", "UTC")),
+)
+SKETCH_FIELDS = (
+    pa.field("tokens", pa.int64(), nullable=False),
+    pa.field("identity_hash", _HASH, nullable=False),
+    pa.field("shingles", pa.list_(_HASH, MIN_VALUES), nullable=False),
+    pa.field("supershingles5", pa.list_(_HASH, SUPERSHINGLES), nullable=False),
+    pa.field("supershingles8", pa.list_(_HASH, SUPERSHINGLES), nullable=False),
+    pa.field("simhash", pa.list_(_HASH, SIMHASH_WORDS), nullable=False),
+    pa.field("chunks", pa.list_(_HASH), nullable=False),
+    pa.field("chunk_lengths", pa.list_(pa.uint32()), nullable=False),
+    pa.field("chunk_starts", pa.list_(pa.int64()), nullable=False),
+    pa.field("chunk_ends", pa.list_(pa.int64()), nullable=False),
+    pa.field("grams", pa.list_(_HASH)),  # null: not kept
+    pa.field("terms", pa.list_(_HASH), nullable=False),
+    pa.field("term_weights", pa.list_(pa.float32()), nullable=False),
+    pa.field("terms_total", pa.float64(), nullable=False),
+)
+SCHEMA = pa.schema([*PAGE_FIELDS, *SKETCH_FIELDS, *LABEL_FIELDS])
+PAGES_HEADER = "pages"
+# Room for key and headers beside the value.
+_ENVELOPE = 4096
+_VERSION = b"fingerprints"
+_SCHEME = b"scheme"
+_CHUNKS = b"chunks"
+_UNITS: Mapping[bytes, Unit] = {b"text": "text", b"raw": "raw"}
+_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
+
+
+def block_of(
+    rows: Sequence[Mapping[str, Any]],
+    made: Fingerprints,
+    *,
+    grams: bool,
+    marks: Sequence[Marks] | None = None,
+) -> pa.RecordBatch:
+    """Page facts and sketches of the same pages. BadPage where a value does not fit its column."""
+    try:
+        columns = [pa.array([row[f.name] for row in rows], f.type) for f in PAGE_FIELDS]
+    except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
+        raise BadPage("malformed-message", f"a value that no page has: {error}") from error
+    schema = SCHEMA.with_metadata({_CHUNKS: made.sketches.chunks.unit})
+    sketches = _sketch_columns(made, grams=grams)
+    labels = label_columns([NOTHING] * len(rows) if marks is None else marks)
+    return pa.record_batch([*columns, *sketches, *labels], schema=schema)
+
+
+def unit_of(block: pa.RecordBatch) -> Unit:
+    """What a chunk of the block's pages is. Chunks of different units are never compared."""
+    unit: Unit | None = _UNITS.get((block.schema.metadata or {}).get(_CHUNKS, b"text"))
+    if unit is None:
+        raise Malformed("a fingerprint block with chunks of a kind that is not known")
+    return unit
+
+
+def _sketch_columns(made: Fingerprints, *, grams: bool) -> list[pa.Array]:
+    sketches, chunks, terms = made.sketches, made.sketches.chunks, made.sketches.terms
+    at_chunk, at_term = chunks.hashes.offsets, terms.hashes.offsets
+    return [
+        pa.array(sketches.words),
+        pa.array(sketches.identity),
+        _fixed(sketches.min_values5),
+        _fixed(sketches.supershingles5),
+        _fixed(sketches.supershingles8),
+        _fixed(sketches.simhash),
+        _lists(at_chunk, chunks.hashes.values),
+        _lists(at_chunk, chunks.lengths),
+        _lists(at_chunk, made.chunk_starts),
+        _lists(at_chunk, made.chunk_ends),
+        _lists(sketches.grams.hashes.offsets, sketches.grams.hashes.values)
+        if grams
+        else pa.nulls(len(made), pa.list_(_HASH)),
+        _lists(at_term, terms.hashes.values),
+        _lists(at_term, terms.weights),
+        pa.array(terms.totals),
+    ]
+
+
+def _fixed(rows: NDArray[Any]) -> pa.Array:
+    return pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), rows.shape[1])
+
+
+def _lists(offsets: NDArray[np.int64], values: NDArray[Any]) -> pa.Array:
+    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(values))
+
+
+def encode(block: pa.RecordBatch, scheme: HashScheme) -> bytes:
+    """The block as bytes, with its version, its scheme and what its chunks are."""
+    metadata = {
+        _VERSION: str(VERSIONS["fingerprints"]), _SCHEME: scheme.name, _CHUNKS: unit_of(block),
+    }  # fmt: skip
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, SCHEMA.with_metadata(metadata), options=_OPTIONS) as writer:
+        writer.write_batch(block.replace_schema_metadata(metadata))
+    found: bytes = sink.getvalue().to_pybytes()
+    return found
+
+
+def block_messages(
+    block: pa.RecordBatch,
+    scheme: HashScheme,
+    partition: int | None = None,
+    *,
+    limit: int = topics.TOPICS[topics.FINGERPRINTS].message_bytes,
+    headers: Headers = (),
+) -> Iterator[Outgoing]:
+    """Blocks of pages whose sites share a partition, each within the broker's message limit.
+
+    A block is keyed by the site of its first page.
+    """
+    value = encode(block, scheme)
+    if len(value) > limit - _ENVELOPE:
+        if len(block) == 1:
+            raise BadPage("too-large", f"a fingerprint of {len(value)} bytes; the limit is {limit}")
+        half = len(block) // 2
+        for part in (block.slice(0, half), block.slice(half)):
+            yield from block_messages(part, scheme, partition, limit=limit, headers=headers)
+        return
+    yield Outgoing(
+        topics.FINGERPRINTS,
+        block.column("site")[0].as_py(),
+        value,
+        (*headers_for(topics.FINGERPRINTS), (PAGES_HEADER, b"%d" % len(block)), *headers),
+        partition,
+    )
+
+
+class _LastRead:
+    """The block that was read last: on one machine, several stages read each one in turn."""
+
+    def __init__(self) -> None:
+        self._known: tuple[Message, str, pa.RecordBatch] | None = None
+
+    def find(self, message: Message, scheme: HashScheme) -> pa.RecordBatch | None:
+        """The block of a message that says the same, if that was the last one."""
+        if self._known is None:
+            return None
+        known, name, block = self._known
+        same = (
+            name == scheme.name
+            and known.partition.topic == message.partition.topic
+            and known.headers == message.headers
+            and known.value == message.value
+        )
+        return block if same else None
+
+    def keep(self, message: Message, scheme: HashScheme, block: pa.RecordBatch) -> None:
+        """Now this is the last one. One value: other threads see all of it or nothing."""
+        self._known = (message, scheme.name, block)
+
+
+_LAST = _LastRead()
+
+
+def read_block(message: Message, scheme: HashScheme) -> pa.RecordBatch:
+    """The block in a message. Columns that a newer minor version added are left in."""
+    block = _LAST.find(message, scheme)
+    if block is None:
+        block = _decoded(message, scheme)
+        _LAST.keep(message, scheme, block)
+    return block
+
+
+def _decoded(message: Message, scheme: HashScheme) -> pa.RecordBatch:
+    check_schema(message)
+    try:
+        with pa.ipc.open_stream(message.value or b"") as reader:
+            table = reader.read_all()
+        table.validate(full=True)
+        _check_scheme(table, scheme)
+        _check_columns(table)
+    # ValueError: names that are no UTF-8, which Arrow does not look at before they are asked for.
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise Malformed(f"not a fingerprint block: {error}") from error
+    return table.combine_chunks().to_batches()[0] if len(table) else pa.RecordBatch.from_pylist(
+        [], schema=table.schema
+    )  # fmt: skip
+
+
+def read_pages(block: pa.RecordBatch) -> list[dict[str, Any]]:
+    """The facts of a block's pages, with the sketches that are one number."""
+    names = [field.name for field in PAGE_FIELDS] + ["tokens", "identity_hash"]
+    try:
+        rows: list[dict[str, Any]] = block.select(names).to_pylist()
+    except (pa.ArrowException, ValueError, OverflowError) as error:
+        raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
+    return rows
+
+
+def _check_scheme(table: pa.Table, scheme: HashScheme) -> None:
+    """Another scheme stops the process: nothing of the topic could be compared."""
+    found = (table.schema.metadata or {}).get(_SCHEME)
+    if found is None:
+        raise Malformed("a fingerprint block that names no hash scheme")
+    scheme.require(found.decode("utf-8", "replace"), "a fingerprint block")
+
+
+def _check_columns(table: pa.Table) -> None:
+    for field in SCHEMA:
+        at = table.schema.get_field_index(field.name)
+        if at < 0:
+            raise Malformed(f"a fingerprint block without {field.name}")
+        column = table.column(at)
+        if column.type != field.type or (column.null_count and not field.nullable):
+            raise Malformed(f"a fingerprint block whose {field.name} is no {field.type}")
+        while pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type):
+            column = pc.list_flatten(column)
+            if column.null_count:
+                raise Malformed(f"a fingerprint block with nothing in the lists of {field.name}")

@@ -1,0 +1,115 @@
+"""A fingerprint block as the index takes it: columns for the window, a tuple a page for messages.
+
+Nothing is done page by page that Arrow and numpy can do for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from reusewatch.streams.origins import Origins
+from reusewatch.streams.records import FINE
+from reusewatch.streams.stages.reports import Subject
+from reusewatch.streams.wire import Malformed
+
+if TYPE_CHECKING:
+    from reusewatch.detector.window.sightings import Sightings
+
+# Microseconds of the years 1 to 9999: what a date can be.
+_EARLIEST, _LATEST = -62_135_596_800_000_000, 253_402_300_799_999_999
+
+
+def times_of(block: pa.RecordBatch, name: str) -> list[int | None]:
+    """A column of times as microseconds. Malformed where one is no date."""
+    column = block.column(name).cast(pa.int64())
+    ends = pc.min_max(column).as_py()
+    if ends["min"] is not None and not _EARLIEST <= ends["min"] <= ends["max"] <= _LATEST:
+        raise Malformed(f"a fingerprint block with a value that no page has: {name} {ends}")
+    found: list[int | None] = column.to_pylist()
+    return found
+
+
+def subjects_of(block: pa.RecordBatch, origins: Origins) -> list[Subject]:
+    """What messages say of the pages of a block."""
+    names = ("page", "url", "site", "host", "identity_hash", "file_hash", "text_start", "text_end",
+             "truncated", "ip", "excerpt")  # fmt: skip
+    try:
+        columns = [block.column(name).to_pylist() for name in names]
+        places = zip(
+            block.column("source").to_pylist(), block.column("offset").to_pylist(), strict=True
+        )
+    except (pa.ArrowException, ValueError) as error:
+        raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
+    numbers = [origins.number(source, offset) for source, offset in places]
+    rows = zip(*columns, times_of(block, "fetched_at"), numbers, strict=True)
+    return list(map(Subject._make, rows))
+
+
+def is_judged(block: pa.RecordBatch) -> NDArray[np.bool_]:
+    """Whether each page is one by itself: no revisit, and no error page.
+
+    The same error page stands on a million sites: it neither is a copy nor makes one.
+    """
+    # Not by Arrow's comparisons: each number that they are given looks for pandas on the disk.
+    status = pc.fill_null(block.column("status"), FINE.start).to_numpy(zero_copy_only=False)
+    here = pc.is_null(block.column("revisit_of")).to_numpy(zero_copy_only=False)
+    found: NDArray[np.bool_] = (status >= FINE.start) & (status < FINE.stop) & here
+    return found
+
+
+def sightings_of(
+    block: pa.RecordBatch, subjects: list[Subject], site_of: Callable[[Subject], int]
+) -> Sightings:
+    """The pages of a block as the window takes them."""
+    from reusewatch.detector.window.policy import sample_of
+    from reusewatch.detector.window.sightings import Sightings
+
+    try:
+        return Sightings(
+            page=_numbers(block, "page"),
+            site=np.fromiter(map(site_of, subjects), np.uint64, len(subjects)),
+            at=_numbers(block, "fetched_at"),
+            text=_numbers(block, "identity_hash"),
+            file=_numbers(block, "file_hash"),
+            origin=np.fromiter((subject.origin for subject in subjects), np.uint64, len(subjects)),
+            start=_short(_numbers(block, "text_start")),
+            end=_short(_numbers(block, "text_end")),
+            super8=_rows(block, "supershingles8"),
+            super5=_rows(block, "supershingles5"),
+            simhash=_rows(block, "simhash"),
+            sample=sample_of(_rows(block, "shingles")),
+            **_urls(block.column("url")),
+        )
+    except (pa.ArrowException, ValueError) as error:
+        raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
+
+
+def _numbers(block: pa.RecordBatch, name: str) -> NDArray[Any]:
+    column = block.column(name)
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.int64())
+    found: NDArray[Any] = column.to_numpy()
+    return found
+
+
+def _short(offsets: NDArray[np.int64]) -> NDArray[np.uint32]:
+    return offsets.clip(0, (1 << 32) - 1).astype(np.uint32)
+
+
+def _rows(block: pa.RecordBatch, name: str) -> NDArray[np.uint64]:
+    column = block.column(name)
+    found: NDArray[np.uint64] = column.flatten().to_numpy().reshape(-1, column.type.list_size)
+    return found
+
+
+def _urls(column: pa.StringArray) -> dict[str, NDArray[Any]]:
+    _, ends, text = column.buffers()
+    offsets = np.frombuffer(ends, np.int32, len(column) + 1, 4 * column.offset)
+    urls = np.frombuffer(text, np.uint8) if text is not None else np.zeros(0, np.uint8)
+    return {"urls": urls, "url_offsets": offsets.astype(np.int64)}

@@ -1,0 +1,125 @@
+"""Occurrences of chunks and files in a fingerprint block, as discovery counts them (Ardi, Heidemann
+2014, §3.2): whole columns, no Python per chunk.
+
+What never counts: stop chunks and stop files, what is labeled already, short chunks, files without
+bytes. What stands on no page: error pages (the same one is on a million sites) and revisits, which
+stored no body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from reusewatch.streams.wire import Malformed
+
+if TYPE_CHECKING:
+    from reusewatch.detector.discovery.online import Occurrences
+
+_NO_FILE = 0
+_SPANS = ("chunk_lengths", "chunk_starts", "chunk_ends")
+IsStopFile = Callable[[NDArray[np.uint64]], NDArray[np.bool_]]
+
+
+def countable(block: pa.RecordBatch) -> pa.RecordBatch:
+    """The pages of a block whose content is theirs."""
+    status = _numbers(block.column("status"), 200)
+    seen = (status >= 200) & (status < 300) & _is_null(block.column("revisit_of"))
+    return block if seen.all() else block.filter(pa.array(seen))
+
+
+def check_marks(block: pa.RecordBatch) -> None:
+    """Malformed where what runs beside the chunks does not, or marks point past them."""
+    _, offsets = lists_of(block.column("chunks"))
+    for name in _SPANS:
+        _beside(block, name, offsets)
+    for name in ("labeled", "stopped"):
+        places = _places(*lists_of(block.column(name)), offsets)
+        if name == "stopped" and np.any(np.diff(places) <= 0):
+            raise Malformed("a fingerprint block that stops a chunk twice")
+    labeled, by = (lists_of(block.column(name))[1] for name in ("labeled", "labeled_by"))
+    if not np.array_equal(labeled, by):
+        raise Malformed("a fingerprint block whose labels are not those of its chunks")
+
+
+def chunks_of(block: pa.RecordBatch, sites: NDArray[np.uint64], *, min_length: int) -> Occurrences:
+    """The chunks of the pages; those of `min_length` characters or fewer are skipped."""
+    from reusewatch.detector.discovery.online import Occurrences
+    from reusewatch.detector.ragged import Ragged
+
+    hashes, offsets = lists_of(block.column("chunks"))
+    lengths, starts, ends = (_beside(block, name, offsets) for name in _SPANS)
+    skipped = lengths <= min_length
+    for name in ("stopped", "labeled"):
+        skipped[_places(*lists_of(block.column(name)), offsets)] = True
+    return Occurrences(
+        Ragged(hashes, offsets), _pages(block), sites, starts.astype(np.uint32),
+        ends.astype(np.uint32), skipped,
+    )  # fmt: skip
+
+
+def files_of(
+    block: pa.RecordBatch, sites: NDArray[np.uint64], *, is_stop: IsStopFile | None
+) -> Occurrences:
+    """The file of each page; its span is the text's."""
+    from reusewatch.detector.discovery.online import Occurrences
+    from reusewatch.detector.ragged import Ragged
+
+    hashes = block.column("file_hash").to_numpy()
+    _, names = lists_of(block.column("file_labels"))
+    skipped = (hashes == _NO_FILE) | (np.diff(names) > 0)
+    if is_stop is not None:
+        skipped |= is_stop(hashes)
+    starts, ends = (block.column(name).to_numpy() for name in ("text_start", "text_end"))
+    offsets = np.arange(len(hashes) + 1, dtype=np.int64)
+    return Occurrences(
+        Ragged(hashes, offsets), _pages(block), sites, starts.astype(np.uint32),
+        ends.astype(np.uint32), skipped,
+    )  # fmt: skip
+
+
+def _pages(block: pa.RecordBatch) -> NDArray[np.uint64]:
+    found: NDArray[np.uint64] = block.column("page").to_numpy()
+    return found
+
+
+def _numbers(column: pa.Array, null: int) -> NDArray[Any]:
+    found: NDArray[Any] = column.fill_null(null).to_numpy(zero_copy_only=False)
+    return found
+
+
+def _is_null(column: pa.Array) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_] = column.is_null().to_numpy(zero_copy_only=False)
+    return found
+
+
+def lists_of(column: pa.ListArray) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Values of a column of lists, and where each list starts. The column may be a slice."""
+    offsets = column.offsets.to_numpy().astype(np.int64)
+    values = column.values.slice(offsets[0], offsets[-1] - offsets[0])
+    if pa.types.is_string(values.type):  # only counted
+        return np.empty(0, np.uint64), offsets - offsets[0]
+    return values.to_numpy(zero_copy_only=False), offsets - offsets[0]
+
+
+def _beside(block: pa.RecordBatch, name: str, offsets: NDArray[np.int64]) -> NDArray[Any]:
+    """A column that runs beside the chunks."""
+    values, found = lists_of(block.column(name))
+    if not np.array_equal(found, offsets):
+        raise Malformed(f"a fingerprint block whose {name} are not those of its chunks")
+    return values
+
+
+def _places(
+    positions: NDArray[Any], of: NDArray[np.int64], offsets: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Positions within pages' vectors, as places in the column."""
+    counts = np.diff(of)
+    places: NDArray[np.int64] = np.repeat(offsets[:-1], counts) + positions
+    if np.any(places >= np.repeat(offsets[1:], counts)):
+        raise Malformed("a fingerprint block that marks chunks which its pages do not have")
+    return places

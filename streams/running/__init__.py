@@ -1,0 +1,6 @@
+"""What runs stages: the worker's loop, and everything around it.
+
+`worker` polls, processes, sends; `commit` is the order in which that becomes safe, `recovery` how
+a restart comes back to it. `topology` says who reads what, `sinks` where sources put pages,
+`parallel` how fingerprinting uses several processes; `metrics`, and `asking` a running worker.
+"""

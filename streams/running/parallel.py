@@ -1,0 +1,185 @@
+"""The parsing half on several processes: batches out, outputs back in the order they went out.
+
+The order is that of the source whatever the number of processes, so that what is found is too.
+Each process has a pipe of its own and shares no queue and no lock with another: one that is killed
+in the middle of anything takes nothing with it, and a parent that is killed ends them all.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import traceback
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from threading import Lock
+from typing import Protocol
+
+from reusewatch.streams.bus import Message
+from reusewatch.streams.poison import WorkerStopped
+from reusewatch.streams.stages.stage import Output, Stage
+
+_TRIES = 3
+_END_SECONDS = 5.0
+# Spawned, not forked: this process may have threads.
+_context = multiprocessing.get_context("spawn")
+
+
+class Runner(Protocol):
+    """Runs batches of a stage that has no state."""
+
+    def submit(self, batch: Sequence[Message]) -> Iterator[Output]:
+        """Take a batch; yields what is ready of earlier ones, in their order."""
+
+    def drain(self) -> Iterator[Output]:
+        """Everything that was submitted and not yielded yet."""
+
+    def close(self) -> None:
+        """End the processes."""
+
+
+class InProcess:
+    """One process: this one."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+
+    def submit(self, batch: Sequence[Message]) -> Iterator[Output]:
+        """Done at once."""
+        yield self._stage.process(batch)
+
+    def drain(self) -> Iterator[Output]:
+        """Nothing waits."""
+        return iter(())
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+class ProcessPool:
+    """Several processes, a bounded number of batches under way."""
+
+    def __init__(self, stage: Stage, workers: int) -> None:
+        self._bound = 2 * workers
+        self._waiting: deque[Future[Output]] = deque()
+        self._processes = [_Process(stage) for _ in range(workers)]
+        self._idle: SimpleQueue[_Process] = SimpleQueue()
+        for process in self._processes:
+            self._idle.put(process)
+        # A thread for each process: one waits for its pipe while another's is served.
+        self._threads = ThreadPoolExecutor(workers)
+
+    def submit(self, batch: Sequence[Message]) -> Iterator[Output]:
+        """Take a batch, and wait for the oldest while there are two for each process."""
+        self._waiting.append(self._threads.submit(self._run, batch))
+        while len(self._waiting) > self._bound:
+            yield self._waiting.popleft().result()
+
+    def _run(self, batch: Sequence[Message]) -> Output:
+        process = self._idle.get()
+        try:
+            return process.run(batch)
+        finally:
+            self._idle.put(process)
+
+    def drain(self) -> Iterator[Output]:
+        """Wait for all."""
+        while self._waiting:
+            yield self._waiting.popleft().result()
+
+    def close(self) -> None:
+        """End the processes; what is under way is dropped."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for process in self._processes:
+            process.close()
+        self._threads.shutdown(wait=True)
+
+
+class _Process:
+    """One process and the pipe to it; started with its first batch, and anew when it dies."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._pipe: Connection | None = None
+        # Held while the process is started or ended: closing may come from another thread.
+        self._changing = Lock()
+        self._closed = False
+
+    def run(self, batch: Sequence[Message]) -> Output:
+        for _ in range(_TRIES):
+            try:
+                pipe = self._pipe or self._start()
+                pipe.send(batch)
+                outcome = pipe.recv()
+            except (EOFError, OSError) as error:
+                self._end()
+                if self._closed:
+                    raise WorkerStopped("the processes were ended") from error
+                continue
+            if isinstance(outcome, str):
+                raise RuntimeError(f"in a worker process:\n{outcome}")
+            output: Output = outcome
+            return output
+        raise WorkerStopped(
+            f"a worker process died {_TRIES} times over the batch that begins at {batch[0].key} "
+            f"(offset {batch[0].offset}): out of memory? Try fewer --workers, or a smaller "
+            "batch_pages"
+        )
+
+    def _start(self) -> Connection:
+        with self._changing:
+            if self._closed:
+                raise EOFError
+            ours, theirs = _context.Pipe()
+            self._process = _context.Process(target=_serve, args=(theirs, self._stage), daemon=True)
+            # Ctrl-C reaches the whole group: the parent decides when its workers end. Inherited,
+            # so that it holds from the first instruction on; the tracker, which a first start
+            # starts too, would let it through.
+            resource_tracker.ensure_running()
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                self._process.start()
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            # Or the end of the process would not be the end of the pipe.
+            theirs.close()
+            self._pipe = ours
+            return ours
+
+    def _end(self) -> None:
+        with self._changing:
+            if self._pipe is not None:
+                self._process.kill()
+                self._process.join(_END_SECONDS)
+                self._pipe.close()
+                self._pipe = None
+
+    def close(self) -> None:
+        with self._changing:
+            self._closed = True
+            if self._pipe is not None:
+                # Its end is the end of the pipe, for the thread that waits there too.
+                self._process.kill()
+                self._process.join(_END_SECONDS)
+
+
+def _serve(pipe: Connection, stage: Stage) -> None:
+    """In the process: until the parent is gone."""
+    while True:
+        try:
+            batch = pipe.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            outcome: Output | str = stage.process(batch)
+        except Exception:
+            # As text: what an exception is made of need not survive the way.
+            outcome = traceback.format_exc()
+        try:
+            pipe.send(outcome)
+        except OSError:
+            return

@@ -1,0 +1,281 @@
+"""Who reads what: the bus that the settings name, and the stages on it.
+
+The only place that turns Settings into plain values for the stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import cache, partial
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
+
+from reusewatch.streams import kernels, topics
+from reusewatch.streams.blocks.occurrences import IsStopFile
+from reusewatch.streams.bus import Bus
+from reusewatch.streams.labels.follower import Followed
+from reusewatch.streams.labels.marking import Labeler
+from reusewatch.streams.labels.store import LabelStore
+from reusewatch.streams.local import LocalBus
+from reusewatch.streams.running.changelog import Changelog, Following, require_room
+from reusewatch.streams.running.metrics import Meters
+from reusewatch.streams.running.worker import Pace, Worker
+from reusewatch.streams.settings import Settings, SettingsError
+from reusewatch.streams.stages.discovering import Discovering
+from reusewatch.streams.stages.discovering import Rules as WorthDiscovering
+from reusewatch.streams.stages.fingerprinting import FingerprintStage, ReadOrigin
+from reusewatch.streams.stages.indexing import IndexStage, Rules
+from reusewatch.streams.stages.labeled import LabeledPages
+from reusewatch.streams.stages.neighboring import NeighborhoodStage
+from reusewatch.streams.stages.similarity import Similarity
+from reusewatch.streams.stages.snapshot import Snapshots
+from reusewatch.streams.stages.stage import Stage
+
+if TYPE_CHECKING:
+    from reusewatch.detector.labels.stop_chunks import StopChunks, StopList
+    from reusewatch.streams.kafka.config import KafkaConfig, Protocol
+
+STAGES = ("fingerprint", "index", "neighborhoods")
+# Where each stage serves its metrics unless told otherwise.
+PORTS = {"fingerprint": 9461, "index": 9462, "neighborhoods": 9465}
+# Where the state of stages that share their partitions is, on Kafka.
+CHANGELOGS = {"neighborhoods": topics.NEIGHBORHOODS}
+
+
+def open_bus(
+    settings: Settings,
+    *,
+    stop: Event | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Bus:
+    """The bus named by `bus`. `stop` ends the waiting for a broker that is away."""
+    if settings.bus.startswith("local:"):
+        return LocalBus(Path(settings.bus.removeprefix("local:")))
+    from reusewatch.streams.kafka import (
+        KafkaBus,  # a local bus need not pay for importing the client
+    )
+
+    return KafkaBus(kafka_config(settings), stopping=(stop or Event()).is_set, report=say)
+
+
+def kafka_config(settings: Settings) -> KafkaConfig:
+    """What the settings say about the cluster."""
+    from reusewatch.streams.kafka import from_url
+
+    sasl = settings.kafka_security.startswith("sasl")
+    return from_url(
+        settings.bus,
+        topic_prefix=settings.topic_prefix,
+        group_instance_id=settings.kafka_instance,
+        security_protocol=_PROTOCOLS[settings.kafka_security],
+        ssl_cafile=settings.kafka_tls_ca,
+        ssl_certfile=settings.kafka_tls_certificate,
+        ssl_keyfile=settings.kafka_tls_key,
+        ssl_password=settings.kafka_tls_key_password,
+        ssl_check_hostname=settings.kafka_tls_check_hostname,
+        sasl_mechanism=settings.kafka_sasl if sasl else None,
+        sasl_username=settings.kafka_username,
+        sasl_password=settings.kafka_password,
+        sasl_token=settings.kafka_token,
+        session_timeout=settings.kafka_session_seconds,
+        # Three heartbeats may be lost, as brokers expect.
+        heartbeat=min(3.0, settings.kafka_session_seconds / 4),
+        compression=None if settings.kafka_compression == "none" else settings.kafka_compression,
+    )
+
+
+def worker(
+    stage: str,
+    settings: Settings,
+    bus: Bus,
+    meters: Meters,
+    say: Callable[[str], None],
+    *,
+    read_origin: ReadOrigin | None = None,
+) -> Worker:
+    """The worker of a stage on Kafka."""
+    if stage in CHANGELOGS:
+        return _neighborhoods_worker(settings, bus, meters, say)
+    kernels.prepare(say)
+    if stage in STATEFUL:
+        return stateful_worker(stage, settings, bus, meters, say, read_origin=read_origin)
+    outlet = bus.outlet()
+    partition_for = partial(outlet.partition_for, topics.FINGERPRINTS)
+    labeler = labeler_of(settings)
+    made = FingerprintStage(
+        settings.scheme, partition_for, read_origin, settings.grams, settings.chunks, labeler
+    )
+    followed = Followed(bus, labeler, label_store(settings), settings.scheme, meters, say)
+    return Worker(
+        made, bus, outlet, meters, pace=_pace(settings), companion=followed, say=say
+    )  # fmt: skip
+
+
+def stateful_worker(
+    name: str,
+    settings: Settings,
+    bus: Bus,
+    meters: Meters,
+    say: Callable[[str], None],
+    *,
+    read_origin: ReadOrigin | None = None,
+) -> Worker:
+    """The worker of a stage that keeps a state."""
+    stage = stateful(name, settings, read_origin)
+    snapshots = Snapshots(state_directory(settings) / "snapshots", name, settings.scheme)
+    outlet = bus.outlet()
+    return Worker(stage, bus, outlet, meters, pace=_pace(settings), snapshots=snapshots, say=say)
+
+
+def _neighborhoods_worker(
+    settings: Settings, bus: Bus, meters: Meters, say: Callable[[str], None]
+) -> Worker:
+    outlet = bus.outlet()
+    count = require_room(outlet, topics.NEIGHBORHOODS, topics.FINGERPRINTS)
+    stage = neighborhoods(settings, partitions=count, logged=True)
+    moments = Following(bus, topics.MOMENTS)
+    changelog = Changelog(stage, bus, topics.NEIGHBORHOODS, news=moments, close=moments.close)
+    return Worker(stage, bus, outlet, meters, pace=_pace(settings), changelog=changelog, say=say)
+
+
+def partitions_of(bus: Bus) -> int:
+    """How many partitions the fingerprints have."""
+    outlet = bus.outlet()
+    try:
+        return outlet.partitions(topics.FINGERPRINTS)
+    finally:
+        outlet.close()
+
+
+def stateful(name: str, settings: Settings, read_origin: ReadOrigin | None = None) -> Stage:
+    """A stage that keeps a state, as at first."""
+    return STATEFUL[name](settings, read_origin)
+
+
+def state_directory(settings: Settings) -> Path:
+    """Where this process keeps what it must find again."""
+    local = settings.bus.startswith("local:")
+    return Path(settings.bus.removeprefix("local:") if local else settings.state)
+
+
+def label_store(settings: Settings) -> LabelStore:
+    """Where this machine keeps the labeled dataset."""
+    return LabelStore(state_directory(settings) / "labels")
+
+
+def labeler_of(settings: Settings) -> Labeler:
+    """What matches pages with the labeled dataset; travels to worker processes."""
+    return Labeler(label_store(settings).directory, settings.scheme, stop_list(settings))
+
+
+def stop_list(settings: Settings) -> StopList | None:
+    """The user's own stop chunks, beside the shipped ones."""
+    if settings.stop_chunks is None:
+        return None
+    from reusewatch.detector.labels.stop_chunks import StopList
+
+    try:
+        return StopList.parse(Path(settings.stop_chunks).read_text("utf-8"))
+    except OSError as error:
+        raise SettingsError(
+            f"stop_chunks: {settings.stop_chunks} cannot be read: {error.strerror}"
+        ) from error
+    except ValueError as error:
+        raise SettingsError(f"stop_chunks: {settings.stop_chunks}: {error}") from error
+
+
+def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
+    seconds = settings.window_seconds
+    rules = Rules(
+        policy=settings.policy,
+        thresholds={
+            "b_similar": settings.b_similar,
+            "t": settings.c_similar,
+            "combined_t": settings.combined_c,
+        },
+        near_same_site=settings.alert_near_same_site,
+        near_other_site=settings.alert_near_other_site,
+        site=settings.site,
+        max_cluster=settings.max_cluster,
+        differences=settings.differences,
+        least_mwo=settings.near_mwo,
+    )
+    max_age_us = None if seconds is None else round(seconds * 1_000_000)
+    scheme, kept = settings.scheme, settings.similar_pages
+    return IndexStage(
+        scheme,
+        clock=lambda: datetime.now(UTC),
+        max_pages=settings.window_pages,
+        max_age_us=max_age_us,
+        same_site=settings.alert_same_site,
+        rules=rules,
+        read_origin=read_origin,
+        labeled=LabeledPages(scheme, fixed=settings.contains_threshold),
+        similarity=Similarity(scheme, max_pages=kept, max_age_us=max_age_us) if kept else None,
+        discovering=_discovering(settings, read_origin),
+    )
+
+
+def _discovering(settings: Settings, read_origin: ReadOrigin | None) -> Discovering | None:
+    if settings.discover == "off":
+        return None
+    rules = WorthDiscovering(
+        pages=settings.discover_pages,
+        file_pages=settings.discover_file_pages,
+        sites=settings.discover_sites,
+        length=settings.discover_length,
+        label=settings.discover == "label",
+    )
+    return Discovering(
+        settings.scheme, rules, window_pages=settings.window_pages, read_origin=read_origin,
+        is_stop_file=_is_stop_file(settings),
+    )  # fmt: skip
+
+
+def _is_stop_file(settings: Settings) -> IsStopFile:
+    """Made when it is first asked: most of what makes hashes is compiled."""
+    listed = stop_list(settings)
+
+    @cache
+    def stops() -> StopChunks:
+        from reusewatch.streams.labels.matching import all_stop_chunks
+
+        return all_stop_chunks(settings.scheme, listed)
+
+    return lambda hashes: stops().has_files(hashes)
+
+
+def neighborhoods(
+    settings: Settings, *, partitions: int = 1, logged: bool = False
+) -> NeighborhoodStage:
+    """The stage `neighborhoods`, as at first."""
+    return NeighborhoodStage(
+        settings.scheme,
+        clock=lambda: datetime.now(UTC),
+        max_prefixes=settings.neighborhood_prefixes,
+        max_pages=settings.window_pages,
+        min_files=settings.neighborhood_files,
+        threshold=settings.badness_threshold,
+        partitions=partitions,
+        logged=logged,
+    )
+
+
+def _pace(settings: Settings) -> Pace:
+    return Pace(settings.commit_seconds, settings.snapshot_seconds, settings.dead_letter_limit)
+
+
+# Those that read fingerprints and remember; on a local bus all of them run in one process.
+STATEFUL: Mapping[str, Callable[[Settings, ReadOrigin | None], Stage]] = {
+    "index": _index,
+    "neighborhoods": lambda settings, read_origin: neighborhoods(settings),
+}
+
+_PROTOCOLS: Mapping[str, Protocol] = {
+    "plaintext": "PLAINTEXT",
+    "tls": "SSL",
+    "sasl": "SASL_PLAINTEXT",
+    "sasl+tls": "SASL_SSL",
+}

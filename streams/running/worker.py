@@ -1,0 +1,367 @@
+"""The loop around a stage: poll, process, send, commit; stop when asked, or when nothing is sound.
+
+One thread. Whatever is slow (a broker that is away, a full disk's other end) makes it wait, and
+what it does not read waits on the bus: backpressure, no growth.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol
+
+from reusewatch.streams import topics
+from reusewatch.streams.bus import (
+    Bus,
+    BusError,
+    Message,
+    Offsets,
+    Outgoing,
+    Outlet,
+    Partition,
+    PastRetention,
+)
+from reusewatch.streams.poison import DeadLetterLimit
+from reusewatch.streams.questions import Desk, Parameters, Rows
+from reusewatch.streams.running.changelog import Changelog
+from reusewatch.streams.running.commit import Progress
+from reusewatch.streams.running.metrics import Meters
+from reusewatch.streams.stages.fingerprinting import RECEIVED
+from reusewatch.streams.stages.snapshot import Loaded, Snapshots
+from reusewatch.streams.stages.stage import Output, Stage
+
+POLL_SECONDS = 0.5
+STUCK_SECONDS = 300
+_KIND = "ce_type"
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How often a worker commits and writes snapshots, and what poison it bears."""
+
+    commit_seconds: float = 2.0
+    snapshot_seconds: float = 60.0
+    dead_letter_limit: float = 0.5
+
+
+def _by_partition(messages: Sequence[Message]) -> dict[Partition, list[Message]]:
+    found: dict[Partition, list[Message]] = {}
+    for message in messages:
+        found.setdefault(message.partition, []).append(message)
+    return found
+
+
+class Companion(Protocol):
+    """What goes on beside a stage and must be up to date before a batch is begun."""
+
+    def ready(self, seconds: float) -> bool:
+        """Whether a batch may be begun; waits so long for it. Raises what ended the companion."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+class Worker:
+    """A stage at work on a bus."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        bus: Bus,
+        outlet: Outlet,
+        meters: Meters,
+        *,
+        pace: Pace,
+        snapshots: Snapshots | None = None,
+        companion: Companion | None = None,
+        changelog: Changelog | None = None,
+        say: Callable[[str], None],
+    ) -> None:
+        self._companion = companion
+        self._stage = stage
+        self._meters = meters
+        self._pace = pace
+        self._say = say
+        self._limit = DeadLetterLimit(pace.dead_letter_limit)
+        self._held: set[Partition] = set()
+        self._newly_held: set[Partition] = set()
+        self._snapshots = snapshots
+        self._changelog = changelog
+        self.alerts = 0
+        self._desk = Desk()
+        self.outlet = outlet
+        self._inlet = bus.inlet(
+            stage.name,
+            stage.reads,
+            sole=stage.sole,
+            on_assigned=self._on_assigned,
+            on_revoked=self._on_revoked,
+        )
+        self._progress = Progress(self._inlet, self.outlet)
+        self._committed_at = self._snapshot_at = self._moved_at = time.monotonic()
+        self._dirty = self._state_changed = False
+        self._lag = 0
+
+    def _on_assigned(self, parts: Sequence[Partition]) -> None:
+        # Called from within poll: what it takes to recover is done after, outside the callback.
+        self._newly_held.update(parts)
+        self._held.update(parts)
+        self._meters.rebalances.labels(self._stage.name).inc()
+
+    def _on_revoked(self, parts: Sequence[Partition]) -> None:
+        self._meters.rebalances.labels(self._stage.name).inc()
+        if self._dirty:
+            self.commit(snapshot=False)
+        self._progress.forget(parts)
+        self._held.difference_update(parts)
+        self._newly_held.difference_update(parts)
+        if self._changelog is not None:
+            self._changelog.drop(parts)
+        if not self._held:
+            # What is in memory is nobody's state any more: a snapshot of it would be the newest.
+            self._dirty = self._state_changed = False
+        self._meters.forget(parts)
+        self._tell_ready()
+
+    def run(self, stop: threading.Event) -> None:
+        """Work until told to stop; then finish the batch, flush, commit and leave."""
+        try:
+            while not stop.is_set():
+                self.step(POLL_SECONDS)
+        except BaseException:
+            self.abandon()
+            raise
+        self.close()
+
+    def step(self, timeout: float) -> int:
+        """One batch, and a commit if it is time. Returns how many messages it had."""
+        count = self.take(timeout)
+        self._commit_if_due()
+        return count
+
+    def take(self, timeout: float) -> int:
+        """One batch, without a commit. Returns how many messages it had."""
+        self._desk.serve(self._stage.answer)
+        if self._companion is not None and not self._companion.ready(timeout):
+            return 0
+        messages = self._inlet.poll(timeout)
+        while self._newly_held:
+            if self._snapshots is not None:
+                self._recover(self._snapshots)
+            if self._changelog is not None:
+                self._take_up(self._changelog)
+            # After recovery has begun: whoever asks meanwhile is not told that it is through.
+            self._newly_held.clear()
+            if self._snapshots is not None:
+                # What was polled is read again from where the snapshot ends.
+                messages = self._inlet.poll(0)
+        if self._changelog is not None:
+            self._changelog.listen()
+        began = time.perf_counter()
+        processed = self._repeat(messages) if self._progress.recovering else self._judge(messages)
+        if processed:
+            self._measure(processed, time.perf_counter() - began)
+        self._tell_ready()
+        return len(messages)
+
+    def _recover(self, snapshots: Snapshots) -> None:
+        """Begin anew with everything that is held: what was in memory may be somebody's past."""
+        loaded = snapshots.load()
+        for reason in loaded.rejected:
+            self._say(f"{reason}; taking the one before it")
+        if loaded.rejected and loaded.state is None:
+            self._say("no sound snapshot is left: rebuilding from the log")
+        try:
+            self._progress.recover(sorted(self._held), loaded)
+        except PastRetention as error:
+            if loaded.state is None:
+                raise
+            # Damage to newer ones left one that is older than the log: the log holds the window.
+            self._say(f"{error}; the snapshot is older than that: rebuilding from the log")
+            loaded = Loaded(None, {}, ())
+            self._progress.recover(sorted(self._held), loaded)
+        self._stage.restore(loaded.state)
+        self._dirty = False
+        if loaded.written_at is not None:
+            self._meters.snapshot_time.labels(self._stage.name).set(loaded.written_at)
+        self._measure_state()
+
+    def _take_up(self, changelog: Changelog) -> None:
+        """Take up what came; what was held before stays as it is."""
+        changelog.take_up(sorted(self._newly_held))
+        # The others are told what these partitions come to, also while nothing is read of them.
+        self._dirty = True
+        self._measure_state()
+
+    def _repeat(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Bring the state back to where it was, without a word."""
+        repeated = self._progress.repeats(messages)
+        if repeated:
+            muted = self._stage.process(repeated).messages
+            self._meters.muted.labels(self._stage.name).inc(len(muted))
+        self._did(repeated)
+        return repeated
+
+    def _judge(self, messages: Sequence[Message]) -> Sequence[Message]:
+        if messages:
+            self._send(self._stage.process(messages), messages)
+        self._did(messages)
+        return messages
+
+    def _did(self, messages: Sequence[Message]) -> None:
+        for message in messages:
+            self._progress.did(message)
+        if messages:
+            self._dirty = self._state_changed = True
+
+    def _send(self, output: Output, cause: Sequence[Message]) -> None:
+        name = self._stage.name
+        for sent in output.messages:
+            self.outlet.send(sent)
+        self._count_out(output.messages)
+        self._meters.pages.labels(name).inc(output.pages)
+        for reason, count in output.dead.items():
+            self._meters.dead.labels(name, reason).inc(count)
+        for event, count in output.events.items():
+            self._meters.events.labels(name, event).inc(count)
+        now, latency = time.time(), self._meters.latency_seconds.labels(name)
+        for message in cause:
+            received = dict(message.headers).get(RECEIVED)
+            since = int(received) if received else message.timestamp_ms
+            latency.observe(max(now - since / 1000, 0))
+        if output.labels is not None:
+            self._meters.show_labels(name, output.labels)
+        dead = output.dead.total()
+        self._limit.saw(output.pages + dead, dead, next(iter(output.dead), ""))
+
+    def _count_out(self, messages: Sequence[Outgoing]) -> None:
+        # Summed up first: a meter asks for its labels and a lock each time.
+        name = self._stage.name
+        records = Counter(sent.topic for sent in messages)
+        size: Counter[str] = Counter()
+        kinds: Counter[str] = Counter()
+        for sent in messages:
+            size[sent.topic] += len(sent.value or b"")
+            if sent.topic == topics.ALERTS and sent.value is not None:
+                kinds[dict(sent.headers)[_KIND].decode().removeprefix("reusewatch.alert.")] += 1
+        for topic, count in records.items():
+            self._meters.records_out.labels(name, topic).inc(count)
+            self._meters.bytes_out.labels(name, topic).inc(size[topic])
+        for kind, count in kinds.items():
+            self._meters.alerts.labels(name, kind).inc(count)
+        self.alerts += kinds.total()
+
+    def _measure(self, messages: Sequence[Message], seconds: float) -> None:
+        name, now = self._stage.name, time.time()
+        self._moved_at = time.monotonic()
+        self._meters.batch_seconds.labels(name).observe(seconds)
+        for part, read in _by_partition(messages).items():
+            self._meters.records_in.labels(name, part.topic).inc(len(read))
+            self._meters.bytes_in.labels(name, part.topic).inc(
+                sum(len(m.value or b"") for m in read)
+            )
+            self._meters.progress.labels(name, part.topic, str(part.number)).set(now)
+            self._meters.lag_seconds.labels(name, part.topic, str(part.number)).set(
+                max(now - read[-1].timestamp_ms / 1000, 0)
+            )
+
+    def _measure_lag(self) -> None:
+        self._lag = 0
+        for part, waiting in self._inlet.lag().items():
+            labels = (self._stage.name, part.topic, str(part.number))
+            self._meters.lag_records.labels(*labels).set(waiting)
+            if not waiting:
+                self._meters.lag_seconds.labels(*labels).set(0)
+            self._lag += waiting
+
+    def _measure_state(self) -> None:
+        self._meters.state_rows.labels(self._stage.name).set(self._stage.rows())
+        self._meters.state_bytes.labels(self._stage.name).set(self._stage.nbytes())
+
+    def _commit_if_due(self) -> None:
+        now = time.monotonic()
+        if now - self._committed_at < self._pace.commit_seconds:
+            return
+        self._committed_at = now
+        self._measure_lag()
+        self.commit_if_dirty()
+
+    def commit_if_dirty(self) -> None:
+        """Commit if there is anything to commit: nothing is written while nothing comes."""
+        if self._dirty:
+            self.commit()
+
+    def commit(self, *, snapshot: bool | None = None) -> None:
+        """Make everything done so far last, with a snapshot (None: if one is due)."""
+        if snapshot is None:
+            snapshot = time.monotonic() - self._snapshot_at >= self._pace.snapshot_seconds
+        with self._meters.commit_seconds.labels(self._stage.name).time():
+            self._progress.commit(self._keeps(snapshot=snapshot))
+        self._dirty = False
+        self._measure_state()
+
+    def _keeps(self, *, snapshot: bool) -> Callable[[Offsets], None] | None:
+        """How the state is made to last before the offsets are."""
+        if self._changelog is not None:
+            changelog = self._changelog
+            return lambda offsets: changelog.write(self.outlet)
+        return self._save if snapshot and self._snapshots is not None else None
+
+    def _save(self, offsets: Offsets) -> None:
+        with self._meters.snapshot_seconds.labels(self._stage.name).time():
+            state = self._stage.save()
+            if state is None or self._snapshots is None:
+                return
+            self._snapshots.save(state, offsets)
+        self._state_changed = False
+        self._snapshot_at = time.monotonic()
+        self._meters.snapshot_time.labels(self._stage.name).set(time.time())
+
+    def ready(self) -> bool:
+        """Whether partitions are held and recovery is through."""
+        return bool(self._held) and not self._newly_held and not self._progress.recovering
+
+    def ask(self, name: str, parameters: Parameters) -> Rows:
+        """Ask the stage's state, from another thread."""
+        return self._desk.ask(name, parameters)
+
+    def _tell_ready(self) -> None:
+        self._meters.ready.labels(self._stage.name).set(self.ready())
+
+    def trouble(self) -> str | None:
+        """Why the worker is not healthy, for whoever restarts it."""
+        still = time.monotonic() - self._moved_at
+        if self._lag and still > STUCK_SECONDS:
+            return f"{self._lag} messages waiting and none processed for {still:.0f} s"
+        return None
+
+    def abandon(self) -> None:
+        """Leave without a commit: the state may hold half a batch, which is to be read again."""
+        self._leave()
+        for part in (self._inlet, self.outlet):
+            with suppress(BusError):
+                part.close()
+        if self._changelog is not None:
+            self._changelog.close()
+
+    def close(self) -> None:
+        """Commit what is done, with a snapshot, and leave."""
+        try:
+            if self._dirty or self._state_changed:
+                self.commit(snapshot=self._state_changed)
+        finally:
+            self._leave()
+            self._inlet.close()
+            self.outlet.close()
+            if self._changelog is not None:
+                self._changelog.close()
+
+    def _leave(self) -> None:
+        self._held.clear()
+        self._tell_ready()
+        if self._companion is not None:
+            self._companion.close()

@@ -1,0 +1,221 @@
+"""Discovery over the stream: content that comes to be common is reported once, while the crawl goes
+on (Ardi, Heidemann 2014, §3.2, blind).
+
+A part of the stage that sees all pages: discovery is not distributive. Reports a chunk, or a file,
+when more pages than the threshold, of enough sites, had it within the window; what that promises in
+any order of pages is said by `detector.discovery.online`. The alert's id is made of the hash alone:
+whose page was the last one needed does not matter. Never looks into pages but for the sample of
+the text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from reusewatch.detector.hashing import HashScheme, hex_of
+from reusewatch.detector.text_column import packed, unpacked
+from reusewatch.streams.blocks.occurrences import IsStopFile, chunks_of, countable, files_of
+from reusewatch.streams.bus import Outgoing
+from reusewatch.streams.records import Alert, Evidence, Label, Origin
+from reusewatch.streams.samples import ReadOrigin, texts_of
+from reusewatch.streams.sites import Sites
+from reusewatch.streams.stages.reports import DETECTOR, alert_id
+from reusewatch.streams.stages.snapshot import State
+from reusewatch.streams.wire import label_message
+
+if TYPE_CHECKING:
+    from reusewatch.detector.discovery.online import Discovered, Discovery, Occurrences
+
+LABEL = "discovered"
+# Counters may take so much; a higher threshold makes each larger, hence fewer of them.
+_COUNTER_BYTES = 128 << 20
+_FACTS = ("page", "url", "site", "ip", "fetched_at", "source", "offset", "file_hash",
+          "labels_version")  # fmt: skip
+Unit = Literal["chunk", "file"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What is worth discovering: on more pages than these, of so many sites, longer than that.
+
+    With `label` it also goes into the labeled dataset.
+    """
+
+    pages: int = 100
+    file_pages: int = 100
+    sites: int = 5
+    length: int = 100
+    label: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a block of pages brought to light."""
+
+    alerts: list[Alert] = field(default_factory=list)
+    messages: list[Outgoing] = field(default_factory=list)
+    events: Counter[str] = field(default_factory=Counter)
+
+
+class _Found(NamedTuple):
+    """What was discovered, and where in the block it stands."""
+
+    what: Discovered
+    unit: Unit
+    start: int
+    end: int
+
+
+class Discovering:
+    """Counts what pages share; `add` counts a block, and says what is over the threshold now."""
+
+    def __init__(
+        self,
+        scheme: HashScheme,
+        rules: Rules,
+        *,
+        window_pages: int,
+        read_origin: ReadOrigin | None = None,
+        is_stop_file: IsStopFile | None = None,
+    ) -> None:
+        self._scheme = scheme
+        self._rules = rules
+        self._period = max(1, window_pages // 2)
+        self._read_origin = read_origin
+        self._is_stop_file = is_stop_file
+        self._events: Counter[str] = Counter()
+        self.restore(None)
+
+    def _counting(self) -> dict[Unit, Discovery]:
+        from reusewatch.detector.discovery.online import (
+            Discovery,  # numba, loaded by who really works
+        )
+
+        def counting(pages: int, singletons: int, counters: int) -> Discovery:
+            row = 44 + 4 * (pages + 1) + 8 * max(16, self._rules.sites)
+            return Discovery(
+                self._scheme, threshold=pages, min_sites=self._rules.sites, period=self._period,
+                singletons=max(singletons, 1 << 12),
+                counters=min(max(counters, 1 << 10), _COUNTER_BYTES // row),
+            )  # fmt: skip
+
+        period = self._period
+        return {
+            "chunk": counting(
+                self._rules.pages, min(32 * period, 1 << 24), min(period // 4, 1 << 17)
+            ),
+            "file": counting(
+                self._rules.file_pages, min(2 * period, 1 << 22), min(period // 16, 1 << 15)
+            ),
+        }
+
+    def add(self, block: pa.RecordBatch, now: datetime) -> Findings:
+        """Count the pages of a block. One that comes again is one page."""
+        events, self._events = self._events, Counter[str]()
+        out = Findings(events=events)
+        block = countable(block)
+        if not len(block):
+            return out
+        sites = self._sites.hashes(block.column("site"))
+        seen: dict[Unit, Occurrences] = {
+            "chunk": chunks_of(block, sites, min_length=self._rules.length),
+            "file": files_of(block, sites, is_stop=self._is_stop_file),
+        }
+        rows: dict[int, list[_Found]] = {}
+        for unit, occurrences in seen.items():
+            counting = self._of[unit]
+            before = counting.evicted, counting.forgotten
+            for what in counting.add(occurrences):
+                row, start, end = _place(what.hash, occurrences)
+                rows.setdefault(row, []).append(_Found(what, unit, start, end))
+            out.events["discovery-evicted"] += counting.evicted - before[0]
+            out.events["discovery-forgotten"] += counting.forgotten - before[1]
+        for row, found in rows.items():
+            self._report(found, block.slice(row, 1).select(_FACTS).to_pylist()[0], now, out)
+        return out
+
+    def _report(
+        self, found: list[_Found], page: dict[str, Any], now: datetime, out: Findings
+    ) -> None:
+        """Everything that was discovered on one page; it is read once."""
+        texts = texts_of(
+            self._read_origin, Origin(source=page["source"], offset=page["offset"]),
+            [(one.start, one.end) for one in found], file_hash=page["file_hash"],
+            scheme=self._scheme,
+        )  # fmt: skip
+        for one, text in zip(found, texts, strict=True):
+            out.alerts.append(self._alert(one, text, page, now))
+            out.events[f"discovered-{one.unit}"] += 1
+        if self._rules.label:
+            out.messages.extend(self._labels(found))
+
+    def _alert(self, found: _Found, text: str | None, page: dict[str, Any], now: datetime) -> Alert:
+        limit = self._rules.pages if found.unit == "chunk" else self._rules.file_pages
+        return Alert(
+            id=alert_id("discovered-content", 0, found.what.hash, self._scheme),
+            kind="discovered-content",
+            severity="info",  # most of what is everywhere is a template (§6.2)
+            url=page["url"],
+            site=page["site"],
+            figure=float(found.what.pages),
+            threshold=float(limit),
+            labels=(LABEL,) if self._rules.label else (),
+            sites=self._sites.names(found.what.sites),
+            evidence=(Evidence(start=found.start, end=found.end, text=text),),
+            fetched_at=page["fetched_at"],
+            detected_at=now,
+            detector=DETECTOR,
+            labels_version=page["labels_version"],
+            scheme=self._scheme.name,
+            page_id=hex_of(page["page"]),
+            ip=page["ip"],
+        )
+
+    def _labels(self, found: list[_Found]) -> Iterator[Outgoing]:
+        for one in found:
+            yield label_message(
+                Label(hash=hex_of(one.what.hash), unit=one.unit, name=LABEL, version=LABEL)
+            )
+
+    def nbytes(self) -> int:
+        """Bytes of all tables."""
+        return sum(counting.memory for counting in self._of.values()) + self._sites.nbytes()
+
+    def save(self) -> State:
+        """All state."""
+        arrays = {
+            f"{unit}.{name}": column
+            for unit, counting in self._of.items()
+            for name, column in counting.save().items()
+        }
+        return State(arrays | {"sites": packed(self._sites)}, {})
+
+    def restore(self, state: State | None) -> None:
+        """Go on from a saved state. Where tables have another size by now, counting begins anew."""
+        self._of = self._counting()
+        self._sites = Sites(self._scheme)
+        self._events = Counter[str]()
+        if state is None:
+            return
+        self._sites.extend(unpacked(state.arrays["sites"]))
+        for unit, counting in self._of.items():
+            head = f"{unit}."
+            saved = {n.removeprefix(head): a for n, a in state.arrays.items() if n.startswith(head)}
+            try:
+                counting.restore(saved)
+            except ValueError:
+                self._events["discovery-anew"] += 1
+
+
+def _place(value: int, seen: Occurrences) -> tuple[int, int, int]:
+    """Page and span of a hash in the block by which it was discovered."""
+    at = int(np.flatnonzero((seen.hashes.values == value) & ~seen.skipped)[0])
+    row = int(np.searchsorted(seen.hashes.offsets, at, "right")) - 1
+    return row, int(seen.starts[at]), int(seen.ends[at])

@@ -1,0 +1,217 @@
+"""The stage `fingerprint`: pages in, fingerprint blocks out. No state, any number of processes.
+
+A page that cannot be read becomes a dead letter; nothing else is lost.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+import pyarrow as pa
+
+from reusewatch.detector.errors import BadPage
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams import topics
+from reusewatch.streams.blocks.block import block_messages, block_of
+from reusewatch.streams.bus import Message, Outgoing
+from reusewatch.streams.labels.marking import Labeler
+from reusewatch.streams.questions import Parameters, Rows, no_questions
+from reusewatch.streams.records import DeadLetter, Origin, Page
+from reusewatch.streams.stages.snapshot import State
+from reusewatch.streams.stages.stage import Output
+from reusewatch.streams.urls import place
+from reusewatch.streams.wire import Headers, WireError, dead_letter_message, read_page, unread
+
+if TYPE_CHECKING:
+    from reusewatch.detector.sketching.fingerprint import Document
+
+ReadOrigin = Callable[[Origin], Page]
+RECEIVED = "received"
+# Bodies held at a time, whatever a batch refers to.
+PART_BYTES = 8 << 20
+# One gram in so many, by its value: the same grams on every page.
+GRAM_SAMPLES = {"all": 1.0, "sampled": 1 / 8, "none": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class FingerprintStage:
+    """Pages → fingerprint blocks. Travels to worker processes: plain values only."""
+
+    scheme: HashScheme
+    partition_for: Callable[[str], int]
+    # How a page that was too large for the bus is read again; BadPage where that fails.
+    read_origin: ReadOrigin | None = None
+    # The grams of quilts make a block several times larger.
+    grams: Literal["all", "sampled", "none"] = "none"
+    chunks: Literal["text", "raw"] = "text"
+    labeler: Labeler | None = None
+    name: str = "fingerprint"
+    reads: tuple[str, ...] = (topics.PAGES,)
+    sole: bool = False
+
+    def process(self, messages: Sequence[Message]) -> Output:
+        """One block per partition of the batch, and a dead letter for every page that is bad."""
+        # Between two batches, never within one: a batch has one version.
+        labels = self.labeler.look() if self.labeler else None
+        letters: list[DeadLetter] = []
+        rows: list[dict[str, Any]] = []
+        documents: list[Document] = []
+        blocks: list[Outgoing] = []
+        size = 0
+        received = str(min((m.timestamp_ms for m in messages), default=0)).encode()
+        headers = ((RECEIVED, received),)
+        for message in messages:
+            try:
+                row, document = self._read(message)
+            except (WireError, BadPage) as error:
+                letters.append(_dead_letter(message, error))
+                continue
+            rows.append(row)
+            documents.append(document)
+            size += len(document.body)
+            # A message by reference is small, and its page is not.
+            if size >= PART_BYTES:
+                blocks += self._blocks(rows, documents, headers, letters)
+                rows, documents, size = [], [], 0
+        blocks += self._blocks(rows, documents, headers, letters)
+        dead = Counter(letter.reason for letter in letters)
+        pages = len(messages) - len(letters)
+        sent = [*blocks, *map(dead_letter_message, letters)]
+        return Output(sent, pages, dead, labels=labels)
+
+    def _blocks(
+        self,
+        rows: list[dict[str, Any]],
+        documents: list[Document],
+        headers: Headers,
+        letters: list[DeadLetter],
+    ) -> list[Outgoing]:
+        """The pages as blocks. One that fits none must not take the others of its batch with it."""
+        if not rows:
+            return []
+        try:
+            return list(self._blocks_of_all(rows, documents, headers))
+        except BadPage as error:
+            if len(rows) == 1:
+                letters.append(_letter_of_row(rows[0], error))
+                return []
+        return [
+            sent
+            for row, document in zip(rows, documents, strict=True)
+            for sent in self._blocks([row], [document], headers, letters)
+        ]
+
+    def _blocks_of_all(
+        self, rows: list[dict[str, Any]], documents: list[Document], headers: Headers
+    ) -> Iterator[Outgoing]:
+        from reusewatch.detector.sketching.fingerprint import (
+            fingerprints,  # numba, loaded by who really works
+        )
+
+        sample = GRAM_SAMPLES[self.grams]
+        made = fingerprints(documents, self.scheme, gram_sample=sample, chunks=self.chunks)
+        for row, facts in zip(rows, made.facts, strict=True):
+            row["title"], row["excerpt"] = facts.title, facts.excerpt
+            row["text_start"], row["text_end"] = facts.start, facts.end
+            row["truncated"] = row["truncated"] or facts.truncated
+            row["file_hash"] = facts.file_hash
+        marks = self.labeler.marks(made) if self.labeler else None
+        block = block_of(rows, made, grams=self.grams != "none", marks=marks)
+        places = [self.partition_for(row["site"]) for row in rows]
+        for partition in dict.fromkeys(places):
+            mine = [index for index, place in enumerate(places) if place == partition]
+            part = block if len(mine) == len(rows) else block.take(pa.array(mine))
+            yield from block_messages(part, self.scheme, partition, headers=headers)
+
+    def _read(self, message: Message) -> tuple[dict[str, Any], Document]:
+        from reusewatch.detector.sketching.fingerprint import Document
+
+        page = read_page(message)
+        if page.by_reference:
+            page = self._read_again(page)
+        where = place(page.url, self.scheme)
+        # A revisit stored no body: it has no words, and the index knows whose words it has.
+        referred = page.revisit_of
+        row = {
+            "page": int(where.page_id, 16),
+            "url": page.url,
+            "site": where.site,
+            "host": where.host,
+            "ip": page.ip,
+            "fetched_at": page.fetched_at,
+            "status": page.status,
+            "content_type": page.content_type,
+            "charset": page.charset,
+            "source": page.origin.source,
+            "offset": page.origin.offset,
+            "truncated": page.truncated,
+            "revisit_of": referred and int(place(referred.url, self.scheme).page_id, 16),
+            "revisit_at": referred and referred.fetched_at,
+        }
+        return row, Document(
+            b"" if referred else page.body,
+            page.url,
+            where.host,
+            where.site,
+            page.charset or "utf-8",
+            page.content_type != "text/plain",
+        )
+
+    def _read_again(self, page: Page) -> Page:
+        if self.read_origin is None:
+            raise BadPage("too-large", f"{page.origin.source} cannot be read from this process")
+        try:
+            again = self.read_origin(page.origin)
+        except (OSError, ValueError) as error:
+            raise BadPage(
+                "too-large", f"too large for the bus, and its archive: {error}"
+            ) from error
+        if again.id != page.id:
+            raise BadPage("too-large", f"too large for the bus, and {page.origin.source} changed")
+        return msgspec.structs.replace(page, body=again.body, by_reference=False)
+
+    def rows(self) -> int:
+        """None."""
+        return 0
+
+    def nbytes(self) -> int:
+        """None."""
+        return 0
+
+    def save(self) -> State | None:
+        """Nothing to keep."""
+        return None
+
+    def restore(self, state: State | None) -> None:
+        """Nothing to take up."""
+
+    def answer(self, name: str, parameters: Parameters) -> Rows:
+        """There is no state to ask."""
+        return no_questions(name, parameters)
+
+
+def _letter_of_row(row: dict[str, Any], error: BadPage) -> DeadLetter:
+    return DeadLetter(
+        reason=error.reason,
+        source=row["source"],
+        offset=row["offset"],
+        url=row["url"][:2048],
+        detail=error.detail,
+        at=datetime.now(UTC),
+    )
+
+
+def _dead_letter(message: Message, error: WireError | BadPage) -> DeadLetter:
+    at = datetime.now(UTC)
+    if isinstance(error, BadPage):
+        page = read_page(message)
+        source, offset, url = page.origin.source, page.origin.offset, page.url[:2048]
+        return DeadLetter(
+            reason=error.reason, source=source, offset=offset, url=url, detail=error.detail, at=at
+        )
+    return unread(message, error, at)

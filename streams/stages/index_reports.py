@@ -1,0 +1,162 @@
+"""What the index found of a batch, as messages: verdicts, alerts, alerts withdrawn.
+
+Loaded by who really judges: it stands on numba.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from itertools import groupby
+
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.window.index import NearDuplicateIndex
+from reusewatch.detector.window.judging import (
+    ALERT,
+    LATE,
+    MISDATED,
+    NEAR_ALERT,
+    NEAR_WITHDRAWN,
+    SUPERSEDED,
+    WITHDRAWN,
+)
+from reusewatch.detector.window.sightings import Judgements, Match, Seen, Turned
+from reusewatch.streams.bus import Outgoing
+from reusewatch.streams.origins import Origins
+from reusewatch.streams.records import Kind
+from reusewatch.streams.stages.differing import Differing
+from reusewatch.streams.stages.labeled import Labeled, LabeledPages
+from reusewatch.streams.stages.reports import (
+    Subject,
+    alert_id,
+    duplicate_alert,
+    near_duplicate_alert,
+    verdict,
+)
+from reusewatch.streams.stages.similarity import Similarity
+from reusewatch.streams.urls import place
+from reusewatch.streams.wire import alert_message, verdict_message, withdrawal
+
+_ALERTS = ALERT | NEAR_ALERT
+_WITHDRAWN = WITHDRAWN | NEAR_WITHDRAWN
+
+
+class Reporter:
+    """Tells what came of judging pages."""
+
+    def __init__(
+        self,
+        scheme: HashScheme,
+        index: NearDuplicateIndex,
+        origins: Origins,
+        differing: Differing,
+        site_of: Callable[[Subject], int],
+        labeled: LabeledPages,
+        similarity: Similarity | None,
+        *,
+        least_mwo: float = 0.0,
+    ) -> None:
+        self._scheme = scheme
+        self._index = index
+        self._origins = origins
+        self._differing = differing
+        self._site_of = site_of
+        self._labeled = labeled
+        self._similarity = similarity
+        self._least_mwo = least_mwo
+
+    def report(
+        self,
+        subjects: Sequence[Subject],
+        found: Judgements,
+        labeled: Sequence[Labeled],
+        now: datetime,
+        events: Counter[str],
+    ) -> list[Outgoing]:
+        """Verdicts of the pages, and alerts; of pages that they turned, too."""
+        out: list[Outgoing] = []
+        turned = {by: list(turns) for by, turns in groupby(found.turns(), lambda turn: turn.by)}
+        pages = found.pages
+        something = ((pages["text"] >= 0) | (pages["file"] >= 0) | (pages["near"] >= 0)
+                     | (pages["donor_count"] > 0))  # fmt: skip
+        rows = zip(subjects, pages["flags"].tolist(), something.tolist(), strict=True)
+        for at, (subject, flags, matched) in enumerate(rows):
+            match = found.match(at) if matched else None
+            # What is known of a page by its dates is better than what a record without one says.
+            known = flags & MISDATED and self._index.holds(subject.page)
+            if not flags & SUPERSEDED and not known:
+                out.append(self.verdict(subject, match, labeled[at]))
+            if flags & (_ALERTS | _WITHDRAWN):
+                out += self._alerts(subject, match, flags, now)
+            for turn in turned.get(at, ()):
+                out += self._turned(turn, subject, now)
+        _count(found, events)
+        return out
+
+    def verdict(self, subject: Subject, match: Match | None, labeled: Labeled) -> Outgoing:
+        """What is known of a page."""
+        mwo = None
+        if match is not None and match.near is not None:
+            mwo = self._mwo(subject.page, match.near.seen.page)
+        return verdict_message(verdict(subject, match, labeled, self._scheme, mwo=mwo))
+
+    def _mwo(self, page: int, other: int) -> float | None:
+        return None if self._similarity is None else self._similarity.overlap(page, other)
+
+    def _turned(self, turn: Turned, by: Subject, now: datetime) -> list[Outgoing]:
+        """A page judged before is a copy now, or near to one that was seen before it."""
+        subject = self._subject(turn.seen, by)
+        flags = (ALERT if turn.alert else 0) | (NEAR_ALERT if turn.near_alert else 0)
+        flags |= NEAR_WITHDRAWN if turn.near_withdrawn else 0
+        said = self._labeled.said(subject.page)
+        out = [] if turn.superseded else [self.verdict(subject, turn.match, said)]
+        return out + self._alerts(subject, turn.match, flags, now)
+
+    def _subject(self, seen: Seen, by: Subject) -> Subject:
+        """A page of the window. Where the words are the same, so is the excerpt."""
+        where = place(seen.url, self._scheme)
+        same = seen.text == by.text
+        return Subject(
+            page=seen.page, url=seen.url, site=where.site, host=where.host, text=seen.text,
+            file=seen.file, start=seen.start, end=seen.end, truncated=same and by.truncated,
+            ip=None, excerpt=by.excerpt if same else None, fetched_us=seen.first,
+            origin=seen.origin,
+        )  # fmt: skip
+
+    def _alerts(
+        self, subject: Subject, match: Match | None, flags: int, now: datetime
+    ) -> list[Outgoing]:
+        out = []
+        if flags & WITHDRAWN:
+            out.append(self._withdrawal("duplicate", subject))
+        if flags & NEAR_WITHDRAWN:
+            out.append(self._withdrawal("near-duplicate", subject))
+        if flags & ALERT and match is not None:
+            same_site = match.donors[0].site == self._site_of(subject)
+            alert = duplicate_alert(subject, match, self._scheme, same_site=same_site, now=now)
+            out.append(alert_message(alert))
+        if flags & NEAR_ALERT and match is not None and match.alert is not None:
+            near = match.alert
+            mwo = self._mwo(subject.page, near.seen.page)
+            if mwo is not None and mwo < self._least_mwo:
+                return out
+            differs = self._differing.differs(subject, near.seen, self._origins)
+            out.append(alert_message(near_duplicate_alert(
+                subject, near, self._index.policy, self._scheme, differs=differs, now=now,
+            )))  # fmt: skip
+        return out
+
+    def _withdrawal(self, kind: Kind, subject: Subject) -> Outgoing:
+        return withdrawal(alert_id(kind, subject.page, subject.text, self._scheme))
+
+
+def _count(found: Judgements, events: Counter[str]) -> None:
+    flags = found.pages["flags"]
+    for name, bits in (("late", LATE), ("misdated", MISDATED)):
+        events[name] += int(((flags & bits) != 0).sum())
+    events["withdrawn"] += int(((flags & WITHDRAWN) != 0).sum())
+    events["withdrawn"] += int(((flags & NEAR_WITHDRAWN) != 0).sum())
+    events["withdrawn"] += int(((found.turned["flags"] & NEAR_WITHDRAWN) != 0).sum())
+    events["evicted"] += int(found.pages["evicted"].sum())
+    events["turned"] += len(found.turned)

@@ -1,0 +1,350 @@
+"""The stage `index`: fingerprint blocks in, verdicts and alerts out, over the sliding window.
+
+A block is judged as columns; what is done page by page is what makes a message.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import pyarrow as pa
+
+from reusewatch.detector.errors import BadPage
+from reusewatch.detector.hashing import HashScheme, hex_of
+from reusewatch.detector.window.revisits import Revisit, Waiting
+from reusewatch.streams import topics
+from reusewatch.streams.blocks.block import read_block
+from reusewatch.streams.blocks.columns import is_judged, sightings_of, subjects_of, times_of
+from reusewatch.streams.blocks.occurrences import check_marks
+from reusewatch.streams.bus import Message, Outgoing
+from reusewatch.streams.origins import Origins
+from reusewatch.streams.questions import BadQuestion, Parameters, Rows, no_questions, number
+from reusewatch.streams.stages.differing import Differing
+from reusewatch.streams.stages.discovering import Discovering
+from reusewatch.streams.stages.fingerprinting import ReadOrigin
+from reusewatch.streams.stages.labeled import NOT_JUDGED, Labeled, LabeledPages
+from reusewatch.streams.stages.reports import Subject, at_us
+from reusewatch.streams.stages.similarity import Similarity
+from reusewatch.streams.stages.snapshot import State
+from reusewatch.streams.stages.stage import Output
+from reusewatch.streams.urls import place, simple_site
+from reusewatch.streams.wire import (
+    Malformed,
+    WireError,
+    alert_message,
+    dead_letter_message,
+    unread,
+)
+
+if TYPE_CHECKING:
+    from reusewatch.detector.window.sightings import Cluster, Sightings
+
+WAITING_REVISITS = 100_000
+_REVISIT_BYTES = 400
+_SITES = 65_536
+_WINDOW = "window/"
+_TOP = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What is near, and what of it alerts: named as `detector.window.policy` names it."""
+
+    policy: str = "henzinger"
+    thresholds: Mapping[str, int] = field(default_factory=dict)
+    near_same_site: bool = False
+    near_other_site: bool = True
+    site: Literal["registered-domain", "simple"] = "registered-domain"
+    max_cluster: int = 100_000
+    # Near-duplicate alerts of a batch that tell the words that differ: two pages are read for one.
+    differences: int = 8
+    # Near-duplicates whose terms overlap by less, as far as they are kept, do not alert.
+    least_mwo: float = 0.0
+
+
+class Part(Protocol):
+    """A detector that sees all pages as well, and keeps its own state in the stage's."""
+
+    def nbytes(self) -> int:
+        """Bytes of state, about."""
+
+    def save(self) -> State:
+        """The state."""
+
+    def restore(self, state: State | None) -> None:
+        """Be as when this was saved, or as at first."""
+
+
+class IndexStage:
+    """Fingerprints → verdicts and alerts. One process: its window spans all sites."""
+
+    name = "index"
+    reads = (topics.FINGERPRINTS,)
+    sole = True
+
+    def __init__(
+        self,
+        scheme: HashScheme,
+        *,
+        clock: Callable[[], datetime],
+        max_pages: int,
+        max_age_us: int | None = None,
+        same_site: bool = False,
+        rules: Rules | None = None,
+        read_origin: ReadOrigin | None = None,
+        labeled: LabeledPages | None = None,
+        similarity: Similarity | None = None,
+        discovering: Discovering | None = None,
+    ) -> None:
+        self._scheme = scheme
+        self._clock = clock
+        self._rules = rules or Rules()
+        self._bounds: dict[str, Any] = {
+            "max_pages": max_pages, "max_age_us": max_age_us, "same_site": same_site,
+        }  # fmt: skip
+        self._differing = Differing(scheme, read_origin, self._rules.differences)
+        self._site_hash = lru_cache(_SITES)(scheme.of_text)
+        self._labeled = labeled or LabeledPages(scheme)
+        self._similarity = similarity
+        self._discovering = discovering
+        parts = {"labeled": self._labeled, "terms": similarity, "discovery": discovering}
+        self._parts: dict[str, Part] = {n: part for n, part in parts.items() if part is not None}
+        self.restore(None)
+
+    def process(self, messages: Sequence[Message]) -> Output:
+        """Judge the pages of the blocks, in order; of a block, revisits last."""
+        out = Output(events=Counter())
+        cut, refused, pages = self._index.cut, self._index.refused, 0
+        self._differing.begin()
+        for message in messages:
+            try:
+                block = read_block(message, self._scheme)
+                out.messages.extend(self._judge(block, out.events))
+            except WireError as error:
+                out.dead[error.reason] += 1
+                out.messages.append(dead_letter_message(unread(message, error, self._clock())))
+                continue
+            pages += len(block)
+        out.events["cut"] += self._index.cut - cut
+        out.events["refused"] += self._index.refused - refused
+        return Output(out.messages, pages, out.dead, out.events)
+
+    def _judge(self, block: pa.RecordBatch, events: Counter[str]) -> list[Outgoing]:
+        # All that may be wrong with a block is found before anything changes.
+        check_marks(block)
+        self._check_urls(block)
+        subjects, revisited = subjects_of(block, self._origins), times_of(block, "revisit_at")
+        of = block.column("revisit_of").to_pylist()
+        judged = is_judged(block)
+        batch, mine = block, subjects
+        if not judged.all():
+            batch = block.filter(pa.array(judged))
+            mine = [subject for subject, one in zip(subjects, judged, strict=True) if one]
+        sightings = sightings_of(batch, mine, self._site_of)
+        now = self._clock()
+        weighted = self._similarity.weighted(batch) if self._similarity and len(batch) else None
+        out = self._discover(block, now, events)
+        if self._similarity and weighted is not None:
+            self._similarity.add(weighted, now=at_us(now))
+        labeled = self._labeled.judge_block(batch, now)
+        out += [
+            self._reporter.verdict(subject, None, NOT_JUDGED)
+            for subject, one, page in zip(subjects, judged, of, strict=True)
+            if not one and page is None
+        ]
+        out += [alert_message(alert) for one in labeled for alert in one.alerts]
+        out += self._add(mine, sightings, labeled, events)
+        for subject, page, then in zip(subjects, of, revisited, strict=True):
+            if page is not None:
+                out += self._judge_revisit(subject, page, then, events)
+        waited_for = self._waiting.among(dict.fromkeys(subject.page for subject in mine))
+        return out + self._judge_waiting(waited_for, events)
+
+    def _check_urls(self, block: pa.RecordBatch) -> None:
+        """A page is placed again whenever another turns it: then it is too late."""
+        try:
+            for url in block.column("url").to_pylist():
+                place(url, self._scheme)
+        except (BadPage, ValueError) as error:
+            raise Malformed(
+                f"a fingerprint block with a value that no page has: {error}"
+            ) from error
+
+    def _discover(
+        self, block: pa.RecordBatch, now: datetime, events: Counter[str]
+    ) -> list[Outgoing]:
+        if self._discovering is None:
+            return []
+        found = self._discovering.add(block, now)
+        events.update(found.events)
+        return [*map(alert_message, found.alerts), *found.messages]
+
+    def _add(
+        self,
+        subjects: list[Subject],
+        sightings: Sightings,
+        labeled: Sequence[Labeled],
+        events: Counter[str],
+    ) -> list[Outgoing]:
+        if not subjects:
+            return []
+        now = self._clock()
+        found = self._index.add(sightings, now=at_us(now))
+        return self._reporter.report(subjects, found, labeled, now, events)
+
+    def _judge_revisit(
+        self, subject: Subject, of: int, then: int | None, events: Counter[str]
+    ) -> list[Outgoing]:
+        revisit = Revisit(subject.page, subject.url, subject.fetched_us, then)
+        out = self._judge_as(revisit, of, subject.ip, events)
+        if out is None:
+            events["revisit-forgotten"] += self._waiting.add(of, revisit)
+            events["revisit-waiting"] += 1
+            return []
+        return out + self._judge_waiting([subject.page], events)
+
+    def _judge_waiting(self, pages: Iterable[int], events: Counter[str]) -> list[Outgoing]:
+        """The revisits of pages that were seen, and those that refer to a revisit in turn."""
+        out: list[Outgoing] = []
+        seen = deque(pages)
+        while seen:
+            of = seen.popleft()
+            for revisit in self._waiting.take(of, partial(self._index.version_at, of)):
+                judged = self._judge_as(revisit, of, None, events)
+                if judged is not None:
+                    out += judged
+                    seen.append(revisit.page)
+        return out
+
+    def _judge_as(
+        self, revisit: Revisit, of: int, ip: str | None, events: Counter[str]
+    ) -> list[Outgoing] | None:
+        """Judge a revisit by the content of the page that it refers to, if that is known."""
+        seen = self._index.version_at(of, revisit.of)
+        if seen is None:
+            return None
+        where = place(revisit.url, self._scheme)
+        subject = Subject(
+            page=revisit.page, url=revisit.url, site=where.site, host=where.host, text=seen.text,
+            file=seen.file, start=seen.start, end=seen.end, truncated=False, ip=ip, excerpt=None,
+            fetched_us=revisit.at, origin=seen.origin,
+        )  # fmt: skip
+        sightings = self._index.as_seen(
+            of, revisit.of, page=revisit.page, site=self._site_of(subject), at=revisit.at,
+            url=revisit.url.encode("utf-8", "surrogatepass"),
+        )  # fmt: skip
+        # Its content is that of the other page, and so are its labels.
+        said = self._labeled.said(of)
+        self._labeled.remember(subject.page, said)
+        return None if sightings is None else self._add([subject], sightings, [said], events)
+
+    def _site_of(self, subject: Subject) -> int:
+        """The site by which pages are related: that of messages, or by the simple rule."""
+        if self._rules.site == "simple":
+            return self._site_hash(simple_site(subject.host))
+        return self._site_hash(subject.site)
+
+    def rows(self) -> int:
+        """Page versions in the window, and revisits that wait."""
+        return len(self._index) + len(self._waiting)
+
+    def nbytes(self) -> int:
+        """What the window takes, and about what the rest does."""
+        own = self._index.nbytes + self._origins.nbytes + len(self._waiting) * _REVISIT_BYTES
+        return own + sum(part.nbytes() for part in self._parts.values())
+
+    def save(self) -> State:
+        """The window's arrays, the waiting revisits, the names of archives, and the parts."""
+        arrays = {_WINDOW + name: array for name, array in self._index.save().items()}
+        of_parts = {}
+        for name, part in self._parts.items():
+            saved = part.save()
+            arrays |= {f"{name}/{column}": array for column, array in saved.arrays.items()}
+            of_parts[name] = dict(saved.facts)
+        waiting = [[page, *revisit] for page, revisit in self._waiting]
+        rules = {"policy": self._rules.policy, "thresholds": dict(self._rules.thresholds)}
+        facts = {"waiting": waiting, "sources": self._origins.names, "judged_by": rules}
+        facts["parts"] = of_parts
+        return State(arrays, facts)
+
+    def restore(self, state: State | None) -> None:
+        """Take up a saved window; what no longer fits leaves with the next page.
+
+        Pairs are judged as they are met: another policy than it was saved under needs no other
+        window, and what was reported stays so.
+        """
+        from reusewatch.detector.window.index import (
+            NearDuplicateIndex,  # numba, loaded by who really works
+        )
+        from reusewatch.detector.window.policy import Policy
+        from reusewatch.streams.stages.index_reports import Reporter
+
+        rules = self._rules
+        self._index = NearDuplicateIndex(
+            **self._bounds,
+            policy=Policy(rules.policy, **rules.thresholds),
+            near_same_site=rules.near_same_site,
+            near_other_site=rules.near_other_site,
+            max_cluster=rules.max_cluster,
+        )
+        self._waiting = Waiting(limit=WAITING_REVISITS)
+        self._origins = Origins() if state is None else Origins(state.facts["sources"])
+        if state is not None:
+            window = (name for name in state.arrays if name.startswith(_WINDOW))
+            self._index.restore({name[len(_WINDOW) :]: state.arrays[name] for name in window})
+            for page, *revisit in state.facts["waiting"]:
+                self._waiting.add(page, Revisit(*revisit))
+        for name, part in self._parts.items():
+            part.restore(None if state is None else _part_of(state, name))
+        self._reporter = Reporter(
+            self._scheme, self._index, self._origins, self._differing, self._site_of,
+            self._labeled, self._similarity, least_mwo=rules.least_mwo,
+        )  # fmt: skip
+
+    def answer(self, name: str, parameters: Parameters) -> Rows:
+        """See `_answer`. A URL that is none is the asker's mistake."""
+        try:
+            return self._answer(name, parameters)
+        except BadPage as error:
+            raise BadQuestion(str(error)) from error
+
+    def _answer(self, name: str, parameters: Parameters) -> Rows:
+        """`clusters`: the largest classes of near-duplicates (`top`), or the one of a `url`.
+        `similar`: pages like one of the window, or like one whose terms are given."""
+        if name == "similar" and self._similarity is not None:
+            return self._similarity.similar(parameters, self._index)
+        if name != "clusters":
+            return no_questions(name, parameters)
+        url = parameters.get("url")
+        if url is None:
+            return list(map(_told, self._index.clusters(top=number(parameters, "top", _TOP))))
+        page = int(place(url, self._scheme).page_id, 16)
+        if not self._index.holds(page):
+            raise BadQuestion(f"{url}: no such page is in the window; it left, or never came")
+        return list(map(_told, self._index.clusters(page=page)))
+
+
+def _part_of(state: State, name: str) -> State | None:
+    """A part's own state; None where it was not there when the state was saved."""
+    facts = state.facts["parts"].get(name)
+    if facts is None:
+        return None
+    head = f"{name}/"
+    arrays = {n.removeprefix(head): a for n, a in state.arrays.items() if n.startswith(head)}
+    return State(arrays, facts)
+
+
+def _told(cluster: Cluster) -> dict[str, Any]:
+    return {
+        "cluster": hex_of(cluster.cluster),
+        "representative": cluster.representative.url,
+        "size": cluster.size,
+        "sites": cluster.sites,
+        "diameter": cluster.diameter,
+        "urls": list(cluster.urls),
+    }

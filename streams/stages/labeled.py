@@ -1,0 +1,198 @@
+"""Labeled pages: what of a page is in the labeled dataset, and whether that is reported (Ardi,
+Heidemann 2014, §3.1 steps 4 and 5): a part of the stage `index`.
+
+`labeled-page` where the file as a whole is in L_f, `labeled-content` where contains reaches the
+threshold. Stop chunks count neither above nor below the line. Without a fixed threshold it is mean
+plus one standard deviation of the pages seen so far: then which pages are reported hangs on when
+they came, as in the paper; with a fixed one it hangs on nothing but the page.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from reusewatch.detector.hashing import HashScheme, hex_of
+from reusewatch.detector.thresholds import PAPER_PAGES, Moments, Threshold, share
+from reusewatch.streams.blocks.columns import is_judged
+from reusewatch.streams.blocks.marks import LABEL_FIELDS, Marks, marks_of
+from reusewatch.streams.records import FINE, Alert, Evidence, Kind, Severity
+from reusewatch.streams.stages.reports import DETECTOR, alert_id
+from reusewatch.streams.stages.snapshot import State
+
+# Labeled pages that a later verdict, when they turn out to be copies, still says it of.
+MOST_SAID = 100_000
+_SAID_BYTES = 400
+_COUNTED = ("chunks", "stopped", "labeled", "file_labels")
+_COLUMNS = (
+    "page", "url", "site", "ip", "status", "revisit_of", "fetched_at", "text_start", "text_end",
+    "excerpt", "file_hash", "identity_hash", "chunks", "chunk_starts", "chunk_ends",
+    *(field.name for field in LABEL_FIELDS),
+)  # fmt: skip
+_SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Labeled:
+    """What is said of one page. `contains` is None where no dataset was in force."""
+
+    contains: float | None = None
+    labels: tuple[str, ...] = ()
+    labels_version: str | None = None
+    alerts: tuple[Alert, ...] = ()
+
+
+NOT_JUDGED = Labeled()
+
+
+class LabeledPages:
+    """The threshold over all pages, and what it makes of each.
+
+    A row has the facts of a page, its label columns, `chunks`, `chunk_starts`, `chunk_ends`.
+    """
+
+    def __init__(self, scheme: HashScheme, *, fixed: float | None = None) -> None:
+        self._scheme = scheme
+        self._threshold = Threshold(PAPER_PAGES, fixed=fixed)
+        self._seen = Moments()
+        self._said: OrderedDict[int, Labeled] = OrderedDict()
+
+    def judge_block(self, block: pa.RecordBatch, now: datetime) -> list[Labeled]:
+        """What is said of the pages of a block; page by page only where something is labeled."""
+        versions = block.column("labels_version").to_pylist()
+        if not any(versions):
+            return [NOT_JUDGED] * len(block)
+        sizes = {name: pc.list_value_length(block.column(name)) for name in _COUNTED}
+        some = pc.add(sizes["labeled"], sizes["file_labels"])
+        labeled = pa.array(some.to_numpy(zero_copy_only=False) > 0)
+        rows = iter(block.select(_COLUMNS).filter(labeled).to_pylist())
+        found = []
+        pages = zip(
+            block.column("page").to_pylist(), labeled.to_pylist(), versions,
+            sizes["chunks"].to_pylist(), sizes["stopped"].to_pylist(), is_judged(block).tolist(),
+            strict=True,
+        )  # fmt: skip
+        for page, hit, version, chunks, stopped, counted in pages:
+            if hit:
+                one = self.judge(next(rows), now)
+            elif counted and version is not None:
+                one = Labeled(0.0, (), version)
+                if chunks > stopped:
+                    self._seen.add(0)
+            else:
+                one = NOT_JUDGED
+            self.remember(page, one)
+            found.append(one)
+        return found
+
+    def remember(self, page: int, said: Labeled) -> None:
+        """What was said of a page, for verdicts that come later."""
+        self._said.pop(page, None)
+        if said.labels:
+            self._said[page] = replace(said, alerts=())
+            if len(self._said) > MOST_SAID:
+                self._said.popitem(last=False)
+
+    def said(self, page: int) -> Labeled:
+        """What was said of a labeled page when it was judged."""
+        return self._said.get(page, NOT_JUDGED)
+
+    def nbytes(self) -> int:
+        """About what is remembered."""
+        return len(self._said) * _SAID_BYTES
+
+    @property
+    def threshold(self) -> float:
+        """From which share on a page is reported, as of now."""
+        return self._threshold.of(self._seen)
+
+    def judge(self, row: Row, now: datetime) -> Labeled:
+        """What is said of a page; it then counts for the threshold of those that follow."""
+        from reusewatch.detector.labels.contains import (
+            contains,  # numba, loaded by who really works
+        )
+
+        marks = marks_of(row)
+        error_page = row["status"] is not None and row["status"] not in FINE
+        if marks.labels_version is None or row["revisit_of"] is not None or error_page:
+            return NOT_JUDGED
+        labeled, total = len(set(marks.labeled)), len(row["chunks"]) - len(marks.stopped)
+        found, threshold = contains(labeled, total), self.threshold
+        alerts = []
+        if marks.file_labels:
+            alerts.append(self._page_alert(row, marks, now))
+        if labeled and found >= threshold:
+            alerts.append(self._content_alert(row, marks, found, threshold, now))
+        if total:
+            self._seen.add(share(labeled, total))
+        names = tuple(sorted({*marks.file_labels, *marks.labeled_by}))
+        return Labeled(found, names, marks.labels_version, tuple(alerts))
+
+    def save(self) -> State:
+        """What the threshold is made of."""
+        # As text: sums of squares are larger than what JSON readers take for numbers.
+        seen = self._seen
+        said = [[page, x.contains, x.labels, x.labels_version] for page, x in self._said.items()]
+        numbers = [str(seen.count), str(seen.total), str(seen.squares)]
+        return State(facts={"seen": numbers, "said": said})
+
+    def restore(self, state: State | None) -> None:
+        """Go on with a saved threshold, or anew."""
+        self._seen, self._said = Moments(), OrderedDict()
+        if state is not None and state.facts:
+            self._seen = Moments(*map(int, state.facts["seen"]))
+            for page, contained, labels, version in state.facts["said"]:
+                self._said[page] = Labeled(contained, tuple(labels), version)
+
+    def _page_alert(self, row: Row, marks: Marks, now: datetime) -> Alert:
+        evidence = tuple(
+            Evidence(start=row["text_start"], end=row["text_end"], text=row["excerpt"], label=name)
+            for name in marks.file_labels
+        )
+        names = tuple(sorted(marks.file_labels))
+        return self._alert("labeled-page", row, marks, row["file_hash"], names, 1.0, 1.0, evidence,
+                           now)  # fmt: skip
+
+    def _content_alert(
+        self, row: Row, marks: Marks, found: float, threshold: float, now: datetime
+    ) -> Alert:
+        starts, ends = row["chunk_starts"], row["chunk_ends"]
+        # Only those with a text: the first of them.
+        shown = zip(marks.labeled, marks.labeled_by, marks.labeled_text, strict=False)
+        evidence = tuple(
+            Evidence(start=starts[place], end=ends[place], text=text, label=name)
+            for place, name, text in shown
+        )
+        names = tuple(sorted(set(marks.labeled_by)))
+        return self._alert("labeled-content", row, marks, row["identity_hash"], names, found,
+                           threshold, evidence, now)  # fmt: skip
+
+    def _alert(
+        self,
+        kind: Kind,
+        row: Row,
+        marks: Marks,
+        content: int,
+        names: tuple[str, ...],
+        figure: float,
+        threshold: float,
+        evidence: tuple[Evidence, ...],
+        now: datetime,
+    ) -> Alert:
+        said = marks.labels_severity
+        severity: Severity = next((one for one in _SEVERITIES if one == said), "warning")
+        return Alert(
+            id=alert_id(kind, row["page"], content, self._scheme),
+            kind=kind, severity=severity, url=row["url"], site=row["site"], figure=figure,
+            threshold=threshold, labels=names, evidence=evidence, fetched_at=row["fetched_at"],
+            detected_at=now, detector=DETECTOR, labels_version=marks.labels_version,
+            scheme=self._scheme.name, page_id=hex_of(row["page"]), ip=row["ip"],
+        )  # fmt: skip

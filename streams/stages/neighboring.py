@@ -1,0 +1,304 @@
+"""The stage `neighborhoods`: fingerprint blocks in, alerts on URL prefixes out.
+
+Fingerprints are keyed by site, so all of a neighborhood is in one partition, and each partition has
+figures of its own: it can go to another process with them (`streams.stages.neighborhood_log`).
+Only the threshold is of all partitions together, wherever they are.
+
+Error pages are no files, as in the index, and a revisit brings no words: what was known of the
+page stands. Chunks are counted without stop chunks (Ardi, Heidemann 2014, §3.4.2).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from functools import partial
+from heapq import nsmallest
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from reusewatch.detector.errors import BadPage
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.neighborhoods.figures import (
+    Change,
+    Neighborhood,
+    Neighborhoods,
+    PageFacts,
+)
+from reusewatch.detector.thresholds import PAPER_NEIGHBORHOODS, Moments, Threshold
+from reusewatch.streams import topics
+from reusewatch.streams.blocks.block import read_block
+from reusewatch.streams.blocks.columns import is_judged, times_of
+from reusewatch.streams.blocks.marks import LABEL_FIELDS, Marks, marks_of
+from reusewatch.streams.bus import Message, Outgoing
+from reusewatch.streams.questions import BadQuestion, Parameters, Rows, number
+from reusewatch.streams.stages.neighborhood_log import NeighborhoodLog, take_up_part
+from reusewatch.streams.stages.neighborhood_reports import (
+    RANKS,
+    Cause,
+    neighborhood_alert,
+    trap_alert,
+)
+from reusewatch.streams.stages.reports import moment
+from reusewatch.streams.stages.snapshot import State
+from reusewatch.streams.stages.stage import Output
+from reusewatch.streams.urls import canonical
+from reusewatch.streams.wire import (
+    Malformed,
+    WireError,
+    alert_message,
+    dead_letter_message,
+    unread,
+)
+
+_ROW_BYTES, _PAGE_BYTES = 700, 150
+_TOP = 20
+
+
+class NeighborhoodStage:
+    """Fingerprints → alerts on prefixes. Processes share the partitions."""
+
+    name = "neighborhoods"
+    reads = (topics.FINGERPRINTS,)
+    sole = False
+
+    def __init__(
+        self,
+        scheme: HashScheme,
+        *,
+        clock: Callable[[], datetime],
+        max_prefixes: int = 200_000,
+        max_pages: int = 1_000_000,
+        min_files: int = 10,
+        threshold: float | None = None,
+        warm_up: int = 1000,
+        partitions: int = 1,
+        logged: bool = False,
+    ) -> None:
+        """The bounds are of the whole: each partition has its share. `logged`: changes are kept
+        for a changelog to take."""
+        self._scheme = scheme
+        self._clock = clock
+        self._new = partial(
+            Neighborhoods,
+            max_prefixes=-(-max_prefixes // partitions),
+            max_pages=-(-max_pages // partitions),
+            min_files=min_files,
+            threshold=Threshold(PAPER_NEIGHBORHOODS, fixed=threshold, warm_up=warm_up),
+        )
+        self._log = NeighborhoodLog() if logged else None
+        self._parts: dict[int, Neighborhoods] = {}
+        self._heard: dict[int, Moments] = {}
+
+    def process(self, messages: Sequence[Message]) -> Output:
+        """Count the pages of the blocks, in order."""
+        out = Output(events=Counter())
+        pages = 0
+        for message in messages:
+            try:
+                block = read_block(message, self._scheme)
+                counted = _counted(block)
+            except WireError as error:
+                out.dead[error.reason] += 1
+                out.messages.append(dead_letter_message(unread(message, error, self._clock())))
+                continue
+            part = message.partition.number
+            hoods = self._part(part)
+            hoods.elsewhere = self._elsewhere(part)
+            for facts, version in counted:
+                self._count(facts, version, part, hoods, out)
+            out.events["uncounted"] += len(block) - len(counted)
+            pages += len(block)
+        return Output(out.messages, pages, out.dead, out.events)
+
+    def _part(self, part: int) -> Neighborhoods:
+        if part not in self._parts:
+            self._parts[part] = self._new()
+        return self._parts[part]
+
+    def _elsewhere(self, part: int) -> Moments:
+        """How bad neighborhoods are in all partitions but this one."""
+        known = self._heard | {n: hoods.neighborhoods for n, hoods in self._parts.items()}
+        together = Moments()
+        for other, moments in known.items():
+            if other != part:
+                together.merge(moments)
+        return together
+
+    def _count(
+        self, facts: PageFacts, version: str | None, part: int, hoods: Neighborhoods, out: Output
+    ) -> None:
+        change = hoods.add(facts)
+        if change.opened or change.closed or change.new_trap:
+            cause = Cause(facts.url, moment(facts.at), version, self._clock())
+            out.messages.extend(self._reports(change, cause))
+        if self._log is not None:
+            self._log.note(part, facts, moment(facts.at), change)
+        if change.trap is not None:
+            out.events["trapped"] += 1
+        if change.evicted:
+            out.events["prefix-evicted"] += change.evicted
+        if change.forgotten is not None:
+            out.events["page-forgotten"] += 1
+
+    def _reports(self, change: Change, cause: Cause) -> Iterator[Outgoing]:
+        if change.trap is not None and change.new_trap:
+            yield alert_message(trap_alert(change.trap, cause, self._scheme), stage=self.name)
+        for found in change.opened:
+            yield self._report(found, "open", change, cause)
+        for found in change.closed:
+            yield self._report(found, "closed", change, cause)
+
+    def _report(self, found: Neighborhood, state: Any, change: Change, cause: Cause) -> Outgoing:
+        alert = neighborhood_alert(found, state, change.threshold, cause, self._scheme)
+        return alert_message(alert, stage=self.name)
+
+    def rows(self) -> int:
+        """Prefixes held."""
+        return sum(map(len, self._parts.values()))
+
+    def nbytes(self) -> int:
+        """About what they take, with their pages."""
+        pages = sum(hoods.remembered for hoods in self._parts.values())
+        return self.rows() * _ROW_BYTES + pages * _PAGE_BYTES
+
+    def save(self) -> State:
+        """All partitions' figures."""
+        arrays: dict[str, np.ndarray[Any, Any]] = {}
+        for part, hoods in self._parts.items():
+            arrays.update({f"{part}:{name}": column for name, column in hoods.save().items()})
+        return State(arrays, {"partitions": list(self._parts)})
+
+    def restore(self, state: State | None) -> None:
+        """Take up saved figures; what is over the bounds leaves."""
+        self._parts.clear()
+        if state is None:
+            return
+        for part in state.facts["partitions"]:
+            mine = f"{part}:"
+            columns = {
+                name.removeprefix(mine): column
+                for name, column in state.arrays.items()
+                if name.startswith(mine)
+            }
+            self._part(part).restore(columns)
+
+    def changes(self) -> list[Outgoing]:
+        """What must be on the changelog before the offsets of what was processed are."""
+        if self._log is None:
+            return []
+        return [*self._log.take(), *self._log.moments(self._parts)]
+
+    def take_up(self, part: int, messages: Iterable[Message]) -> None:
+        """A partition comes, with what its changelog says of it."""
+        hoods = self._parts[part] = self._new()
+        for message in messages:
+            try:
+                forgotten = take_up_part(hoods, message)
+            except (WireError, BadPage, ValueError):
+                continue  # a stranger's message on a topic that is compacted, never ours
+            if self._log is not None and forgotten is not None:
+                self._log.forget(part, forgotten)
+
+    def drop(self, parts: Iterable[int]) -> None:
+        """These are somebody else's now. How bad they are is still known."""
+        for part in parts:
+            hoods = self._parts.pop(part, None)
+            if hoods is not None:
+                self._heard[part] = hoods.neighborhoods
+            if self._log is not None:
+                self._log.drop(part)
+
+    def hear(self, messages: Iterable[Message]) -> None:
+        """What others say of their partitions."""
+        for message in messages:
+            try:
+                part, moments = NeighborhoodLog.heard(message)
+                _ = moments.deviation  # of sums that cannot be there is none
+            except (WireError, ValueError):
+                continue  # compacted, so it would stop every worker at every start
+            self._heard[part] = moments
+
+    @property
+    def threshold(self) -> float:
+        """Above which badness a neighborhood is bad, by all that is known."""
+        whole = self._new()
+        whole.elsewhere = self._elsewhere(-1)
+        return whole.threshold
+
+    def answer(self, name: str, parameters: Parameters) -> Rows:
+        """`neighborhoods`: the worst ones, worst first."""
+        if name != "neighborhoods":
+            raise BadQuestion(f"{name}: this stage answers neighborhoods")
+        top, files = number(parameters, "top", _TOP), number(parameters, "files", 1)
+        under = _under(parameters.get("under", ""))
+        found = [
+            one
+            for hoods in self._parts.values()
+            for one in hoods.top(top, under=under, min_files=files)
+        ]
+        return [_shown(one) for one in nsmallest(top, found, key=lambda n: (-n.badness, n.prefix))]
+
+
+def _under(prefix: str) -> str:
+    """A prefix as neighborhoods have it: canonical, and ending where a directory does."""
+    if not prefix:
+        return prefix
+    try:
+        found = canonical(prefix)
+    except BadPage as error:
+        raise BadQuestion(f"under={prefix}: {error.detail}") from error
+    return found.partition("?")[0].rstrip("/") + "/"
+
+
+def _shown(found: Neighborhood) -> dict[str, Any]:
+    return {
+        "prefix": found.prefix, "files": found.files, "badness": found.badness,
+        "chunk_ratio": found.chunk_ratio, "open": found.open, "labels": list(found.labels),
+    }  # fmt: skip
+
+
+def _counted(block: pa.RecordBatch) -> list[tuple[PageFacts, str | None]]:
+    """The pages of a block that are counted, each with the version of its labels."""
+    try:
+        urls = list(map(canonical, block.column("url").to_pylist()))
+        chunks, labeled = (
+            pc.list_value_length(block.column(name)) for name in ("chunks", "labeled")
+        )
+        marked = pa.array(labeled.to_numpy(zero_copy_only=False) > 0)
+        names = [field.name for field in LABEL_FIELDS]
+        marks = map(marks_of, block.select(names).filter(marked).to_pylist())
+        stopped = block.column("stopped").to_pylist()
+        versions = block.column("labels_version").to_pylist()
+    except (pa.ArrowException, BadPage, ValueError) as error:
+        raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
+    rows = zip(
+        is_judged(block).tolist(), block.column("page").to_pylist(), urls,
+        times_of(block, "fetched_at"), chunks.to_pylist(), stopped, marked.to_pylist(), versions,
+        strict=True,
+    )  # fmt: skip
+    found = []
+    for counts, page, url, at, total, stops, some, version in rows:
+        mine = next(marks) if some else None
+        if counts:
+            out = {place for place in stops if place < total}
+            found.append((_facts(page, url, at or 0, total, out, mine), version))
+    return found
+
+
+def _facts(
+    page: int, url: str, at: int, chunks: int, stopped: set[int], marks: Marks | None
+) -> PageFacts:
+    if marks is None:
+        return PageFacts(page, url, at, 0, chunks - len(stopped))
+    labeled = {place for place in marks.labeled if place < chunks} - stopped
+    by = zip(marks.labeled, marks.labeled_by, strict=False)
+    return PageFacts(
+        page=page, url=url, at=at, labeled=len(labeled), total=chunks - len(stopped),
+        labels=frozenset(name for place, name in by if place in labeled),
+        severity=RANKS.get(marks.labels_severity, 0) if labeled else 0,
+    )  # fmt: skip

@@ -1,0 +1,206 @@
+"""Findings as users read them: verdicts and alerts, with the evidence.
+
+An alert's id is made of kind, subject and the subject's content, never of donors, figures or
+times: found again, by whomever and in whatever order, it is the same alert.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
+from typing import TYPE_CHECKING, NamedTuple
+
+import xxhash
+
+from reusewatch.detector.hashing import HashScheme, hex_of
+from reusewatch.streams.records import (
+    Alert,
+    Differs,
+    Donor,
+    Evidence,
+    Exact,
+    Kind,
+    NearDuplicate,
+    Relation,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    from reusewatch.detector.window.policy import Policy
+    from reusewatch.detector.window.sightings import Match, Near, Seen
+    from reusewatch.streams.stages.labeled import Labeled
+
+DETECTOR = f"reusewatch/{version('reusewatch')}"
+_EPOCH = datetime.fromtimestamp(0, UTC)
+# Two pages make a duplicate.
+DUPLICATE_THRESHOLD = 2
+_BITS = 384
+
+
+class Subject(NamedTuple):
+    """The page that is reported on."""
+
+    page: int
+    url: str
+    site: str
+    host: str
+    text: int
+    file: int
+    start: int
+    end: int
+    truncated: bool
+    ip: str | None
+    excerpt: str | None
+    fetched_us: int
+    origin: int = 0
+
+
+def alert_id(kind: Kind, page: int, content: int, scheme: HashScheme) -> str:
+    """The id under which a finding is known."""
+    made_of = f"{kind}\n{hex_of(page)}\n{hex_of(content)}"
+    return xxhash.xxh3_128_hexdigest(made_of.encode(), scheme.key)
+
+
+def at_us(moment: datetime) -> int:
+    """Microseconds since the epoch, exactly."""
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def moment(us: int) -> datetime:
+    """The other way."""
+    return _EPOCH + timedelta(microseconds=us)
+
+
+_UNKNOWN = Exact()
+
+
+def verdict(
+    subject: Subject,
+    match: Match | None,
+    labeled: Labeled,
+    scheme: HashScheme,
+    *,
+    mwo: float | None = None,
+) -> Verdict:
+    """What is known of a page; without a match, that nothing is."""
+    exact, near = _UNKNOWN, None
+    if match is not None:
+        exact = Exact(file=_url(match.file), text=_url(match.text))
+        near = None if match.near is None else _nearest(match.near, mwo)
+    return Verdict(
+        id=hex_of(subject.page),
+        url=subject.url,
+        site=subject.site,
+        fetched_at=moment(subject.fetched_us),
+        exact=exact,
+        near_duplicate=near,
+        contains=labeled.contains,
+        labels=labeled.labels,
+        labels_version=labeled.labels_version,
+        truncated=subject.truncated,
+        detector=DETECTOR,
+        scheme=scheme.name,
+    )
+
+
+def _nearest(near: Near, mwo: float | None) -> NearDuplicate:
+    return NearDuplicate(
+        url=near.seen.url,
+        b=near.b,
+        c=near.c,
+        relation=_relation(near.same_site),
+        cluster=hex_of(near.cluster),
+        mwo=mwo,
+    )
+
+
+def duplicate_alert(
+    subject: Subject, match: Match, scheme: HashScheme, *, same_site: bool, now: datetime
+) -> Alert:
+    """The alert of a copy: the whole page is the span, the earliest donors the evidence."""
+    return _alert(
+        "duplicate", subject, match.donors, scheme, now=now, same_site=same_site,
+        figure=max(match.copies, DUPLICATE_THRESHOLD), threshold=DUPLICATE_THRESHOLD, share=1.0,
+    )  # fmt: skip
+
+
+def near_duplicate_alert(
+    subject: Subject,
+    near: Near,
+    policy: Policy,
+    scheme: HashScheme,
+    *,
+    differs: Differs | None,
+    now: datetime,
+) -> Alert:
+    """The alert of a near-copy: the figure that the policy went by, and both."""
+    figure, threshold = policy.decided_by(near.b, near.c, same_site=near.same_site)
+    return _alert(
+        "near-duplicate", subject, (near.seen,), scheme, now=now, same_site=near.same_site,
+        figure=figure, threshold=threshold, share=share_of(near.c), near=near, differs=differs,
+    )  # fmt: skip
+
+
+def share_of(c: int) -> float:
+    """About how much of two pages' words is the same: the cosine that C-similarity estimates.
+
+    >>> share_of(384), share_of(372), share_of(192)
+    (1.0, 0.995, 0.0)
+    """
+    return round(max(0.0, math.cos(math.pi * (_BITS - c) / _BITS)), 3)
+
+
+def _alert(
+    kind: Kind,
+    subject: Subject,
+    donors: tuple[Seen, ...],
+    scheme: HashScheme,
+    *,
+    same_site: bool,
+    figure: int,
+    threshold: int,
+    share: float,
+    now: datetime,
+    near: Near | None = None,
+    differs: Differs | None = None,
+) -> Alert:
+    first = donors[0]
+    return Alert(
+        id=alert_id(kind, subject.page, subject.text, scheme),
+        kind=kind,
+        severity="info" if same_site else "warning",
+        url=subject.url,
+        site=subject.site,
+        figure=float(figure),
+        threshold=float(threshold),
+        donors=tuple(Donor(url=d.url, share=share, fetched_at=moment(d.first)) for d in donors),
+        evidence=(
+            Evidence(
+                start=subject.start,
+                end=subject.end,
+                text=subject.excerpt,
+                donor=first.url,
+                donor_start=first.start,
+                donor_end=first.end,
+            ),
+        ),
+        fetched_at=moment(subject.fetched_us),
+        detected_at=now,
+        detector=DETECTOR,
+        scheme=scheme.name,
+        page_id=hex_of(subject.page),
+        ip=subject.ip,
+        b=None if near is None else near.b,
+        c=None if near is None else near.c,
+        relation=None if near is None else _relation(same_site),
+        differs=differs,
+    )
+
+
+def _relation(same_site: bool) -> Relation:
+    return "same-site" if same_site else "other-site"
+
+
+def _url(seen: Seen | None) -> str | None:
+    return None if seen is None else seen.url

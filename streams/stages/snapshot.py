@@ -1,0 +1,205 @@
+"""Snapshots of a stage's state: raw arrays with what they are, and a checksum over all.
+
+Written under a temporary name, synced, renamed; the two newest are kept. A damaged one is found
+before it is used, and the one before it is taken; one of another scheme or of a newer version is
+refused with the reason.
+
+SnapshotError
+├── Damaged        the one before it is taken, or the log
+└── Incompatible   another scheme, or a newer version: stops the process, nothing is thrown away
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from reusewatch.detector.errors import SchemeMismatch
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.bus import Offsets, Partition, Unreachable
+from reusewatch.streams.segments import sync_directory
+
+VERSION = 2
+KEEP = 2
+_MAGIC = b"reusewatch snapshot\n"
+_LENGTH = struct.Struct("<Q")
+_SUM = 16
+
+
+class SnapshotError(Exception):
+    """Root of what can be wrong with a snapshot."""
+
+
+class Damaged(SnapshotError):
+    """A snapshot that does not hold together."""
+
+
+class Incompatible(SnapshotError):
+    """A sound snapshot that this process cannot read on from."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a stage remembers: arrays, and small facts as JSON types."""
+
+    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+class _Array(msgspec.Struct, frozen=True):
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+
+
+class _Version(msgspec.Struct, frozen=True):
+    version: int
+
+
+class _Header(msgspec.Struct, frozen=True, kw_only=True):
+    version: int
+    stage: str
+    scheme: str
+    offsets: list[tuple[str, int, int]]
+    facts: dict[str, Any]
+    arrays: list[_Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The newest sound snapshot, and what was found wrong with newer ones."""
+
+    state: State | None
+    offsets: Offsets
+    rejected: tuple[str, ...]
+    written_at: float | None = None
+
+
+class Snapshots:
+    """The snapshots of one stage in a directory."""
+
+    def __init__(self, directory: Path, stage: str, scheme: HashScheme) -> None:
+        self._directory = directory
+        self._stage = stage
+        self._scheme = scheme
+
+    def paths(self) -> list[Path]:
+        """All snapshots, the newest first."""
+        return sorted(self._directory.glob(f"{self._stage}-*.snapshot"), reverse=True)
+
+    def save(self, state: State, offsets: Offsets) -> Path:
+        """Write one; it is on disk when this returns."""
+        newest = next(iter(self.paths()), None)
+        number = int(newest.stem.rpartition("-")[2]) + 1 if newest else 1
+        path = self._directory / f"{self._stage}-{number:012d}.snapshot"
+        try:
+            self._replace(path, state, offsets)
+        except OSError as error:
+            raise Unreachable(
+                f"the snapshot {path} cannot be written: {error.strerror}: free some space and "
+                "start again; nothing was committed past the last one"
+            ) from error
+        return path
+
+    def _replace(self, path: Path, state: State, offsets: Offsets) -> None:
+        self._directory.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(".partial")
+        try:
+            self._write(partial, state, offsets)
+            partial.rename(path)
+        except OSError:
+            partial.unlink(missing_ok=True)
+            raise
+        sync_directory(self._directory)
+        for old in self.paths()[KEEP:]:
+            old.unlink()
+
+    def _write(self, path: Path, state: State, offsets: Offsets) -> None:
+        arrays = {name: np.ascontiguousarray(array) for name, array in state.arrays.items()}
+        header = msgspec.json.encode(
+            _Header(
+                version=VERSION,
+                stage=self._stage,
+                scheme=self._scheme.name,
+                offsets=[(*part, offset) for part, offset in offsets.items()],
+                facts=dict(state.facts),
+                arrays=[_Array(n, a.dtype.str, a.shape) for n, a in arrays.items()],
+            )
+        )
+        # Arrays begin at multiples of eight: they are used in place.
+        header += b" " * (-(len(_MAGIC) + _LENGTH.size + len(header)) % 8)
+        checksum = xxhash.xxh3_128()
+        with path.open("wb") as file:
+            pieces: list[bytes | memoryview] = [_MAGIC, _LENGTH.pack(len(header)), header]
+            for array in arrays.values():
+                pieces += [array.reshape(-1).view(np.uint8).data, bytes(-array.nbytes % 8)]
+            for piece in pieces:
+                checksum.update(piece)
+                file.write(piece)
+            file.write(checksum.digest())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def load(self) -> Loaded:
+        """The newest sound snapshot. Another scheme, or a newer version, is refused outright."""
+        rejected: list[str] = []
+        for path in self.paths():
+            try:
+                state, offsets = self._read(path)
+            except Damaged as error:
+                rejected.append(str(error))
+                continue
+            return Loaded(state, offsets, tuple(rejected), path.stat().st_mtime)
+        return Loaded(None, {}, tuple(rejected))
+
+    def _read(self, path: Path) -> tuple[State, Offsets]:
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size <= len(_MAGIC) + _LENGTH.size + _SUM:
+                raise Damaged(f"{path} is cut short")
+            data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        if data[: len(_MAGIC)] != _MAGIC:
+            raise Damaged(f"{path} is no snapshot")
+        if xxhash.xxh3_128_digest(data[:-_SUM]) != data[-_SUM:]:
+            raise Damaged(f"{path} is damaged: its checksum does not hold")
+        start = len(_MAGIC) + _LENGTH.size
+        (length,) = _LENGTH.unpack(data[len(_MAGIC) : start])
+        header = self._header(path, data[start : start + length])
+        arrays = _arrays(data, start + length, header.arrays)
+        offsets = {Partition(topic, number): at for topic, number, at in header.offsets}
+        return State(arrays, header.facts), offsets
+
+    def _header(self, path: Path, described: memoryview) -> _Header:
+        # The version before the rest: what a newer one says beside it may not be known here.
+        version = msgspec.json.decode(described, type=_Version).version
+        if version > VERSION:
+            raise Incompatible(
+                f"{path} was written by a newer reusewatch (snapshot version {version}, "
+                f"this one reads {VERSION}): upgrade this process, or give --state another place"
+            )
+        if version < VERSION:
+            raise Damaged(f"{path} was written by an older reusewatch, and is not read any more")
+        header = msgspec.json.decode(described, type=_Header)
+        try:
+            self._scheme.require(header.scheme, str(path))
+        except SchemeMismatch as error:
+            raise Incompatible(str(error)) from error
+        return header
+
+
+def _arrays(data: memoryview, at: int, described: list[_Array]) -> dict[str, NDArray[Any]]:
+    found = {}
+    for array in described:
+        count = int(np.prod(array.shape, dtype=np.int64))
+        found[array.name] = np.frombuffer(data, array.dtype, count, at).reshape(array.shape)
+        at += -(-found[array.name].nbytes // 8) * 8
+    return found

@@ -1,0 +1,64 @@
+"""What every stage is: messages in, messages out, and a state that can be saved.
+
+A stage knows neither the bus nor the clock on the wall beyond what it is given; the worker around
+it polls, sends and commits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from reusewatch.streams.bus import Message, Outgoing
+from reusewatch.streams.labels.marking import InForce
+from reusewatch.streams.questions import Parameters, Rows
+from reusewatch.streams.stages.snapshot import State
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What came of a batch: messages to send, and counts of what was seen."""
+
+    messages: list[Outgoing] = field(default_factory=list)
+    # Pages in the batch; dead letters by reason; other events by name. Names are a closed set.
+    pages: int = 0
+    dead: Counter[str] = field(default_factory=Counter)
+    events: Counter[str] = field(default_factory=Counter)
+    # The labeled dataset that the batch was matched with.
+    labels: InForce | None = None
+
+
+class Stage(Protocol):
+    """A step on a page's way."""
+
+    @property
+    def name(self) -> str:
+        """The stage's name, and its consumer group's."""
+
+    @property
+    def reads(self) -> Sequence[str]:
+        """The topics that it reads."""
+
+    @property
+    def sole(self) -> bool:
+        """One process reads everything (its state spans all sites); others stand by."""
+
+    def process(self, messages: Sequence[Message]) -> Output:
+        """Take a batch of messages, in order per partition."""
+
+    def rows(self) -> int:
+        """Rows of state."""
+
+    def nbytes(self) -> int:
+        """Bytes of state, about."""
+
+    def save(self) -> State | None:
+        """The state, or None where there is none to keep."""
+
+    def restore(self, state: State | None) -> None:
+        """Be as when this was saved, or, with None, as at first: what was known is forgotten."""
+
+    def answer(self, name: str, parameters: Parameters) -> Rows:
+        """What a question to the state comes to; changes nothing. BadQuestion if it is none."""

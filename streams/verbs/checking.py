@@ -1,0 +1,157 @@
+"""The verbs that look at bus and machine: `topics create`, `topics check`, `doctor`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+
+from reusewatch.streams import kernels
+from reusewatch.streams.checks import Check
+from reusewatch.streams.console import fail, harmless, print_json, print_line, print_table
+from reusewatch.streams.settings import Settings
+from reusewatch.streams.topics import FINGERPRINTS, NEIGHBORHOODS, PAGES, TOPICS, VERDICTS
+from reusewatch.streams.verbs import doctor as machine
+from reusewatch.streams.verbs.options import (
+    BusOption,
+    ConfigOption,
+    JsonOption,
+    PrefixOption,
+    StateOption,
+    settings,
+)
+
+topics_app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
+# State is kept in the partition of the number of that which it comes of.
+SHARED = (PAGES, FINGERPRINTS, VERDICTS, NEIGHBORHOODS)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs."""
+    app.add_typer(
+        topics_app, name="topics",
+        help="The topics on Kafka.\n\nExample: reusewatch topics check --bus kafka://127.0.0.1:9092",
+    )  # fmt: skip
+    app.command(
+        "doctor",
+        help="What would make a crawl go wrong, and what to do about it.\n\n"
+        "Example: reusewatch doctor --bus kafka://127.0.0.1:9092",
+    )(doctor)
+
+
+PartitionsOption = Annotated[
+    int | None,
+    typer.Option("--partitions", metavar="N", help="Of pages, fingerprints and verdicts."),
+]
+
+
+@topics_app.command(
+    "create",
+    help="Make the topics that are missing, with the right partitions, retention, compaction.\n\n"
+    "Example: reusewatch topics create --bus kafka://127.0.0.1:9092 --partitions 12",
+)
+def create(
+    partitions: PartitionsOption = None,
+    replication: Annotated[
+        int | None, typer.Option("--replication-factor", metavar="N", help="1 for one broker.")
+    ] = None,
+    bus: BusOption = None,
+    topic_prefix: PrefixOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Make topics."""
+    found = settings(
+        config, bus=bus, topic_prefix=topic_prefix, kafka_partitions=partitions,
+        kafka_replication=replication,
+    )  # fmt: skip
+    _needs_kafka(found, "topics create")
+    from reusewatch.streams.kafka import create_topics
+    from reusewatch.streams.running.topology import kafka_config
+
+    made = create_topics(
+        kafka_config(found),
+        partitions=dict.fromkeys(SHARED, found.kafka_partitions),
+        replication_factor=found.kafka_replication,
+    )
+    rows = [
+        {"topic": found.topic_prefix + name, "created": name in made, "cleanup": topic.cleanup}
+        for name, topic in TOPICS.items()
+    ]
+    if json:
+        for row in rows:
+            print_json(row)
+        return
+    print_table(
+        ("topic", "", "cleanup"),
+        [(row["topic"], "made" if row["created"] else "was there", row["cleanup"]) for row in rows],
+    )
+
+
+@topics_app.command(
+    "check",
+    help="Compare the topics with what is needed; exit 1 where they differ.\n\n"
+    "Example: reusewatch topics check --bus kafka://127.0.0.1:9092",
+)
+def check(
+    partitions: PartitionsOption = None,
+    bus: BusOption = None,
+    topic_prefix: PrefixOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Compare topics."""
+    found = settings(config, bus=bus, topic_prefix=topic_prefix, kafka_partitions=partitions)
+    _needs_kafka(found, "topics check")
+    from reusewatch.streams.kafka import check_topics
+    from reusewatch.streams.running.topology import kafka_config
+
+    _report(check_topics(kafka_config(found), partitions=found.kafka_partitions), json=json)
+
+
+def doctor(
+    warm: Annotated[
+        bool, typer.Option("--warm", help="Compile the kernels now, as when an image is built.")
+    ] = False,
+    bus: BusOption = None,
+    state: StateOption = None,
+    topic_prefix: PrefixOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Examine the machine and the bus."""
+    found = settings(config, bus=bus, state=state, topic_prefix=topic_prefix)
+    if warm:
+        kernels.prepare()
+        kernels.prepare_questions()
+    _report(machine.examine(found), json=json)
+
+
+def _needs_kafka(found: Settings, verb: str) -> None:
+    if not found.bus.startswith("kafka://"):
+        fail(f"{verb}: {found.bus} has no topics to make or check; give --bus kafka://HOST:PORT", 2)
+
+
+def _report(checks: Iterable[Check], *, json: bool) -> None:
+    wrong: list[Check] = []
+    for one in checks:
+        if not one.ok:
+            wrong.append(one)
+        if json:
+            print_json(dataclasses.asdict(one))
+        else:
+            _print(one)
+    if any(one.check in ("broker", "bus") or "directory" in one.check for one in wrong):
+        fail(f"{len(wrong)} of these are wrong, and a part is unreachable", 3)
+    if wrong:
+        fail(f"{len(wrong)} of these are wrong: see what to do beside each", 1)
+
+
+def _print(one: Check) -> None:
+    if one.ok:
+        print_line(harmless(f"ok     {one.check}: {one.found}"))
+        return
+    print_line(harmless(f"WRONG  {one.check}: {one.found} (wanted: {one.wanted})"))
+    print_line(harmless(f"       → {one.do}"))

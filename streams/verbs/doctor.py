@@ -1,0 +1,133 @@
+"""`reusewatch doctor`: what on this machine, or on the bus, would make a crawl go wrong.
+
+Looks, and says what to do; mends nothing. Each thing is one Check, as in `topics check`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import platform
+import shutil
+import sqlite3
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from reusewatch.streams import kernels
+from reusewatch.streams.bus import BusError
+from reusewatch.streams.checks import Check
+from reusewatch.streams.local import DATABASE, LocalBus
+from reusewatch.streams.settings import Settings
+
+_LEAST_FREE = 1 << 30
+_CLOCK_SECONDS = 60
+_EXTENSIONS = {"crc32c": "crc32c", "lz4.frame": "lz4", "zstandard": "zstandard", "brotli": "brotli"}
+
+
+def examine(settings: Settings) -> Iterator[Check]:
+    """Everything, the machine first."""
+    yield _python()
+    yield from _extensions()
+    yield _kernels()
+    local = settings.bus.startswith("local:")
+    state = Path(settings.bus.removeprefix("local:")) if local else Path(settings.state)
+    yield _writable(state)
+    yield _room(state)
+    yield from _local(state) if local else _kafka(settings)
+
+
+def _python() -> Check:
+    ok = sys.version_info >= (3, 11)
+    do = "" if ok else "install Python 3.11 or newer"
+    return Check("python", ok, platform.python_version(), "3.11 or newer", do)
+
+
+def _extensions() -> Iterator[Check]:
+    for module, package in _EXTENSIONS.items():
+        try:
+            importlib.import_module(module)
+            yield Check(f"extension {package}", True, "there", "there")
+        except ImportError as error:
+            yield Check(
+                f"extension {package}", False, str(error), "there", f"pip install {package}"
+            )
+
+
+def _kernels() -> Check:
+    where = kernels.directory()
+    if where is None:
+        do = "name a directory that can be written with XDG_CACHE_HOME"
+        return Check("kernels", True, "compiled by each start: nowhere to keep them", "kept", do)
+    compiled = kernels.are_compiled()
+    found, do = "compiled", ""
+    if not compiled:
+        found, do = "not compiled yet", "the first run does"
+    elif not kernels.are_compiled(questions=True):
+        found, do = "compiled, but those of `similar`", "the first question does"
+    do = do and f"`reusewatch doctor --warm` compiles them now; else {do}"
+    return Check("kernels", True, f"{found}, kept in {where}", "compiled", do)
+
+
+def _writable(directory: Path) -> Check:
+    name = f"state directory {directory}"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory) as file:
+            file.write(b"x")
+            os.fsync(file.fileno())
+    except OSError as error:
+        do = f"make {directory} writable for this user, or name another directory"
+        return Check(name, False, f"not writable: {error.strerror}", "writable", do)
+    return Check(name, True, "writable", "writable")
+
+
+def _room(directory: Path) -> Check:
+    there = next(p for p in (directory, *directory.resolve().parents) if p.exists())
+    free = shutil.disk_usage(there).free
+    ok = free >= _LEAST_FREE
+    do = "" if ok else "free some space: blocks, snapshots and findings are kept there"
+    return Check(f"disk of {directory}", ok, f"{free >> 20} MiB free", "1024 MiB free", do)
+
+
+def _local(directory: Path) -> Iterator[Check]:
+    try:
+        LocalBus(directory).check()
+    except BusError as error:
+        yield Check("bus", False, str(error), "sound", "see above")
+        return
+    yield Check("bus", True, f"local:{directory}", "sound")
+    with sqlite3.connect(directory / DATABASE) as database:
+        newest = database.execute("SELECT MAX(at) FROM verdicts").fetchone()[0]
+    database.close()
+    yield _clock("what is on the bus", None if newest is None else newest / 1000 - time.time())
+
+
+def _clock(against: str, ahead: float | None) -> Check:
+    """`ahead`: by how much the other clock is ahead of this machine's, if it is known."""
+    if ahead is None or (against != "the broker" and ahead < 0):
+        return Check("clock", True, f"not behind {against}", f"not behind {against}")
+    ok = abs(ahead) <= _CLOCK_SECONDS
+    where = "behind" if ahead > 0 else "ahead of"
+    found = f"{abs(ahead):.0f} s {where} {against}"
+    do = "" if ok else "set this machine's clock (timedatectl set-ntp true), or the broker's"
+    return Check("clock", ok, found, f"within {_CLOCK_SECONDS} s", do)
+
+
+def _kafka(settings: Settings) -> Iterator[Check]:
+    from reusewatch.streams.kafka import check_topics
+    from reusewatch.streams.kafka.clock import broker_clock
+    from reusewatch.streams.running.topology import kafka_config
+
+    try:
+        config = kafka_config(settings)
+        topics = check_topics(config, partitions=settings.kafka_partitions)
+    except BusError as error:
+        yield Check("broker", False, str(error), f"{settings.bus} answers", "as said")
+        return
+    yield Check("broker", True, f"{settings.bus} answers", f"{settings.bus} answers")
+    yield from topics
+    if all(check.ok for check in topics if check.check.endswith(": exists")):
+        yield _clock("the broker", broker_clock(config) - time.time())

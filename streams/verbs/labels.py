@@ -1,0 +1,331 @@
+"""The verbs of the labeled dataset: what is in packs, and what is in force.
+
+`crawler.verbs.labels_build` adds `labels build`, which reads pages.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reusewatch.detector.errors import BadPack, DamagedPack
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams import kernels
+from reusewatch.streams.console import fail, harmless, print_json, print_line, print_table, say
+from reusewatch.streams.labels import changes
+from reusewatch.streams.labels.changes import NoChange
+from reusewatch.streams.labels.pushing import Desk
+from reusewatch.streams.labels.table import LabelTable
+from reusewatch.streams.running.topology import label_store, open_bus, stop_list
+from reusewatch.streams.settings import Settings
+from reusewatch.streams.verbs.options import (
+    BusOption,
+    ConfigOption,
+    JsonOption,
+    PrefixOption,
+    StateOption,
+    settings,
+)
+
+if TYPE_CHECKING:
+    from reusewatch.detector.labels.pack import LabelPack
+
+app = typer.Typer(
+    name="labels", rich_markup_mode=None, no_args_is_help=True,
+    help="The labeled dataset: known content, found while the crawl runs.\n\n"
+    "Example: reusewatch labels build wikipedia dump.warc.gz -o wikipedia.pack",
+)  # fmt: skip
+
+PackArgument = Annotated[Path, typer.Argument(metavar="PACK")]
+OutOption = Annotated[Path, typer.Option("-o", "--output", metavar="PACK")]
+
+
+def opened(path: Path, scheme: HashScheme | None) -> LabelPack:
+    """A pack that a command names; ends the command where there is none."""
+    from reusewatch.detector.labels.pack import open_pack
+
+    try:
+        return open_pack(path, scheme)
+    except DamagedPack:
+        raise
+    except BadPack as error:
+        fail(str(error), 2)
+    except OSError as error:
+        fail(f"{path} cannot be read: {error.strerror}; `labels build` makes a pack", 2)
+
+
+def show_summary(found: dict[str, Any], *, json: bool) -> None:
+    """A summary, for scripts or for people."""
+    if json:
+        print_json(found)
+        return
+    for name, value in found.items():
+        print_line(f"{name.replace('_', ' '):19} {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{count} {key}" for key, count in value.items()) or "-"
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "-"
+    if isinstance(value, bool) or value in (None, ""):
+        return "-" if value in (None, "") else str(value).lower()
+    return harmless(f"{value:,}" if isinstance(value, int | float) else str(value))
+
+
+@app.command(
+    help="The labels of a pack; without one, those in force.\n\n"
+    "Example: reusewatch labels show wikipedia.pack --json"
+)
+def show(
+    pack: Annotated[Path | None, typer.Argument(metavar="[PACK]")] = None,
+    bus: BusOption = None,
+    topic_prefix: PrefixOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show labels."""
+    found = settings(config, bus=bus, topic_prefix=topic_prefix)
+    if pack is None:
+        rows = list(_in_force(LabelTable.read(open_bus(found)), found.scheme))
+        if not rows:
+            say(f"no labels are in force on {found.bus}: `reusewatch labels push PACK`")
+    else:
+        read = opened(pack, None)
+        rows = [
+            {"name": x.name, "files": x.files, "chunks": x.chunks, "version": read.version,
+             "scheme": read.scheme, "source": x.source, "severity": x.severity, "note": x.note}
+            for x in read.labels
+        ]  # fmt: skip
+    if json:
+        for row in rows:
+            print_json(row)
+        return
+    print_table(
+        ("name", "files", "chunks", "severity", "version", "source"),
+        [(r["name"], r["files"], r["chunks"], r["severity"], r["version"], r["source"])
+         for r in rows], fold=("source", "version"),
+    )  # fmt: skip
+
+
+def _in_force(table: LabelTable, scheme: HashScheme) -> Iterator[dict[str, Any]]:
+    """What the pack counts and what the changes beside it do, by name."""
+    manifest = table.manifest
+    version = table.version(scheme)
+    removed = set(manifest.removed) if manifest else set()
+    rows: dict[str, dict[str, Any]] = {}
+    for label in manifest.pack.labels if manifest and manifest.pack else ():
+        rows[label.name] = {
+            "name": label.name, "files": label.files, "chunks": label.chunks, "version": version,
+            "scheme": scheme.name, "source": label.source, "severity": label.severity, "note": "",
+        }  # fmt: skip
+    severities = table.overlay().severities
+    for name, unit, count in table.names():
+        row = rows.setdefault(
+            name,
+            {"name": name, "files": 0, "chunks": 0, "version": version, "scheme": scheme.name,
+             "source": "", "severity": severities.get(name, "warning"), "note": ""},
+        )  # fmt: skip
+        row["note"] = "with changes since the pack"
+        row[f"{unit}s"] += count
+    yield from (row for name, row in rows.items() if name not in removed)
+
+
+@app.command(
+    help="Packs as one; a hash stands under every name that any of them gives it.\n\n"
+    "Example: reusewatch labels merge old.pack new.pack -o all.pack"
+)
+def merge(
+    packs: Annotated[list[Path], typer.Argument(metavar="PACK…")],
+    output: OutOption,
+    without: Annotated[
+        list[str] | None, typer.Option("--without", metavar="NAME", help="Leave a label out.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Merge packs."""
+    from reusewatch.detector.labels.merging import merge as merged
+
+    read = [opened(path, None) for path in packs]
+    try:
+        made = merged(read, output, drop=frozenset(without or ()))
+    except OSError as error:
+        fail(f"{output} cannot be written: {error.strerror}", 3)
+    show_summary(
+        {"pack": str(output), "version": made.version, "files": made.files, "chunks": made.chunks,
+         "labels": [label.name for label in made.labels], "bytes": output.stat().st_size},
+        json=json,
+    )  # fmt: skip
+
+
+@app.command(
+    help="What came and what went from one pack to another, by label.\n\n"
+    "Example: reusewatch labels diff old.pack new.pack --json"
+)
+def diff(old: PackArgument, new: PackArgument, json: JsonOption = False) -> None:
+    """Compare packs."""
+    from reusewatch.detector.labels.merging import diff as differences
+
+    found = [dataclasses.asdict(x) for x in differences(opened(old, None), opened(new, None))]
+    if json:
+        for row in found:
+            print_json(row)
+        return
+    if not found:
+        say("the packs say the same")
+    columns = ("name", "added_files", "removed_files", "added_chunks", "removed_chunks")
+    print_table(
+        tuple(c.replace("_", " ") for c in columns), [[r[c] for c in columns] for r in found]
+    )
+
+
+@app.command(
+    help="Read a pack from end to end; exit 1 where it is damaged.\n\n"
+    "Example: reusewatch labels verify wikipedia.pack"
+)
+def verify(pack: PackArgument, json: JsonOption = False) -> None:
+    """Verify a pack."""
+    with suppress(DamagedPack):
+        opened(pack, None)  # ends the command where it is no pack, rather than a damaged one
+    damage = _damage(pack)
+    found: dict[str, Any] = {"pack": str(pack), "ok": not damage, "damage": list(damage)}
+    if not damage:
+        read = opened(pack, None)
+        found |= {"version": read.version, "scheme": read.scheme, "files": len(read.files),
+                  "chunks": len(read.chunks), "labels": [x.name for x in read.labels]}  # fmt: skip
+    show_summary(found, json=json)
+    if damage:
+        fail(f"{pack} is damaged: fetch or build it anew", 1)
+
+
+def _damage(pack: Path) -> tuple[str, ...]:
+    from reusewatch.detector.labels.pack import verify as verified
+
+    try:
+        return verified(pack)
+    except OSError as error:
+        fail(f"{pack} cannot be read: {error.strerror}; `labels build` makes a pack", 2)
+
+
+@app.command(
+    help="Put a pack in force: what it says, and what discovery labels, from the next batch on.\n\n"
+    "A small difference to the pack in force travels as such where that pack is at hand: in the "
+    "state directory, or named with --since. Else the pack travels whole.\n\n"
+    "Example: reusewatch labels push wikipedia.pack --bus kafka://127.0.0.1:9092"
+)
+def push(
+    pack: PackArgument,
+    whole: Annotated[bool, typer.Option("--whole", help="Send all of it again.")] = False,
+    since: Annotated[
+        Path | None,
+        typer.Option("--since", metavar="PACK", help="The pack in force, to send the difference."),
+    ] = None,
+    bus: BusOption = None,
+    state: StateOption = None,
+    topic_prefix: PrefixOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Push a pack."""
+    found = settings(config, bus=bus, state=state, topic_prefix=topic_prefix)
+    read = opened(pack, found.scheme)
+    if damage := _damage(pack):
+        raise DamagedPack(str(pack), "; ".join(damage))
+    if since is not None:
+        opened(since, found.scheme)
+    show_summary(_desk(found).push(pack, read, whole=whole, since=since), json=json)
+
+
+@app.command(
+    help="Take a name out of the labeled dataset; pushing a pack that has it brings it back.\n\n"
+    "Example: reusewatch labels remove wikipedia"
+)
+def remove(
+    name: Annotated[str, typer.Argument(metavar="NAME")],
+    bus: BusOption = None,
+    state: StateOption = None,
+    topic_prefix: PrefixOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Remove a label."""
+    found = settings(config, bus=bus, state=state, topic_prefix=topic_prefix)
+    _change(found, partial(_removed, name), json=json)
+
+
+def _removed(name: str, *given: Any) -> changes.Change:
+    table, scheme, now = given
+    return changes.remove(table, name, scheme, now)
+
+
+@app.command(
+    help="Back to what was in force before the last push or removal; again, and it is undone.\n\n"
+    "Example: reusewatch labels rollback"
+)
+def rollback(
+    bus: BusOption = None,
+    state: StateOption = None,
+    topic_prefix: PrefixOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Roll back."""
+    found = settings(config, bus=bus, state=state, topic_prefix=topic_prefix)
+    _change(found, changes.rollback, json=json)
+
+
+def _change(found: Settings, make: Any, *, json: bool) -> None:
+    try:
+        show_summary(_desk(found).change(make), json=json)
+    except NoChange as error:
+        fail(f"labels: {error}", 2)
+
+
+def _desk(found: Settings) -> Desk:
+    return Desk(open_bus(found), label_store(found), found.scheme, say)
+
+
+@app.command(
+    help="What a push would flag of the pages whose fingerprints the bus holds.\n\n"
+    "Example: reusewatch labels preview wikipedia.pack --json"
+)
+def preview(
+    pack: PackArgument,
+    threshold: Annotated[
+        float | None,
+        typer.Option("--threshold", metavar="SHARE", help="Instead of the setting or the paper's."),
+    ] = None,
+    bus: BusOption = None,
+    topic_prefix: PrefixOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Preview a pack."""
+    found = settings(config, bus=bus, topic_prefix=topic_prefix, contains_threshold=threshold)
+    read = opened(pack, found.scheme)
+    opened_bus = open_bus(found)
+    kernels.prepare(say)
+    from reusewatch.detector.labels.dataset import LabeledDataset
+    from reusewatch.detector.thresholds import PAPER_PAGES
+    from reusewatch.streams.labels.matching import all_stop_chunks
+    from reusewatch.streams.labels.window import preview as previewed
+
+    summary = previewed(
+        opened_bus, found.scheme, LabeledDataset(found.scheme, read),
+        all_stop_chunks(found.scheme, stop_list(found)),
+        threshold=found.contains_threshold or PAPER_PAGES, max_pages=found.window_pages,
+    )  # fmt: skip
+    examples = summary["examples"]
+    show_summary(summary if json else summary | {"examples": len(examples)}, json=json)
+    if not json:
+        print_table(
+            ("page", "contains", "labels"),
+            [(x["url"], f"{x['contains']:.2f}", ", ".join(x["labels"])) for x in examples],
+            fold=("page", "labels"),
+        )

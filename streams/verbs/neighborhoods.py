@@ -1,0 +1,110 @@
+"""The verb `neighborhoods`: the worst URL prefixes, and the directories of a host as a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from reusewatch.streams.console import harmless, print_json, print_line, print_table, say
+from reusewatch.streams.questions import Rows
+from reusewatch.streams.running.asking import Ask
+from reusewatch.streams.verbs.options import (
+    BusOption,
+    ConfigOption,
+    JsonOption,
+    PrefixOption,
+    StateOption,
+    settings,
+)
+
+_STAGE = "neighborhoods"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command(
+        "neighborhoods",
+        help="URL prefixes by the share of copied content under them, worst first.\n\n"
+        "Several workers hold a share of the sites each: without --at the changelog is read, "
+        "which has all of them as of the last commit; with --at those workers are asked.\n\n"
+        "Example: reusewatch neighborhoods --under https://example.org/",
+    )(neighborhoods)
+
+
+def neighborhoods(
+    top: Annotated[int, typer.Option("--top", metavar="N", help="So many.", min=1)] = 20,
+    under: Annotated[
+        str | None,
+        typer.Option("--under", metavar="PREFIX", help="Of this URL and below, as a tree."),
+    ] = None,
+    files: Annotated[
+        int, typer.Option("--files", metavar="N", help="Of at least so many files.", min=1)
+    ] = 1,
+    at: Annotated[
+        list[str] | None,
+        typer.Option("--at", metavar="HOST:PORT", help="A worker to ask; may be repeated."),
+    ] = None,
+    bus: BusOption = None,
+    state: StateOption = None,
+    topic_prefix: PrefixOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show neighborhoods."""
+    found = settings(config, bus=bus, state=state, topic_prefix=topic_prefix)
+    parameters = {"top": str(top), "files": str(files)} | ({"under": under} if under else {})
+    addresses: list[str | None] = [*at] if at else [None]
+    answers = [Ask(found, _STAGE, one)(_STAGE, parameters) for one in addresses]
+    rows = worst([row for answer in answers for row in answer.answers], top)
+    if json:
+        for row in rows:
+            print_json(row)
+        return
+    say(f"as of {min(answer.as_of for answer in answers):%Y-%m-%d %H:%M:%S} UTC")
+    if not rows:
+        say(f"nothing is known under {under}" if under else "nothing is known yet")
+    if under:
+        for line in tree(rows):
+            print_line(line)
+    else:
+        print_table(
+            ("badness", "of all chunks", "files", "", "prefix"),
+            [(*_figures(row), row["files"], _mark(row), row["prefix"]) for row in rows],
+            fold=("prefix",),
+        )
+
+
+def worst(rows: Rows, top: int) -> Rows:
+    """The answers of several workers as one."""
+    return sorted(rows, key=lambda row: (-row["badness"], row["prefix"]))[:top]
+
+
+def tree(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Directories below those that they are in, each with its figures.
+
+    >>> row = {"files": 2, "badness": 0.5, "chunk_ratio": 0.5, "open": True}
+    >>> for line in tree([row | {"prefix": "http://h/a/"}, row | {"prefix": "http://h/"}]):
+    ...     print(line)
+     50%       2  open  http://h/
+     50%       2  open    a/
+    """
+    lines, above = [], list[str]()
+    for row in sorted(rows, key=lambda row: str(row["prefix"])):
+        prefix = row["prefix"]
+        while above and not prefix.startswith(above[-1]):
+            above.pop()
+        name = prefix.removeprefix(above[-1]) if above else prefix
+        figures = f"{row['badness']:4.0%} {row['files']:7}  {_mark(row):4}"
+        lines.append(f"{figures}  {'  ' * len(above)}{harmless(name)}")
+        above.append(prefix)
+    return lines
+
+
+def _figures(row: dict[str, Any]) -> tuple[str, str]:
+    return f"{row['badness']:.1%}", f"{row['chunk_ratio']:.1%}"
+
+
+def _mark(row: dict[str, Any]) -> str:
+    return "open" if row["open"] else ""

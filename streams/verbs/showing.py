@@ -1,0 +1,190 @@
+"""How findings look: short and folded at a terminal, complete and one a line for scripts."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from reusewatch.streams.console import (
+    at_terminal,
+    harmless,
+    print_line,
+    print_row,
+    print_table,
+    width,
+)
+from reusewatch.streams.records import Alert, Donor, Evidence, Kind, Verdict
+
+# As many digits tell the alerts of a screen apart; `alerts show` takes any unique beginning.
+ID_SHOWN = 8
+_LABEL = 11
+
+# What an alert of a kind says, and what its figure counts.
+MEANINGS: dict[Kind, tuple[str, str]] = {
+    "duplicate": (
+        "The page has exactly the words of a page that was fetched before it.",
+        "pages have these words",
+    ),
+    "discovered-content": (
+        "A paragraph or a file that so many pages of several sites have; this is one of them.",
+        "pages or more have it",
+    ),
+    "labeled-page": ("The file is labeled content, byte for byte.", ""),
+    "labeled-content": (
+        "The page holds labeled content; the evidence are its first labeled paragraphs.",
+        "of its chunks are labeled",
+    ),
+    "near-duplicate": (
+        "The page has nearly the words of a page that was fetched before it.",
+        "agreeing supershingles, or bits",
+    ),
+    "bad-neighborhood": (
+        "Under this prefix copied content is frequent; the evidence are its worst files.",
+        "of a file's chunks are labeled, on average",
+    ),
+    "crawl-trap": (
+        "URLs under this prefix go on for ever; none of them is counted.",
+        "parts of the path, or times that one is repeated",
+    ),
+}
+
+
+def alert_row(alert: Alert) -> tuple[object, ...]:
+    """An alert for scripts: id, kind, severity, subject, best donor, figure, time of detection."""
+    donor = alert.donors[0].url if alert.donors else None
+    subject = alert.url or alert.prefix
+    figure = f"{alert.figure:g}"
+    return alert.id, alert.kind, alert.severity, subject, donor, figure, _time(alert.detected_at)
+
+
+def print_alerts(alerts: Iterable[Alert]) -> None:
+    """Alerts: for people two lines each, the page and below it where its content was before."""
+    if not at_terminal():
+        for alert in alerts:
+            print_row(alert_row(alert))
+        return
+    columns = ("alert", "found, UTC", "kind", "page, and below it the one it copies")
+    print_table(columns, map(_short, alerts), fold=columns[-1:])
+
+
+def _short(alert: Alert) -> tuple[object, ...]:
+    day, clock = _time(alert.detected_at).split()
+    pages = [short_url(alert.url or alert.prefix or "")]
+    pages += [f"← {short_url(donor.url)}" for donor in alert.donors[:1]]
+    state = "closed" if alert.state == "closed" else alert.severity
+    return alert.id[:ID_SHOWN], (day, clock), (alert.kind, state), tuple(pages)
+
+
+def print_verdicts(verdicts: Iterable[Verdict]) -> None:
+    """Verdicts: page, time of the fetch, finding, the page that it is a copy of."""
+    if not at_terminal():
+        for verdict in verdicts:
+            print_row(_verdict_row(verdict))
+        return
+    columns = ("fetched, UTC", "finding", "page, and below it the one it copies")
+    print_table(columns, map(_short_verdict, verdicts), fold=columns[-1:])
+
+
+def _verdict_row(verdict: Verdict) -> tuple[object, ...]:
+    of = _of(verdict)
+    return verdict.url, _time(verdict.fetched_at), _finding(verdict), of
+
+
+def _short_verdict(verdict: Verdict) -> tuple[object, ...]:
+    of = _of(verdict)
+    pages = (short_url(verdict.url), f"← {short_url(of)}") if of else (short_url(verdict.url),)
+    return _time(verdict.fetched_at), _finding(verdict), pages
+
+
+def _finding(verdict: Verdict) -> str:
+    if verdict.exact.file:
+        return "same file"
+    if verdict.exact.text:
+        return "same words"
+    return "near" if verdict.near_duplicate else "-"
+
+
+def _of(verdict: Verdict) -> str | None:
+    """The page that it is a copy of, or near to."""
+    near = verdict.near_duplicate
+    return verdict.exact.file or verdict.exact.text or (near.url if near else None)
+
+
+def print_alert(alert: Alert) -> None:
+    """One alert with all that is known, as sentences."""
+    meaning, counts = MEANINGS.get(alert.kind, ("", ""))
+    print_line(f"{alert.kind} {harmless(alert.id)} ({alert.severity}, {alert.state})")
+    if meaning:
+        print_line(meaning)
+    print_line()
+    _print("page" if alert.url else "prefix", _subject(alert))
+    for donor in alert.donors:
+        _print("donor", _donor(donor))
+    if alert.sites:
+        _print("sites", [", ".join(alert.sites)])
+    for span in alert.evidence:
+        _print("evidence", _span(span))
+    if alert.b is not None:
+        _print("agree", [f"{alert.b} of 6 supershingles (B), {alert.c} of 384 bits (C)"])
+    if alert.differs is not None:
+        _print("only here", [", ".join(alert.differs.only_here) or "-"])
+        _print("only there", [", ".join(alert.differs.only_there) or "-"])
+    if alert.labels:
+        _print("labels", [", ".join(alert.labels)])
+    _print("figure", [f"{alert.figure:g} {counts}".rstrip() + f"; alert from {alert.threshold:g}"])
+    by = f"by {alert.detector}, hash scheme {alert.scheme}"
+    _print("found", [f"{_time(alert.detected_at)} UTC {by}"])
+
+
+def _subject(alert: Alert) -> Iterator[str]:
+    yield alert.url or alert.prefix or ""
+    address = f", from {alert.ip}" if alert.ip else ""
+    yield f"site {alert.site}, fetched {_time(alert.fetched_at)} UTC{address}"
+
+
+def _donor(donor: Donor) -> Iterator[str]:
+    yield donor.url
+    yield f"{donor.share:.0%} shared, first fetched {_time(donor.fetched_at)} UTC"
+
+
+def _span(span: Evidence) -> Iterator[str]:
+    if span.start is not None:
+        there = f"bytes {span.donor_start}–{span.donor_end} of {span.donor}"
+        here = f"bytes {span.start}–{span.end}"
+        yield f"{here} of the page are {there}" if span.donor else here
+    if span.url is not None:
+        yield span.url
+        if span.contains is not None:
+            yield f"{span.contains:.0%} of its chunks are labeled"
+    if span.label:
+        yield f"labeled {span.label}"
+    if span.text is not None:
+        yield f"“{span.text}”"
+
+
+def _print(name: str, lines: Iterable[str]) -> None:
+    """Facts beside their name; folded at a terminal, one line each elsewhere."""
+    columns = width() - _LABEL if at_terminal() else 0
+    for line in lines:
+        safe = harmless(line)
+        for part in _wrapped(safe, max(columns, 20)) if columns else (safe,):
+            print_line(f"{name:{_LABEL}}{part}")
+            name = ""
+
+
+def _wrapped(text: str, columns: int) -> list[str]:
+    return textwrap.wrap(text, columns, break_on_hyphens=False)
+
+
+def short_url(url: str) -> str:
+    """A URL for people: https goes without saying, anything else is said.
+
+    >>> short_url("https://example.org/a"), short_url("http://example.org/a")
+    ('example.org/a', 'http://example.org/a')
+    """
+    return url.removeprefix("https://")
+
+
+def _time(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S}"

@@ -1,0 +1,236 @@
+"""The verb `crawl`, as a process, against a real site."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from reusewatch.crawler.live.manners import own_user_agent
+from reusewatch.streams import topics
+from reusewatch.streams.bus import Bus
+from reusewatch.streams.kafka import KafkaBus, KafkaConfig
+from reusewatch.streams.local import LocalBus
+from reusewatch.streams.records import Page
+from reusewatch.streams.verbs import topic_views
+from reusewatch.streams.wire import read_page
+from tests.crawler.live.command import crawl_arguments, ended, run, started, summary_of
+from tests.crawler.live.site import HOME, OTHER, Answer, Site, demo_site, serving
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with serving(demo_site()) as served:
+        yield served
+
+
+def pages_of(bus: Bus) -> list[Page]:
+    return [read_page(message) for message in bus.read(topics.PAGES)]
+
+
+def test_a_site_is_crawled_and_judged_on_the_local_bus(site: Site, tmp_path: Path) -> None:
+    code, out, err = run(crawl_arguments("local:state", site.url()), tmp_path)
+    assert code == 0, err
+    shown = summary_of(out)
+    assert shown["skipped"] == {"content-type": 1, "robots": 1}
+    assert shown["records"] == len(site.asked) == shown["pages"] + 2
+    verdicts = {verdict.url for verdict in topic_views.verdicts(LocalBus(tmp_path / "state"))}
+    assert verdicts == {site.url(p) for p in site.paths()} - {
+        site.url("/robots.txt"),
+        site.url("/dot"),
+    }
+    assert not site.paths()["/secret"], "robots.txt forbids it"
+    assert max(site.paths().values()) == 1
+
+
+def test_copies_on_two_sites_are_found_while_crawling(site: Site, tmp_path: Path) -> None:
+    urls = (site.url(), site.url(host=OTHER))
+    code, out, err = run(crawl_arguments("local:state", *urls), tmp_path)
+    assert code == 0, err
+    alerts = list(topic_views.alerts(LocalBus(tmp_path / "state")))
+    assert summary_of(out)["alerts"] == len(alerts) >= 70
+    assert {host for host, _ in site.asked} == {HOME, OTHER}
+
+
+def test_every_fetch_is_one_page_on_kafka(
+    site: Site, tmp_path: Path, kafka_config: KafkaConfig
+) -> None:
+    bus = f"kafka://{kafka_config.bootstrap_servers[0]}"
+    flags = ("--allow-private", "--topic-prefix", kafka_config.topic_prefix)
+    began = datetime.now(UTC)
+    code, out, err = run(crawl_arguments(bus, site.url(), flags=flags), tmp_path)
+    assert code == 0, err
+    pages = {page.url: page for page in pages_of(KafkaBus(kafka_config))}
+    asked = set(site.paths()) - {"/robots.txt", "/dot"}
+    assert set(pages) == {site.url(path) for path in asked}
+    assert summary_of(out)["pages"] == len(pages_of(KafkaBus(kafka_config))) == len(asked)
+    assert summary_of(out)["alerts"] is None
+    for page in pages.values():
+        assert page.ip == HOME
+        assert page.status == site.answers.get(page.url.partition(str(site.port))[2], GONE).status
+        assert began <= page.fetched_at <= began + timedelta(minutes=2)
+        assert (page.origin.source, page.origin.offset) == ("scrapy:reusewatch", None)
+    moved, packed = pages[site.url("/moved")], pages[site.url("/packed")]
+    assert (moved.status, moved.charset, moved.charset_from) == (302, "windows-1252", "header")
+    assert moved.body == site.answers["/moved"].body
+    assert packed.body == b"<html><p>Packed words, then unpacked."
+
+
+GONE = Answer(status=404)
+
+
+def test_a_limit_is_a_limit(site: Site, tmp_path: Path) -> None:
+    flags = ("--allow-private", "--limit-pages", "7")
+    code, out, err = run(crawl_arguments("local:state", site.url(), flags=flags), tmp_path)
+    assert code == 0, err
+    assert summary_of(out)["pages"] == 7
+    assert len(site.asked) == 8, "the pages and robots.txt"
+
+
+def test_depth_0_is_the_start_urls(site: Site, tmp_path: Path) -> None:
+    flags = ("--allow-private", "--depth", "0")
+    _, out, _ = run(crawl_arguments("local:state", site.url(), flags=flags), tmp_path)
+    assert summary_of(out)["pages"] == 1
+
+
+def test_it_stays_on_the_sites_of_its_start_urls(tmp_path: Path) -> None:
+    away = f"http://{OTHER}:{{port}}/away"
+    site = Site(
+        {
+            "/": Answer(headers=(("Content-Type", "text/html"), ("Location", away)), status=302),
+            "/links": Answer(b"<html><a href=/next>n</a>"),
+            "/away": Answer(b"<html>other people's"),
+        }
+    )
+    with serving(site):
+        urls = (site.url(), site.url("/links"))
+        run(crawl_arguments("local:a", *urls), tmp_path)
+        assert {host for host, _ in site.asked} == {HOME}
+        run(crawl_arguments("local:b", *urls, flags=("--allow-private", "--other-sites")), tmp_path)
+        assert (OTHER, "/away") in site.asked
+
+
+def test_ctrl_c_keeps_what_was_taken(site: Site, tmp_path: Path) -> None:
+    with started(crawl_arguments("local:state", site.url()), tmp_path) as process:
+        site.wait_for(20)
+        process.send_signal(signal.SIGINT)
+        code, out, err = ended(process)
+    assert code == 130, err
+    shown = summary_of(out)
+    assert shown["records"] == len(site.asked)
+    verdicts = list(topic_views.verdicts(LocalBus(tmp_path / "state")))
+    assert len(verdicts) == shown["pages"] > 0
+
+
+def test_sigterm_ends_gracefully(tmp_path: Path) -> None:
+    asked = demo_site()
+    with (
+        serving(asked, held=True),
+        started(crawl_arguments("local:state", asked.url()), tmp_path) as process,
+    ):
+        asked.wait_for(2)
+        process.send_signal(signal.SIGTERM)
+        asked.gate.set()
+        code, out, err = ended(process)
+    assert code == 0, err
+    verdicts = list(topic_views.verdicts(LocalBus(tmp_path / "state")))
+    assert len(verdicts) == summary_of(out)["pages"] == len(asked.asked) - 1
+
+
+def test_a_broker_that_is_not_there_is_told_before_any_request(site: Site, tmp_path: Path) -> None:
+    code, out, err = run(crawl_arguments("kafka://127.0.0.1:9", site.url()), tmp_path)
+    assert code == 3, err
+    assert "no Kafka broker at 127.0.0.1:9" in err
+    assert not out
+    assert not site.asked
+
+
+def test_a_directory_in_use_is_told_before_any_request(site: Site, tmp_path: Path) -> None:
+    holder = LocalBus(tmp_path / "state")
+    holder.lock()
+    code, _, err = run(crawl_arguments("local:state", site.url()), tmp_path)
+    holder.close()
+    assert code == 3, err
+    assert "in use by process" in err
+    assert not site.asked
+
+
+def test_topics_that_are_missing_are_told_before_any_request(
+    site: Site, tmp_path: Path, broker: str
+) -> None:
+    flags = ("--allow-private", "--topic-prefix", "nobody-made.")
+    code, _, err = run(crawl_arguments(f"kafka://{broker}", site.url(), flags=flags), tmp_path)
+    assert code == 1, err
+    assert "nobody-made.pages" in err
+    assert not site.asked
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "2130706433", "127.1", "[::1]"])
+def test_this_machine_is_not_crawled_unless_allowed(site: Site, tmp_path: Path, host: str) -> None:
+    code, _, err = run(crawl_arguments("local:state", site.url(host=host), flags=()), tmp_path)
+    assert code in (1, 2), err
+    assert "--allow-private" in err or "not allowed" in err
+    assert not site.asked
+
+
+def test_a_redirect_to_where_it_may_not_go_is_not_followed(tmp_path: Path) -> None:
+    inside = f"http://{OTHER}:{{port}}/inside"
+    headers = (("Content-Type", "text/html"), ("Location", inside))
+    meta = f'<html><meta http-equiv=refresh content="0; url={inside}2">'
+    with serving(Site({"/": Answer(status=302, headers=headers), "/links": Answer()})) as site:
+        site.answers["/links"] = Answer(meta.replace("{port}", str(site.port)).encode())
+        urls = (site.url(), site.url("/links"))
+        flags = ("--allow-network", "127.0.0.1/32", "--other-sites")
+        code, out, err = run(crawl_arguments("local:state", *urls, flags=flags), tmp_path)
+    assert code == 1, err
+    assert summary_of(out)["refused"] == 2
+    assert "127.0.0.2" in err
+    assert (OTHER, "/inside") not in site.asked
+
+
+def test_what_cannot_be_decoded_is_a_dead_letter(tmp_path: Path) -> None:
+    lying = (("Content-Type", "text/html"), ("Content-Encoding", "br"))
+    with serving(Site({"/": Answer(b"\x00\x01\xfe not brotli" * 20, headers=lying)})) as site:
+        code, out, err = run(crawl_arguments("local:state", site.url()), tmp_path)
+    assert code == 1, err
+    assert summary_of(out)["dead_letters"] == 1
+    [letter] = topic_views.dead_letters(LocalBus(tmp_path / "state"))
+    assert (letter.reason, letter.source, letter.url) == (
+        "bad-encoding", "scrapy:reusewatch", site.url(),
+    )  # fmt: skip
+
+
+def test_a_page_over_the_limit_is_a_dead_letter(tmp_path: Path) -> None:
+    (tmp_path / "reusewatch.toml").write_text("max_body_bytes = 1000\n")
+    with serving(Site({"/": Answer(b"<html>" + b"x " * 1000)})) as site:
+        code, out, err = run(crawl_arguments("local:state", site.url()), tmp_path)
+    assert code == 1, err
+    assert summary_of(out)["pages"] == 0
+    [letter] = topic_views.dead_letters(LocalBus(tmp_path / "state"))
+    assert letter.reason == "too-large"
+
+
+def test_a_start_url_that_does_not_answer_is_named(site: Site, tmp_path: Path) -> None:
+    closed = "http://127.0.0.1:9/"
+    code, out, err = run(crawl_arguments("local:state", closed, site.url("/dot")), tmp_path)
+    assert code == 1
+    assert f"{closed} was not fetched" in err
+    assert summary_of(out)["records"] == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["example.org"], ["ftp://example.org/"], ["http://a.example", "--allow-network", "nowhere"],
+     ["http://a.example", "--log-level", "LOUD"], []],
+)  # fmt: skip
+def test_wrong_usage_is_2(arguments: list[str], tmp_path: Path) -> None:
+    code, _, err = run(["-m", "reusewatch.crawler", "crawl", *arguments], tmp_path)
+    assert code == 2, err
+    assert "Traceback" not in err
+
+
+def test_it_says_who_it_is() -> None:
+    assert own_user_agent().startswith("reusewatch/")

@@ -1,0 +1,81 @@
+"""Looks at the window before something is decided: a preview, and proposed stop chunks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reusewatch.detector.labels.building import LabelBuilder
+from reusewatch.detector.labels.dataset import LabeledDataset
+from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.pack import open_pack
+from reusewatch.detector.labels.page_chunks import chunks_of, stop_chunks_of
+from reusewatch.detector.labels.stop_chunks import StopList
+from reusewatch.detector.sketching.fingerprint import Document
+from reusewatch.streams.bus import Bus
+from reusewatch.streams.labels.proposing import as_list, stop_proposals
+from reusewatch.streams.labels.window import preview
+from reusewatch.streams.records import Origin
+from tests.pages import SCHEME, Fetch, page_of
+from tests.streams.memory_bus import MemoryBus
+from tests.streams.stages.making import blocks_of
+
+NO_STOPS = stop_chunks_of(StopList(), SCHEME)
+# Three sites say one thing, a fourth another; the first page was fetched twice.
+FETCHES = [Fetch(1, 1, 1, 5), Fetch(2, 2, 2, 7), Fetch(3, 3, 3, 7), Fetch(4, 4, 4, 7),
+           Fetch(1, 1, 5, 7)]  # fmt: skip
+
+
+@pytest.fixture
+def bus() -> Bus:
+    found = MemoryBus()
+    for block in blocks_of(FETCHES, size=2):
+        found.append(block)
+    return found
+
+
+def dataset_of(directory: Path, fetch: Fetch) -> LabeledDataset:
+    with LabelBuilder(directory, SCHEME, min_length=0) as builder:
+        label = builder.label(Label(name="known"))
+        builder.add_chunks(label, chunks_of([Document(page_of(fetch).body)], SCHEME))
+        builder.build(directory / "pack")
+    return LabeledDataset(SCHEME, open_pack(directory / "pack", SCHEME))
+
+
+def test_a_preview_counts_the_last_version_of_each_page_of_the_window(
+    bus: Bus, tmp_path: Path
+) -> None:
+    dataset = dataset_of(tmp_path, FETCHES[1])
+    found = preview(bus, SCHEME, dataset, NO_STOPS, threshold=0.9, max_pages=100)
+    assert (found["pages"], found["labeled"], found["share"], found["already"]) == (4, 4, 1.0, 0)
+    assert found["by_label"] == {"known": 4}
+    assert all(one["contains"] == 1.0 for one in found["examples"])
+    few = preview(bus, SCHEME, dataset, NO_STOPS, threshold=0.9, max_pages=2)
+    assert few["pages"] == 2
+
+
+def test_stop_chunks_are_proposed_by_their_spread_with_what_they_say(bus: Bus) -> None:
+    def read(origin: Origin) -> tuple[bytes, str]:
+        return page_of(FETCHES[1]).body, "utf-8"
+
+    def proposed(min_sites: int) -> list[dict[str, object]]:
+        return list(
+            stop_proposals(
+                bus, SCHEME, NO_STOPS, min_sites=min_sites, max_length=10_000, limit=9,
+                read_text=read,
+            )
+        )  # fmt: skip
+
+    found = proposed(4)
+    assert found
+    assert all((row["sites"], row["pages"]) == (4, 4) for row in found)
+    assert proposed(5) == []
+    own = StopList.parse(as_list(found))
+    assert len(stop_chunks_of(own, SCHEME)) > len(NO_STOPS)
+
+
+def test_a_stranger_s_text_is_a_list_all_the_same() -> None:
+    row = {"text": 'a "quoted" \\ \x1b[31m\x7f', "pages": 1, "sites": 1}
+    (group,) = StopList.parse(as_list([row])).chunks
+    assert group.texts == ('a "quoted" \\  [31m ',)

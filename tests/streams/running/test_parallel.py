@@ -1,0 +1,106 @@
+"""Several processes: the order of the source, the death of one, and the end of all."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from reusewatch.streams.bus import Message, Outgoing
+from reusewatch.streams.poison import WorkerStopped
+from reusewatch.streams.questions import Parameters, Rows, no_questions
+from reusewatch.streams.running.parallel import InProcess, ProcessPool, Runner
+from reusewatch.streams.stages.snapshot import State
+from reusewatch.streams.stages.stage import Output
+from tests.end_to_end.command import command_line, wait_until
+from tests.streams.stages.making import as_message
+
+
+@dataclass(frozen=True)
+class Echo:
+    """Sends each message on, with the process that did; dies of some."""
+
+    lives: Path
+    name: str = "fingerprint"
+    reads: tuple[str, ...] = ("pages",)
+    sole: bool = False
+
+    def process(self, messages: Sequence[Message]) -> Output:
+        for message in messages:
+            if message.key == "poison":
+                os.kill(os.getpid(), signal.SIGKILL)
+            if message.key == "once" and not self.lives.exists():
+                self.lives.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            if message.key == "mistake":
+                raise ZeroDivisionError("ours")
+        pid = b"%d" % os.getpid()
+        sent = [Outgoing("pages", m.key, m.value, (("pid", pid),)) for m in messages]
+        return Output(sent, len(sent))
+
+    def rows(self) -> int:
+        return 0
+
+    def nbytes(self) -> int:
+        return 0
+
+    def save(self) -> State | None:
+        return None
+
+    def restore(self, state: State | None) -> None: ...
+
+    def answer(self, name: str, parameters: Parameters) -> Rows:
+        return no_questions(name, parameters)
+
+
+def batch(*keys: str) -> list[Message]:
+    return [as_message(Outgoing("pages", key, b"x" * 300_000), n) for n, key in enumerate(keys)]
+
+
+def run(runner: Runner, batches: list[list[Message]]) -> list[Outgoing]:
+    try:
+        outputs = [output for one in batches for output in runner.submit(one)]
+        outputs += runner.drain()
+        return [message for output in outputs for message in output.messages]
+    finally:
+        runner.close()
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_outputs_come_in_the_order_of_the_batches(tmp_path: Path, workers: int) -> None:
+    batches = [batch(str(n), f"{n}b") for n in range(20)]
+    stage = Echo(tmp_path / "life")
+    runner = InProcess(stage) if workers == 1 else ProcessPool(stage, workers)
+    sent = run(runner, batches)
+    assert [m.key for m in sent] == [m.key for one in batches for m in one]
+    pids = {int(dict(m.headers)["pid"]) for m in sent}
+    assert pids == {os.getpid()} if workers == 1 else 1 <= len(pids) <= workers
+    # Nobody stays behind.
+    wait_until(lambda: not any(command_line(pid) for pid in pids - {os.getpid()}))
+
+
+def test_a_process_that_dies_is_replaced_and_its_batch_done_again(tmp_path: Path) -> None:
+    keys = [str(n) for n in range(6)] + ["once"] + [str(n) for n in range(6, 12)]
+    sent = run(ProcessPool(Echo(tmp_path / "life"), 2), [batch(key) for key in keys])
+    assert [m.key for m in sent] == keys
+
+
+def test_a_batch_that_kills_every_process_stops_the_worker_by_name(tmp_path: Path) -> None:
+    with pytest.raises(WorkerStopped, match=r"died 3 times over the batch that begins at poison"):
+        run(ProcessPool(Echo(tmp_path / "life"), 2), [batch("a"), batch("poison"), batch("b")])
+
+
+def test_a_mistake_in_a_process_is_shown_with_its_place(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match=r"(?s)in a worker process.*ZeroDivisionError: ours"):
+        run(ProcessPool(Echo(tmp_path / "life"), 2), [batch("a"), batch("mistake")])
+
+
+def test_closed_in_the_middle_it_does_not_wait(tmp_path: Path) -> None:
+    pool = ProcessPool(Echo(tmp_path / "life"), 2)
+    for one in [batch(str(n)) for n in range(4)]:
+        assert list(pool.submit(one)) == []
+    pool.close()

@@ -1,0 +1,92 @@
+"""The local sink between checkpoints: nothing is written while nothing comes, nor kept for ever."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from reusewatch.streams import topics
+from reusewatch.streams.local import LocalBus
+from reusewatch.streams.records import UNDATED, DeadLetter, Origin, Page
+from reusewatch.streams.running.sinks import LocalSink
+from reusewatch.streams.segments import LogWriter, bases
+from reusewatch.streams.settings import Settings
+from reusewatch.streams.stages.fingerprinting import PART_BYTES, FingerprintStage
+from reusewatch.streams.wire import dead_letter_message, page_message
+from tests.pages import SCHEME, Fetch, page_of
+from tests.streams.stages.making import NOW, as_message, index_stage, zero
+
+
+def sink_in(directory: Path, **settings: object) -> LocalSink:
+    found = Settings(bus=f"local:{directory}", **settings)  # type: ignore[arg-type]
+    return LocalSink(LocalBus(directory), found, read_origin=None, say=print)
+
+
+def test_an_idle_checkpoint_writes_no_snapshot(tmp_path: Path) -> None:
+    sink = sink_in(tmp_path, snapshot_seconds=1e-9)
+    sink.put(page_of(Fetch(1, 1, 1, 1)))
+    sink.checkpoint()
+    written = sorted((tmp_path / "snapshots").iterdir())
+    assert written
+    for _ in range(3):
+        sink.checkpoint()
+    assert sorted((tmp_path / "snapshots").iterdir()) == written
+    sink.close()
+
+
+def test_the_log_is_trimmed_while_it_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "reusewatch.streams.local.outlet.LogWriter", partial(LogWriter, segment_bytes=2000)
+    )
+    sink = sink_in(tmp_path, window_pages=3)
+    for number in range(40):
+        sink.put(page_of(Fetch(number, number % 3, number, number)))
+        sink.checkpoint()
+    assert bases(tmp_path / topics.FINGERPRINTS)[0] > 0
+    assert len(bases(tmp_path / topics.FINGERPRINTS)) < 20
+    sink.close()
+
+
+def test_what_messages_refer_to_is_not_held_all_at_once() -> None:
+    small = page_of(Fetch(1, 1, 1, 1))
+    held: list[int] = []
+
+    def read_origin(origin: Origin) -> Page:
+        held.append(origin.offset or 0)
+        return msgspec.structs.replace(small, body=b" " * (PART_BYTES // 2))
+
+    stage = FingerprintStage(SCHEME, zero, read_origin)
+    by_reference = msgspec.structs.replace(small, body=b"", by_reference=True)
+    out = stage.process([as_message(page_message(by_reference)) for _ in range(6)])
+    assert len(held) == 6
+    assert out.pages == 6
+    assert sum(sent.topic == topics.FINGERPRINTS for sent in out.messages) == 3
+
+
+def test_a_dead_letter_always_fits_its_topic() -> None:
+    letter = DeadLetter(
+        reason="wrong-digest", source="s" * 9_000_000, offset=1, url="u" * 9_000_000,
+        detail="\x1c" * 9_000_000, at=NOW,
+    )  # fmt: skip
+    sent = dead_letter_message(letter)
+    assert len(sent.value or b"") < topics.TOPICS[topics.DEAD_LETTERS].message_bytes / 2
+
+
+@pytest.mark.parametrize("text", [7, 8])
+def test_a_record_without_a_date_does_not_replace_a_verdict(text: int) -> None:
+    dated = [page_of(Fetch(1, 1, 1, 7)), page_of(Fetch(2, 2, 5, 7))]
+    undated = msgspec.structs.replace(page_of(Fetch(2, 2, 5, text)), fetched_at=UNDATED)
+    stage, index = FingerprintStage(SCHEME, zero), index_stage()
+    first, then = (
+        index.process([as_message(sent) for sent in stage.process(messages).messages])
+        for messages in (
+            [as_message(page_message(page)) for page in dated],
+            [as_message(page_message(undated))],
+        )
+    )
+    assert sum(sent.topic == topics.VERDICTS for sent in first.messages) == 2
+    assert then.events["misdated"] == 1
+    assert then.messages == []

@@ -1,0 +1,173 @@
+"""Snapshots: what is read is what was written, and anything else is found before it is used."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+import xxhash
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams import topics
+from reusewatch.streams.bus import Partition, Unreachable
+from reusewatch.streams.stages.snapshot import KEEP, VERSION, Incompatible, Snapshots, State
+from tests.pages import SCHEME, Fetch, crawls
+from tests.streams.stages.making import as_message, blocks_of, index_stage
+
+ONE_DIRECTORY = settings(
+    deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60
+)
+arrays = hnp.arrays(
+    st.sampled_from([np.uint64, np.int64, np.uint8, np.int8, np.float64]),
+    hnp.array_shapes(min_dims=1, max_dims=2, min_side=0, max_side=9),
+)
+facts = st.dictionaries(
+    st.text(max_size=5),
+    st.recursive(st.integers(-(2**53), 2**53) | st.text(), st.lists),
+    max_size=3,
+)
+offsets = st.dictionaries(
+    st.builds(Partition, st.sampled_from(sorted(topics.TOPICS)), st.integers(0, 9)),
+    st.integers(0, 2**62),
+    max_size=4,
+)
+
+
+def at(directory: Path, scheme: HashScheme = SCHEME) -> Snapshots:
+    return Snapshots(directory, "index", scheme)
+
+
+@given(st.dictionaries(st.text(max_size=5), arrays, max_size=4), facts, offsets)
+@ONE_DIRECTORY
+def test_what_was_saved_is_loaded(
+    tmp_path: Path,
+    some: dict[str, np.ndarray],
+    told: dict[str, object],
+    where: dict[Partition, int],
+) -> None:
+    path = at(tmp_path).save(State(some, told), where)
+    loaded = at(tmp_path).load()
+    assert loaded.state is not None
+    assert loaded.rejected == ()
+    assert loaded.written_at == path.stat().st_mtime
+    assert dict(loaded.offsets) == where
+    assert dict(loaded.state.facts) == told
+    assert list(loaded.state.arrays) == list(some)
+    for name, array in some.items():
+        np.testing.assert_array_equal(loaded.state.arrays[name], array)
+        assert loaded.state.arrays[name].dtype == array.dtype
+
+
+def two(directory: Path) -> tuple[Path, Path]:
+    """An older snapshot and a newer one."""
+    kept = at(directory)
+    state = State({"page": np.arange(20, dtype=np.uint64)}, {"number": 1})
+    older = kept.save(state, {Partition("fingerprints", 0): 1})
+    newer = kept.save(State(state.arrays, {"number": 2}), {Partition("fingerprints", 0): 2})
+    return older, newer
+
+
+def test_one_changed_byte_anywhere_is_found(tmp_path: Path) -> None:
+    older, newer = two(tmp_path)
+    sound = newer.read_bytes()
+    for position in range(len(sound)):
+        damaged = bytearray(sound)
+        damaged[position] ^= 1 << position % 8
+        newer.write_bytes(damaged)
+        loaded = at(tmp_path).load()
+        assert loaded.state is not None
+        assert loaded.state.facts == {"number": 1}, position
+        assert str(newer) in loaded.rejected[0]
+    older.unlink()
+    loaded = at(tmp_path).load()
+    assert (loaded.state, dict(loaded.offsets)) == (None, {})
+
+
+def test_a_snapshot_cut_at_any_length_is_found(tmp_path: Path) -> None:
+    _, newer = two(tmp_path)
+    sound = newer.read_bytes()
+    for length in range(len(sound)):
+        newer.write_bytes(sound[:length])
+        loaded = at(tmp_path).load()
+        assert loaded.state is not None
+        assert loaded.state.facts == {"number": 1}, length
+    newer.write_bytes(sound + b"\0")
+    assert at(tmp_path).load().rejected
+
+
+def test_another_scheme_is_refused_with_both_names(tmp_path: Path) -> None:
+    two(tmp_path)
+    other = HashScheme(42)
+    with pytest.raises(Incompatible, match=rf"{SCHEME.name}.*{other.name}"):
+        at(tmp_path, other).load()
+
+
+def test_a_newer_version_is_refused_whatever_else_it_says(tmp_path: Path) -> None:
+    _, newer = two(tmp_path)
+    header = msgspec.json.encode({"version": VERSION + 1, "offsets": "elsewhere"}).ljust(64)
+    body = b"reusewatch snapshot\n" + len(header).to_bytes(8, "little") + header
+    newer.write_bytes(body + xxhash.xxh3_128_digest(body))
+    with pytest.raises(
+        Incompatible, match=rf"newer reusewatch \(snapshot version {VERSION + 1}.*reads {VERSION}"
+    ):
+        at(tmp_path).load()
+
+
+def test_the_newest_are_kept_and_no_half_written_one_is_read(tmp_path: Path) -> None:
+    for number in range(5):
+        at(tmp_path).save(State(facts={"number": number}), {})
+    (tmp_path / "index-000000000009.partial").write_bytes(b"half")
+    assert len(at(tmp_path).paths()) == KEEP
+    loaded = at(tmp_path).load()
+    assert loaded.state is not None
+    assert loaded.state.facts == {"number": 4}
+
+
+@pytest.mark.parametrize("call", ["fsync", "rename"])
+def test_a_failing_disk_leaves_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    _, newer = two(tmp_path)
+
+    def fails(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, call, fails)
+    with pytest.raises(Unreachable, match="No space left on device: free some space"):
+        at(tmp_path).save(State(facts={"number": 3}), {})
+    assert at(tmp_path).paths()[0] == newer
+    assert list(tmp_path.glob("*.partial")) == []
+
+
+@given(crawls(), st.integers(0, 30), st.integers(1, 6))
+@ONE_DIRECTORY
+def test_a_stage_restored_anywhere_says_what_it_would_have_said(
+    tmp_path: Path, fetches: list[Fetch], cut: int, pages: int
+) -> None:
+    blocks = [as_message(block) for block in blocks_of(fetches, 2)]
+    before, after = blocks[:cut], blocks[cut:]
+    straight = index_stage(max_pages=pages)
+    straight.process(before)
+    at(tmp_path).save(straight.save(), {})
+    restored = index_stage(max_pages=pages)
+    restored.process(blocks[::-1])  # what it held before is forgotten
+    restored.restore(at(tmp_path).load().state)
+    assert restored.rows() == straight.rows()
+    assert restored.process(after).messages == straight.process(after).messages
+
+
+def test_restored_from_nothing_it_is_as_at_first() -> None:
+    fetches = [Fetch(0, 0, 1, 7), Fetch(1, 1, 2, 7)]
+    stage = index_stage()
+    first = stage.process([as_message(block) for block in blocks_of(fetches)])
+    assert any(m.topic == topics.ALERTS for m in first.messages)
+    stage.restore(None)
+    assert stage.rows() == 0
+    again = stage.process([as_message(block) for block in blocks_of(fetches)])
+    assert again.messages == first.messages

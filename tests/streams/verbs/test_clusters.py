@@ -1,0 +1,43 @@
+"""`reusewatch clusters`: a class of near-duplicates as people and scripts see it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.command import run
+from tests.streams.stages.test_near_order import body_of
+
+EMPTY = "no two pages of the window are near-duplicates"
+
+
+def replay(directory: Path, texts: list[int]) -> None:
+    """Each text on a site of its own, as a tree of saved HTML."""
+    trees = []
+    for number, text in enumerate(texts):
+        site = directory / f"site{number}"
+        site.mkdir()
+        (site / "page.html").write_bytes(body_of(text))
+        trees += ["--tree", f"{site}=https://www.site{number}.example/"]
+    assert run("replay", *trees, "--bus", "local:s", cwd=directory).code == 0
+
+
+def test_the_clusters_of_a_replay_are_told(tmp_path: Path) -> None:
+    replay(tmp_path, [0, 1, 10])
+    done = run("clusters", "--bus", "local:s", "--json", cwd=tmp_path)
+    (row,) = done.objects
+    assert list(row) == ["cluster", "representative", "size", "sites", "diameter", "urls"]
+    assert (row["size"], row["sites"], row["diameter"]) == (2, 2, 1)
+    assert row["representative"] == row["urls"][0]
+    shown = run("clusters", "--bus", "local:s", cwd=tmp_path)
+    assert shown.out.split("\t") == [row["cluster"], "2", "2", "1", row["representative"] + "\n"]
+    one = run("clusters", "--bus", "local:s", "--url", row["urls"][1], "--json", cwd=tmp_path)
+    assert one.objects == [row]
+
+
+def test_nothing_to_tell_is_said(tmp_path: Path) -> None:
+    replay(tmp_path, [0])
+    done = run("clusters", "--bus", "local:s", "--json", cwd=tmp_path)
+    assert (done.code, done.out, done.err.strip()) == (0, "", EMPTY)
+    lost = run("clusters", "--bus", "local:s", "--url", "https://a.example/", cwd=tmp_path)
+    assert lost.code == 2
+    assert "https://a.example/: no such page is in the window" in lost.err
