@@ -58,7 +58,7 @@ class Installation:
 
     def kept_in(self, **extra: str) -> Path:
         """Where its kernels are kept."""
-        told = "from streams import kernels; print(kernels.directory())"
+        told = "from reusewatch.streams import kernels; print(kernels.directory())"
         return Path(self.python("-c", told, **extra).out.strip())
 
     def warm(self, where: Path) -> None:
@@ -136,8 +136,8 @@ def test_the_first_fingerprint_compiles_what_fingerprints_need(
     assert first.err == "compiling the kernels, once for this machine: about 15 seconds\n"
     kept = installation.kept_in(**quickly)
     modules = {path.name.partition(".")[0] for path in machine_code(state(kept))}
-    assert {"kernel", "shingles", "simhash", "mwo"} <= modules
-    assert not {"sliding", "occurrence_table", "label_table"} & modules
+    assert {"kernel", "shingles", "simhash", "weighted_terms"} <= modules
+    assert not {"adding", "counters", "hash_table"} & modules
     assert not (kept / "compiled").exists()  # a replay compiles the rest
     second = installation.fingerprint(**quickly)
     check(second)
