@@ -9,6 +9,7 @@ WireError
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -33,6 +34,9 @@ R = TypeVar("R", bound=Record)
 # Of a text in a dead letter: enough for people, and never over the limit of a message.
 _LETTER_TEXT = 4096
 Headers = tuple[tuple[str, bytes], ...]
+# Python refuses to read numbers of thousands of digits, and reads those of other scripts.
+_VERSION = re.compile("[0-9]{1,9}")
+_LONGEST_TOLD = 100
 
 # What decoding may raise: nesting without end, and text that is no UTF-8, are errors of their own.
 _UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
@@ -96,8 +100,9 @@ def check_schema(message: Message, wanted: str | None = None) -> None:
     if found is None:
         raise Malformed(f"no `schema` header; {wanted}/{VERSIONS[wanted]} is expected")
     name, _, version = found.decode("utf-8", "replace").partition("/")
-    if name != wanted or not version.isdecimal():
-        raise Malformed(f"schema {name}/{version}; {wanted}/{VERSIONS[wanted]} is expected")
+    if name != wanted or not _VERSION.fullmatch(version):
+        told = f"{name}/{version}"[:_LONGEST_TOLD]
+        raise Malformed(f"schema {told}; {wanted}/{VERSIONS[wanted]} is expected")
     if int(version) > VERSIONS[wanted]:
         raise NewerSchema(
             f"schema {name}/{version} was written by a newer reusewatch; this one reads up to "
@@ -199,6 +204,17 @@ def moments_message(moments: PartitionMoments) -> Outgoing:
     return Outgoing(
         topics.MOMENTS, str(moments.partition), _json.encode(moments), _HEADERS[topics.MOMENTS]
     )
+
+
+RECEIVED = "received"
+"""The header that says when the first message behind this one reached the bus, in milliseconds."""
+_MILLISECONDS = re.compile(b"[0-9]{1,15}")
+
+
+def received_ms(message: Message) -> int:
+    """When what this message says reached the bus: as its header has it, where that is a time."""
+    said = dict(message.headers).get(RECEIVED, b"")
+    return int(said) if _MILLISECONDS.fullmatch(said) else message.timestamp_ms
 
 
 def unread(message: Message, error: WireError, at: datetime) -> DeadLetter:

@@ -23,6 +23,7 @@ from kafka.net.compat import KafkaNetClient
 
 from reusewatch.streams.bus import BusBroken, Unreachable
 from reusewatch.streams.kafka.config import KafkaConfig
+from reusewatch.streams.kafka.header_names import forgive
 
 C = TypeVar("C")
 
@@ -44,6 +45,7 @@ def check_codecs() -> None:
 def connect(make: Callable[..., C], config: KafkaConfig, settings: dict[str, Any]) -> C:
     """A client of this kind, or the reason why there is none."""
     _check_files(config)
+    forgive()
     opened: list[KafkaNetClient] = []
 
     def net_client(**configs: Any) -> KafkaNetClient:

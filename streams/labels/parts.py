@@ -8,6 +8,7 @@ PackLost   the topic does not hold the pack that the manifest names
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 # Below the limit of a message, with room for key and headers.
 PART_BYTES = 4 << 20
 _SOURCE = 100
+_PART = re.compile("[0-9]{6,9}")
 
 
 class PackLost(BusBroken):
@@ -100,25 +102,29 @@ def assemble(
     bus: Bus, pack: PackNamed, target: Path, stop: Callable[[], bool] | None = None
 ) -> None:
     """The pack from its parts. Raises PackLost, and leaves nothing behind then."""
+    if pack.parts != -(-pack.size // PART_BYTES):
+        raise _lost(pack, f"{pack.parts} parts are said to be {pack.size} bytes")
     partial = target.with_name(f".{target.name}.partial")
     try:
         with partial.open("wb") as file:
-            missing = {key_of(pack, part) for part in range(pack.parts)}
+            # Not those that are missing: how many there should be is what a manifest says.
+            here: set[int] = set()
             damage = ""
             for message in bus.read(topics.LABEL_PACKS, every=True, stop=stop):
-                if message.key not in missing or message.value is None:
+                part = _number(pack, message)
+                if part is None or part in here or message.value is None:
                     continue
                 # A damaged part may have been sent again: the sound one comes later.
-                if reason := _damage(pack, message):
-                    damage = f"; part {message.key[-6:]}: {reason}"
+                if reason := _damage(pack, part, message):
+                    damage = f"; part {part:06d}: {reason}"
                     continue
-                file.seek(int(dict(message.headers)["at"]))
+                file.seek(part * PART_BYTES)
                 file.write(message.value)
-                missing.remove(message.key)
-                if not missing:
+                here.add(part)
+                if len(here) == pack.parts:
                     break
-            if missing:
-                what = f"{len(missing)} of {pack.parts} parts are missing{damage}"
+            if len(here) < pack.parts:
+                what = f"{pack.parts - len(here)} of {pack.parts} parts are missing{damage}"
                 raise _lost(pack, what)
             file.flush()
             os.fsync(file.fileno())
@@ -131,7 +137,15 @@ def assemble(
     sync_directory(target.parent)
 
 
-def _damage(pack: PackNamed, message: Message) -> str | None:
+def _number(pack: PackNamed, message: Message) -> int | None:
+    """Which part of the pack a message is; None where it is none of it."""
+    version, _, part = message.key.rpartition("/")
+    if version != pack.version or not _PART.fullmatch(part) or int(part) >= pack.parts:
+        return None
+    return int(part)
+
+
+def _damage(pack: PackNamed, part: int, message: Message) -> str | None:
     """What is wrong with a part."""
     headers = dict(message.headers)
     value = message.value or b""
@@ -139,10 +153,12 @@ def _damage(pack: PackNamed, message: Message) -> str | None:
         check_schema(message)
     except WireError as error:
         return str(error)
-    at = headers.get("at", b"")
-    if headers.get("checksum") != xxhash.xxh3_128_hexdigest(value).encode() or not at.isdigit():
+    at = part * PART_BYTES
+    if headers.get("checksum") != xxhash.xxh3_128_hexdigest(value).encode():
         return "it does not match its checksum"
-    return "it stands past the end" if int(at) + len(value) > pack.size else None
+    if headers.get("at") != b"%d" % at:
+        return "it is not where it should be"
+    return "it has another length" if len(value) != min(PART_BYTES, pack.size - at) else None
 
 
 def _lost(pack: PackNamed, what: str) -> PackLost:

@@ -14,13 +14,15 @@ import msgspec
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus, Message
-from reusewatch.streams.records import Label, LabelManifest, Severity
+from reusewatch.streams.records import Label, LabelManifest, PackNamed, Severity
 from reusewatch.streams.wire import MANIFEST_KEY, Malformed, WireError, read_json, read_manifest
 
 if TYPE_CHECKING:
     # numba behind them is loaded by who really works.
     from reusewatch.detector.labels.dataset import Delta, LabeledDataset
 
+# Of four MiB each: far more than any pack has, and few enough to be counted through.
+MOST_PARTS = 1 << 16
 Kind = Literal["files", "chunks"]
 KIND_OF: Mapping[str, Kind] = {"file": "files", "chunk": "chunks"}
 UNIT_OF: Mapping[Kind, Any] = {"files": "file", "chunks": "chunk"}
@@ -82,7 +84,11 @@ class LabelTable:
 
     def _take(self, message: Message) -> None:
         if message.key == MANIFEST_KEY:
-            self.manifest = None if message.value is None else read_manifest(message)
+            manifest = None if message.value is None else read_manifest(message)
+            for pack in _packs(manifest):
+                if not 0 <= pack.parts <= MOST_PARTS:
+                    raise Malformed(f"a pack of {pack.parts} parts; there are up to {MOST_PARTS}")
+            self.manifest = manifest
         elif message.value is None:
             self.labels.pop(message.key, None)
         else:
@@ -128,6 +134,14 @@ class LabelTable:
                 for name in (label.name, *label.also):
                     counts[name, label.unit] = counts.get((name, label.unit), 0) + 1
         yield from ((name, unit, count) for (name, unit), count in sorted(counts.items()))
+
+
+def _packs(manifest: LabelManifest | None) -> list[PackNamed]:
+    """The packs that a manifest names: the one in force, and the one before."""
+    if manifest is None:
+        return []
+    before = manifest.previous.pack if manifest.previous else None
+    return [pack for pack in (manifest.pack, before) if pack is not None]
 
 
 def _delta(label: Label) -> Delta:

@@ -30,9 +30,9 @@ from reusewatch.streams.questions import Desk, Parameters, Rows
 from reusewatch.streams.running.changelog import Changelog
 from reusewatch.streams.running.commit import Progress
 from reusewatch.streams.running.metrics import Meters
-from reusewatch.streams.stages.fingerprinting import RECEIVED
 from reusewatch.streams.stages.snapshot import Loaded, Snapshots
 from reusewatch.streams.stages.stage import Output, Stage
+from reusewatch.streams.wire import received_ms
 
 POLL_SECONDS = 0.5
 STUCK_SECONDS = 300
@@ -230,9 +230,7 @@ class Worker:
             self._meters.events.labels(name, event).inc(count)
         now, latency = time.time(), self._meters.latency_seconds.labels(name)
         for message in cause:
-            received = dict(message.headers).get(RECEIVED)
-            since = int(received) if received else message.timestamp_ms
-            latency.observe(max(now - since / 1000, 0))
+            latency.observe(max(now - received_ms(message) / 1000, 0))
         if output.labels is not None:
             self._meters.show_labels(name, output.labels)
         dead = output.dead.total()

@@ -25,13 +25,19 @@ from reusewatch.streams.records import DeadLetter, Origin, Page
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.stages.stage import Output
 from reusewatch.streams.urls import place
-from reusewatch.streams.wire import Headers, WireError, dead_letter_message, read_page, unread
+from reusewatch.streams.wire import (
+    RECEIVED,
+    Headers,
+    WireError,
+    dead_letter_message,
+    read_page,
+    unread,
+)
 
 if TYPE_CHECKING:
     from reusewatch.detector.sketching.fingerprint import Document
 
 ReadOrigin = Callable[[Origin], Page]
-RECEIVED = "received"
 # Bodies held at a time, whatever a batch refers to.
 PART_BYTES = 8 << 20
 # One gram in so many, by its value: the same grams on every page.

@@ -1,4 +1,7 @@
-"""Alerts, verdicts and dead letters as they stand on a bus, for the commands that show them."""
+"""Alerts, verdicts and dead letters as they stand on a bus, for the commands that show them.
+
+A message that cannot be read hides none of those behind it: it is passed over, counted, and said.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,17 @@ from typing import TypeVar
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus
+from reusewatch.streams.console import say
 from reusewatch.streams.records import Alert, DeadLetter, Record, Verdict
-from reusewatch.streams.wire import read_json
+from reusewatch.streams.wire import WireError, read_json
 
 R = TypeVar("R", bound=Record)
 Stop = Callable[[], bool]
+_LONGEST_TOLD = 300
+
+
+class PassedOver(WireError):
+    """Some messages of a topic could not be read; all others were."""
 
 
 def alerts(
@@ -49,6 +58,21 @@ def dead_letters(bus: Bus) -> Iterator[DeadLetter]:
 def _read(
     bus: Bus, topic: str, kind: type[R], *, follow: bool = False, stop: Stop | None = None
 ) -> Iterator[R]:
+    """Every record that can be read. PassedOver at the end, where something could not be."""
+    passed = 0
     for message in bus.read(topic, follow=follow, stop=stop):
-        if message.value is not None:
-            yield read_json(message, kind)
+        if message.value is None:
+            continue
+        try:
+            record = read_json(message, kind)
+        except WireError as error:
+            passed += 1
+            if passed == 1:  # at once: who follows a topic never comes to its end
+                say(f"passed over {topic}, offset {message.offset}: {error}"[:_LONGEST_TOLD])
+            continue
+        yield record
+    if passed:
+        raise PassedOver(
+            f"{passed} {'message' if passed == 1 else 'messages'} of the topic {topic} could not "
+            "be read and were passed over; what can be read is shown"
+        )

@@ -219,7 +219,10 @@ def test_a_newer_version_is_refused_and_told_what_to_do(topic: str) -> None:
         assert part in str(refused.value)
 
 
-@pytest.mark.parametrize("schema", ["alert", "alert/", "alert/x", "alert/-1", "order/1", "\xff/1"])
+WRONG = ["alert", "alert/", "alert/x", "alert/-1", "order/1", "\xff/1", f"alert/{'9' * 5000}"]
+
+
+@pytest.mark.parametrize("schema", [*WRONG, "alert/\u0661", "a" * 100_000])
 def test_another_schema_is_malformed(schema: str) -> None:
     with pytest.raises(wire.Malformed, match="alert/1 is expected"):
         wire.check_schema(written(topics.ALERTS, schema))

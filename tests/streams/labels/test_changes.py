@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace as replace_record
 
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.labels.building import LabelBuilder
@@ -228,6 +229,27 @@ def test_what_is_no_label_changes_nothing_and_is_named(value: bytes) -> None:
         table.take(message)
     assert list(table.labels) == [hex_of(7)]
     assert list(table.refused) == ["other"]
+
+
+def test_a_manifest_of_twenty_million_parts_is_refused_and_takes_no_memory(tmp_path: Path) -> None:
+    pack = make_pack(tmp_path / "pack", a=[1])
+    told = replace_record(named(tmp_path / "pack", pack), parts=20_000_000)
+    bus = bus_with(changes.push_whole(LabelTable(), told, SCHEME, NOW).messages())
+    table = LabelTable.read(bus)
+    assert table.manifest is None
+    assert "20000000 parts" in table.refused["manifest"]
+
+
+@pytest.mark.parametrize("facts", [{"parts": 60_000}, {"parts": 60_000, "size": 60_000 << 22}])
+def test_parts_that_are_only_said_to_be_there_are_missing(
+    facts: dict[str, int], tmp_path: Path
+) -> None:
+    pack = make_pack(tmp_path / "pack", a=[1])
+    told = named(tmp_path / "pack", pack)
+    bus = bus_with(list(parts_of(tmp_path / "pack", told)))
+    with pytest.raises(PackLost, match="60000 parts"):
+        assemble(bus, replace_record(told, **facts), tmp_path / "again")
+    assert not (tmp_path / "again").exists()
 
 
 def test_a_stage_takes_up_a_push_between_two_batches_and_nothing_before(tmp_path: Path) -> None:
