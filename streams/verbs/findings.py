@@ -18,6 +18,7 @@ from reusewatch.streams.running.topology import open_bus
 from reusewatch.streams.verbs import (
     checking,
     clusters,
+    config,
     labels,
     neighborhoods,
     showing,
@@ -29,7 +30,6 @@ from reusewatch.streams.verbs.options import (
     JsonOption,
     PrefixOption,
     settings,
-    settled,
 )
 
 R = TypeVar("R")
@@ -47,6 +47,7 @@ app.add_typer(alerts_app, name="alerts")
 app.add_typer(labels.app, name="labels")
 checking.register(app)
 clusters.register(app)
+config.register(app)
 neighborhoods.register(app)
 
 KindOption = Annotated[
@@ -191,23 +192,3 @@ def dead_letters(
         letters = _told(stream, f"no dead letters on {_place(found.bus)}")
         rows = ((x.reason, x.source, x.offset, x.url, x.detail) for x in letters)
         print_table(columns, rows, fold=("source", "page", "detail"))
-
-
-@app.command(
-    "config",
-    help="Every setting, its value and where it came from.\n\nExample: reusewatch config --json",
-)
-def show_config(
-    bus: BusOption = None,
-    topic_prefix: PrefixOption = None,
-    config: ConfigOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Show the configuration."""
-    rows = settled(config, bus=bus, topic_prefix=topic_prefix).shown()
-    if json:
-        for row in rows:
-            print_json(row)
-    else:
-        shown = [tuple(row.values()) for row in rows]
-        print_table(("name", "value", "from"), shown, fold=("value", "from"))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reusewatch.streams.settings import SECRETS, Settings, SettingsError, resolve
+from reusewatch.streams.settings import SECRETS, Settings, SettingsError, described, resolve
+from reusewatch.streams.settings.declared import HEADINGS
 from tests.end_to_end.command import run
 
 SECRET = "0xfeedfacecafebeef"
@@ -79,19 +81,50 @@ def test_a_wrong_secret_is_not_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "environ", "flags", "wrong"),
     [
-        ("workers = 0", {}, {}, r"workers, from .*reusewatch\.toml: 0 will not do: .*>= 1"),
+        (
+            "workers = 0",
+            {},
+            {},
+            r"workers, from .*reusewatch\.toml: 0 will not do: it must be a whole number from 1 on",
+        ),
         ("workers = 'x'", {}, {}, r"workers, from .*reusewatch\.toml"),
-        ("workrs = 2", {}, {}, r"reusewatch\.toml: there is no setting workrs"),
+        (
+            "workrs = 2",
+            {},
+            {},
+            r"reusewatch\.toml: there is no setting workrs, did you mean workers\\?",
+        ),
+        (
+            "policy = 'fuzzy'",
+            {},
+            {},
+            "policy, from .*'fuzzy'.* one of henzinger, b, c, combined, eit",
+        ),
         ("[kafka]\nx = 1", {}, {}, r"reusewatch\.toml: there is no setting kafka"),
         ("workers = ", {}, {}, r"reusewatch\.toml: cannot be read as TOML"),
-        ("", {"REUSEWATCH_WORKERS": "many"}, {}, "workers, from REUSEWATCH_WORKERS: 'many'"),
+        (
+            "",
+            {"REUSEWATCH_WORKERS": "many"},
+            {},
+            "workers, from REUSEWATCH_WORKERS: 'many' .* a whole number from 1 on",
+        ),
         ("", {"REUSEWATCH_NOTHING": "1"}, {}, "REUSEWATCH_NOTHING: there is no setting nothing"),
         ("", {"REUSEWATCH_HASH_KEY_FILE": "/none"}, {}, "HASH_KEY_FILE: /none cannot be read"),
         ("", {"REUSEWATCH_HASH_KEY": str(1 << 64)}, {}, "hash_key.*not a 64-bit number"),
         ("", {}, {"bus": "http://x"}, "bus, from --bus: 'http://x' is neither local:DIR nor"),
         ("", {}, {"bus": "kafka://"}, "bus, from --bus"),
-        ("", {}, {"dead_letter_limit": 1.5}, "dead_letter_limit, from --dead-letter-limit: 1.5"),
-        ("", {}, {"metrics_port": 70000}, "metrics_port, from --metrics-port: 70000"),
+        (
+            "",
+            {},
+            {"dead_letter_limit": 1.5},
+            "dead_letter_limit, from --dead-letter-limit: 1.5 .* a number over 0, at most 1",
+        ),
+        (
+            "",
+            {},
+            {"metrics_port": 70000},
+            "metrics_port, from --metrics-port: 70000 .* from 0 to 65535",
+        ),
     ],
 )
 def test_an_error_names_what_and_where(
@@ -126,3 +159,42 @@ def test_wrong_usage_ends_with_2_and_no_traceback(
     assert ended.out == ""
     assert ended.err
     assert "Traceback" not in ended.err
+
+
+def test_every_setting_says_what_it_means_and_what_it_may_be() -> None:
+    rows = {row["name"]: row for row in described.as_rows()}
+    assert list(rows) == list(Settings.__struct_fields__)
+    assert [name for name, row in rows.items() if not row["meaning"].endswith(".")] == []
+    assert rows["policy"]["choices"] == ("henzinger", "b", "c", "combined", "either")
+    assert rows["b_similar"]["type"] == "a whole number from 1 to 6"
+    assert rows["window_seconds"]["type"] == "a number over 0"
+    assert {name for name, row in rows.items() if row["secret"]} == SECRETS
+    assert HEADINGS.keys() <= rows.keys()
+
+
+def test_the_template_is_every_setting_s_default(tmp_path: Path) -> None:
+    lines = described.template().splitlines()
+    given = [line[2:] for line in lines if line.startswith("# ") and " = " in line]
+    values = tomllib.loads("\n".join(given))
+    assert [name.removesuffix("_file") for name in values] == list(Settings.__struct_fields__)
+    assert resolve(environ={}, file=toml(tmp_path, "\n".join(lines))).settings == Settings()
+    for name in SECRETS:
+        (tmp_path / values[f"{name}_file"]).write_text("0x1")
+    found = resolve(environ={}, file=toml(tmp_path, "\n".join(given)))
+    unset = {name for name, one in described.DESCRIPTIONS.items() if one.default is None}
+    for name in set(values) - unset:
+        if not name.endswith("_file"):
+            assert getattr(found.settings, name) == getattr(Settings(), name)
+    assert "default" not in found.origins.values()
+
+
+def test_the_verb_describes_even_where_the_settings_are_wrong(tmp_path: Path) -> None:
+    toml(tmp_path, "workers = 0\n")
+    rows = run("config", "--describe", "--json", cwd=tmp_path)
+    assert rows.code == 0, rows.err
+    assert [row["name"] for row in rows.objects] == list(Settings.__struct_fields__)
+    table = run("config", "--describe", "--format", "markdown", cwd=tmp_path)
+    assert table.out == described.markdown()
+    assert run("config", "--template", cwd=tmp_path).out == described.template()
+    wrong = run("config", "--describe", "--format", "html", cwd=tmp_path)
+    assert (wrong.code, wrong.out) == (2, "")

@@ -1,0 +1,270 @@
+"""Every setting, once: its name, its type and choices, its default, what it means.
+
+To add a setting, add one field here. The tables, the template, the errors and the checks of
+values are made from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+import msgspec
+
+from reusewatch.detector.hashing import PUBLIC_KEY, HashScheme
+
+MIB = 1 << 20
+
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+Natural = Annotated[int, msgspec.Meta(ge=0)]
+Supershingles = Annotated[int, msgspec.Meta(ge=1, le=6)]
+Bits = Annotated[int, msgspec.Meta(ge=1, le=384)]
+Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
+ShareOrNone = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Seconds = Annotated[float, msgspec.Meta(gt=0)]
+# A counter of discovery remembers as many pages; `labels discover` counts any number, offline.
+Threshold = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
+Sites = Annotated[int, msgspec.Meta(ge=1, le=1000)]
+Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
+
+
+class SettingsError(Exception):
+    """A setting that cannot be: what, where it was set, and what it may be."""
+
+
+def about(
+    meaning: str, *, secret: bool = False, example: str | float | None = None
+) -> msgspec.Meta:
+    """What a setting means.
+
+    A secret is never shown, and never stands in reusewatch.toml. An example is for a setting
+    that is not set by default: the template shows it.
+    """
+    return msgspec.Meta(description=meaning, extra={"secret": secret, "example": example})
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All settings. The field's name is the name in reusewatch.toml."""
+
+    bus: Annotated[
+        str,
+        about("Where pages and findings go: `local:DIR`, or `kafka://HOST:PORT[,HOST:PORT…]`."),
+    ] = "local:.reusewatch"
+    state: Annotated[str, about("The directory where Kafka workers keep their snapshots.")] = (
+        ".reusewatch/state"
+    )
+    topic_prefix: Annotated[str, about("Stands before the name of every topic.")] = "reusewatch."
+    hash_key: Annotated[
+        str,
+        about(
+            "The key of all hashes, a 64-bit number. A key of your own keeps outsiders from "
+            "making pages that collide. Label packs are shared only under the same key.",
+            secret=True,
+        ),
+    ] = f"{PUBLIC_KEY:#x}"
+
+    workers: Annotated[Positive, about("Processes that read pages, on a local bus.")] = 1
+    batch_pages: Annotated[Positive, about("Pages that are judged together, as one block.")] = 64
+    commit_seconds: Annotated[Seconds, about("The time between two commits.")] = 2.0
+    snapshot_seconds: Annotated[Seconds, about("The time between two snapshots of the window.")] = (
+        60.0
+    )
+    dead_letter_limit: Annotated[
+        Share, about("A worker stops when more than this share of the last 1000 records is poison.")
+    ] = 0.5
+    max_body_bytes: Annotated[
+        Positive, about("The largest body of a page, after decompression.")
+    ] = 32 * MIB
+
+    window_pages: Annotated[
+        Positive, about("Pages that are remembered: about 430 bytes each, URLs of 60 characters.")
+    ] = 1_000_000
+    window_seconds: Annotated[
+        Seconds | None,
+        about(
+            "How long pages are remembered, by their time of fetch. Not set: however long, until "
+            "`window_pages` are there.",
+            example=2_592_000.0,
+        ),
+    ] = None
+    site: Annotated[
+        Literal["registered-domain", "simple"],
+        about("What is one site. `simple` is the host without its first name."),
+    ] = "registered-domain"
+
+    alert_same_site: Annotated[bool, about("Alert on exact copies within one site too.")] = False
+    policy: Annotated[
+        Literal["henzinger", "b", "c", "combined", "either"],
+        about(
+            "Which pairs are near-duplicates: by shared phrases (`b`), by the bits of their words "
+            "(`c`), by both, by either; or `henzinger`: `combined` within a site, else `c`."
+        ),
+    ] = "henzinger"
+    b_similar: Annotated[
+        Supershingles, about("How many of the 6 supershingles of two pages must agree.")
+    ] = 2
+    c_similar: Annotated[Bits, about("How many of the 384 bits of two pages must agree.")] = 372
+    combined_c: Annotated[
+        Bits, about("How many bits must agree where supershingles agree as well.")
+    ] = 355
+    alert_near_same_site: Annotated[
+        bool, about("Alert on near-duplicates of the same site. Verdicts name them anyway.")
+    ] = False
+    alert_near_other_site: Annotated[bool, about("Alert on those of another site.")] = True
+    near_mwo: Annotated[
+        ShareOrNone, about("Near-duplicates whose weighted terms overlap by less do not alert.")
+    ] = 0.0
+    max_cluster: Annotated[Positive, about("The token sequences that a cluster may grow to.")] = (
+        100_000
+    )
+    differences: Annotated[
+        Natural,
+        about(
+            "Near-duplicate alerts of a batch that tell which words differ. Both pages are read "
+            "again for each."
+        ),
+    ] = 8
+    similar_pages: Annotated[
+        Natural,
+        about(
+            "Pages whose weighted terms are kept for `similar`: about 3 kB each, 10 kB once a "
+            "question was asked. 0 keeps none."
+        ),
+    ] = 50_000
+
+    contains_threshold: Annotated[
+        Share | None,
+        about(
+            "The share of labeled paragraphs from which on a page is reported. Not set: the mean "
+            "of all pages plus one standard deviation.",
+            example=0.3,
+        ),
+    ] = None
+    chunks: Annotated[
+        Literal["text", "raw"],
+        about("What a chunk is: a paragraph's words, or the bytes between paragraph tags."),
+    ] = "text"
+    stop_chunks: Annotated[
+        str | None,
+        about(
+            "A TOML file of paragraphs that never count, beside the list that is shipped.",
+            example="stop-chunks.toml",
+        ),
+    ] = None
+    grams: Annotated[
+        Literal["all", "sampled", "none"],
+        about("Which hashes of word 5-grams a fingerprint carries. Nothing reads them yet."),
+    ] = "none"
+
+    discover: Annotated[
+        Literal["off", "alert", "label"],
+        about("Content that comes to be common: report it, or also put it into the labels."),
+    ] = "alert"
+    discover_pages: Annotated[
+        Threshold, about("A paragraph is common on more pages than these.")
+    ] = 100
+    discover_file_pages: Annotated[
+        Threshold, about("A whole file is common at more URLs than these.")
+    ] = 100
+    discover_sites: Annotated[Sites, about("It is common on at least so many sites.")] = 5
+    discover_length: Annotated[
+        Natural, about("Characters. Shorter paragraphs are not counted.")
+    ] = 100
+
+    neighborhood_files: Annotated[
+        Positive, about("A URL prefix can be a bad neighborhood from so many files on.")
+    ] = 10
+    badness_threshold: Annotated[
+        Share | None,
+        about(
+            "The badness from which on a prefix is reported. Not set: the mean of all prefixes "
+            "plus one standard deviation.",
+            example=0.2,
+        ),
+    ] = None
+    neighborhood_prefixes: Annotated[
+        Positive,
+        about("URL prefixes that are kept, over all partitions. Those seen longest ago leave."),
+    ] = 200_000
+
+    metrics_host: Annotated[str, about("The address where metrics and questions are served.")] = (
+        "127.0.0.1"
+    )
+    metrics_port: Annotated[
+        Port | None,
+        about(
+            "The port. Not set: 9461 for `fingerprint`, 9462 for `index`, 9465 for "
+            "`neighborhoods`, none for a local bus. 0 takes a free one.",
+            example=9461,
+        ),
+    ] = None
+
+    kafka_security: Annotated[
+        Literal["plaintext", "tls", "sasl", "sasl+tls"], about("How brokers are spoken to.")
+    ] = "plaintext"
+    kafka_sasl: Annotated[
+        Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"],
+        about("How we log in, under `sasl` and `sasl+tls`."),
+    ] = "PLAIN"
+    kafka_username: Annotated[str | None, about("The login's name.", example="reusewatch")] = None
+    kafka_password: Annotated[str | None, about("The login's password.", secret=True)] = None
+    kafka_token: Annotated[str | None, about("The token for OAUTHBEARER.", secret=True)] = None
+    kafka_tls_ca: Annotated[
+        str | None,
+        about(
+            "The file of certificates that are trusted. Not set: those of the machine.",
+            example="/etc/ssl/certs/ca-certificates.crt",
+        ),
+    ] = None
+    kafka_tls_certificate: Annotated[
+        str | None, about("Our certificate, for brokers that ask for one.", example="client.crt")
+    ] = None
+    kafka_tls_key: Annotated[
+        str | None, about("The file of our certificate's key.", example="client.key")
+    ] = None
+    kafka_tls_key_password: Annotated[
+        str | None, about("The password of that file.", secret=True)
+    ] = None
+    kafka_tls_check_hostname: Annotated[
+        bool, about("The broker's certificate must name the host that we connect to.")
+    ] = True
+    kafka_compression: Annotated[
+        Literal["lz4", "zstd", "none"], about("How messages are compressed.")
+    ] = "lz4"
+    kafka_partitions: Annotated[
+        Positive, about("Partitions of the topics that workers share, for `topics create`.")
+    ] = 6
+    kafka_replication: Annotated[
+        Positive, about("Copies of each partition, for `topics create`.")
+    ] = 1
+    kafka_instance: Annotated[
+        str | None,
+        about(
+            "The name of this process in its group, another for each: a restart under the same "
+            "name moves no partition.",
+            example="fingerprint-1",
+        ),
+    ] = None
+    kafka_session_seconds: Annotated[
+        Seconds,
+        about("A worker that is silent for so long is replaced. The broker bounds the value."),
+    ] = 45.0
+
+    @property
+    def scheme(self) -> HashScheme:
+        """The hash scheme under this deployment's key."""
+        return HashScheme(int(self.hash_key, 0))
+
+
+# A heading stands before the setting that it names, in tables and in the template.
+HEADINGS: Mapping[str, str] = {
+    "bus": "Where things are",
+    "workers": "Pace and limits",
+    "window_pages": "The window",
+    "alert_same_site": "Copies and near-copies",
+    "contains_threshold": "Known content",
+    "discover": "Content that comes to be common",
+    "neighborhood_files": "Neighborhoods",
+    "metrics_host": "Metrics",
+    "kafka_security": "Kafka",
+}

@@ -1,0 +1,148 @@
+"""The values in force: flags, then REUSEWATCH_*, then reusewatch.toml, then defaults.
+
+Every value knows where it came from. Secrets come from the environment or from files only, and
+are never shown.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from reusewatch.streams.settings.declared import Settings, SettingsError
+from reusewatch.streams.settings.described import DESCRIPTIONS, SECRETS
+
+CONFIG_FILE = "reusewatch.toml"
+ENV_PREFIX = "REUSEWATCH_"
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The settings, and for each name where its value came from."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+
+    def shown(self) -> list[dict[str, Any]]:
+        """Name, value and origin of each, secrets redacted."""
+        return [
+            {"name": name, "value": self._shown(name), "from": origin}
+            for name, origin in self.origins.items()
+        ]
+
+    def _shown(self, name: str) -> Any:
+        value = getattr(self.settings, name)
+        if name in SECRETS and value is not None and self.origins[name] != "default":
+            return "(secret)"
+        return value
+
+
+def resolve(
+    flags: Mapping[str, Any] | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    file: Path | None = None,
+) -> Resolved:
+    """The settings in force. `file` must exist if it is given; ./reusewatch.toml need not."""
+    found: dict[str, tuple[Any, str]] = {}
+    found.update(_from_file(file))
+    found.update(_from_environment(os.environ if environ is None else environ))
+    given = {name: value for name, value in (flags or {}).items() if value is not None}
+    found.update({name: (value, _flag(name)) for name, value in given.items()})
+    values = {name: _converted(name, value, origin) for name, (value, origin) in found.items()}
+    origins = {
+        field.name: found[field.name][1] if field.name in found else "default" for field in _FIELDS
+    }
+    settings = Settings(**values)
+    _check(settings, origins)
+    return Resolved(settings, origins)
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _from_file(file: Path | None) -> dict[str, tuple[Any, str]]:
+    path = Path(CONFIG_FILE) if file is None else file
+    if file is None and not path.exists():
+        return {}
+    try:
+        values = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror}") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"{path}: cannot be read as TOML: {error}") from error
+    found = {}
+    for name, value in values.items():
+        if name in SECRETS:
+            raise SettingsError(
+                f"{path}: {name} is a secret: give it as {ENV_PREFIX}{name.upper()}, "
+                f"or name a file that holds it with {name}_file"
+            )
+        found.update(_one(name, value, str(path), path.parent))
+    return found
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
+    found = {}
+    for variable, value in environ.items():
+        name = variable.removeprefix(ENV_PREFIX).lower()
+        if variable.startswith(ENV_PREFIX) and not name.startswith("test_"):
+            found.update(_one(name, value, variable, Path()))
+    return found
+
+
+def _one(name: str, value: Any, origin: str, base: Path) -> dict[str, tuple[Any, str]]:
+    secret = name.removesuffix("_file")
+    if name.endswith("_file") and secret in SECRETS:
+        path = base / str(value)
+        try:
+            return {secret: (path.read_text("utf-8").strip(), f"{origin} → {path}")}
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingsError(f"{origin}: {path} cannot be read: {error}") from error
+    if name not in _BY_NAME:
+        near = difflib.get_close_matches(name, _BY_NAME, 1)
+        meant = f", did you mean {near[0]}?" if near else ";"
+        raise SettingsError(
+            f"{origin}: there is no setting {name}{meant} `reusewatch config --describe` lists all"
+        )
+    return {name: (value, origin)}
+
+
+def _converted(name: str, value: Any, origin: str) -> Any:
+    try:
+        return msgspec.convert(value, _BY_NAME[name].type, strict=False)
+    except msgspec.ValidationError as error:
+        shown = "its value" if name in SECRETS else repr(value)
+        wanted = DESCRIPTIONS[name].type
+        raise SettingsError(
+            f"{name}, from {origin}: {shown} will not do: it must be {wanted}"
+        ) from error
+
+
+def _check(settings: Settings, origins: Mapping[str, str]) -> None:
+    if not settings.bus.startswith(("local:", "kafka://")) or settings.bus in (
+        "local:",
+        "kafka://",
+    ):
+        raise SettingsError(
+            f"bus, from {origins['bus']}: {settings.bus!r} is neither local:DIR nor "
+            "kafka://HOST:PORT[,HOST:PORT…]"
+        )
+    try:
+        _ = settings.scheme
+    except ValueError as error:
+        raise SettingsError(
+            f"hash_key, from {origins['hash_key']}: not a 64-bit number such as 0x9e3779b97f4a7c15"
+        ) from error
+
+
+_FIELDS = msgspec.structs.fields(Settings)
+_BY_NAME = {field.name: field for field in _FIELDS}

@@ -1,0 +1,77 @@
+"""`reusewatch config`: the settings in force, what each means, a reusewatch.toml to begin with."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from reusewatch.streams.console import fail, print_json, print_line, print_table
+from reusewatch.streams.settings import described
+from reusewatch.streams.verbs.options import (
+    BusOption,
+    ConfigOption,
+    JsonOption,
+    PrefixOption,
+    settled,
+)
+
+_FORMATS = ("table", "markdown")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command(
+        "config",
+        help="Every setting, its value and where it came from; or what each means.\n\n"
+        "Example: reusewatch config --describe",
+    )(show)
+
+
+def show(
+    describe: Annotated[
+        bool, typer.Option("--describe", help="What each setting means, and what it may be.")
+    ] = False,
+    form: Annotated[
+        str, typer.Option("--format", metavar="FORM", help="Of --describe: table, markdown.")
+    ] = "table",
+    template: Annotated[
+        bool, typer.Option("--template", help="A reusewatch.toml with every default, to change.")
+    ] = False,
+    bus: BusOption = None,
+    topic_prefix: PrefixOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show the configuration."""
+    if form not in _FORMATS:
+        fail(f"--format {form}: there is {', '.join(_FORMATS)}", 2)
+    # What there is to set can be read whatever is set, and wrong, just now.
+    if template:
+        print_line(described.template().rstrip())
+    elif describe:
+        _describe(form, json=json)
+    else:
+        rows = settled(config, bus=bus, topic_prefix=topic_prefix).shown()
+        _print(rows, ("value", "from"), json=json)
+
+
+def _describe(form: str, *, json: bool) -> None:
+    if form == "markdown" and not json:
+        print_line(described.markdown().rstrip())
+        return
+    rows = list(described.as_rows())
+    if not json:
+        for row in rows:
+            # A table for people names the choices where it names the type.
+            row.pop("choices"), row.pop("secret")
+            row["default"] = "" if row["default"] is None else described.as_text(row["default"])
+    _print(rows, ("type", "default", "meaning"), json=json)
+
+
+def _print(rows: list[dict[str, object]], fold: tuple[str, ...], *, json: bool) -> None:
+    if json:
+        for row in rows:
+            print_json(row)
+        return
+    print_table(tuple(rows[0]), [tuple(row.values()) for row in rows], fold=fold)
