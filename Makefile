@@ -72,7 +72,7 @@ schemas: $(READY) ## write deploy/schemas anew from the records
 
 lock: ## write requirements.lock anew from pyproject.toml
 	@$(PYTHON) -m venv .venv && $(BIN)/python -m pip install --quiet uv
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev --generate-hashes \
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra all --extra dev --generate-hashes \
 	  --no-emit-index-url --no-header --upgrade pyproject.toml --output-file requirements.lock
 
 clean: ## remove what make made
