@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 from hypothesis import strategies as st
 
+from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.records import (
     Alert,
     DeadLetter,
@@ -24,6 +25,7 @@ from reusewatch.streams.records import (
     Sighting,
     Verdict,
 )
+from reusewatch.streams.urls import place
 
 # Everything that strangers may write, but lone surrogates: those are replaced on the way in.
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -155,12 +157,21 @@ dead_letters = st.builds(
     detail=text,
     at=times,
 )
+
+
+def placed(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row whose page, host and site are those of its URL."""
+    found = place(row["url"], HashScheme())
+    where = {"page": int(found.page_id, 16), "host": found.host, "site": found.site}
+    return {**row, **where}
+
+
 rows: st.SearchStrategy[Mapping[str, Any]] = st.fixed_dictionaries(
     {
-        "page": hash64,
+        "page": st.none(),
         "url": urls,
-        "site": text,
-        "host": text,
+        "site": st.none(),
+        "host": st.none(),
         "ip": maybe(text),
         "fetched_at": times,
         "status": maybe(st.integers(100, 599)),
@@ -170,11 +181,11 @@ rows: st.SearchStrategy[Mapping[str, Any]] = st.fixed_dictionaries(
         "offset": maybe(offsets),
         "title": text,
         "excerpt": text,
-        "text_start": offsets,
-        "text_end": offsets,
+        "text_start": st.integers(0, 1000),
+        "text_end": st.integers(1000, 1 << 40),
         "truncated": st.booleans(),
         "file_hash": hash64,
         "revisit_of": maybe(hash64),
         "revisit_at": maybe(times),
     }
-)
+).map(placed)

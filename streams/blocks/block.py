@@ -16,6 +16,12 @@ from numpy.typing import NDArray
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams import topics
+from reusewatch.streams.blocks.checking import (
+    CHECKSUM_HEADER,
+    check_bytes,
+    check_values,
+    checksum_of,
+)
 from reusewatch.streams.blocks.marks import LABEL_FIELDS, NOTHING, Marks, label_columns
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.records import VERSIONS
@@ -168,7 +174,12 @@ def block_messages(
         topics.FINGERPRINTS,
         block.column("site")[0].as_py(),
         value,
-        (*headers_for(topics.FINGERPRINTS), (PAGES_HEADER, b"%d" % len(block)), *headers),
+        (
+            *headers_for(topics.FINGERPRINTS),
+            (PAGES_HEADER, b"%d" % len(block)),
+            (CHECKSUM_HEADER, checksum_of(value)),
+            *headers,
+        ),
         partition,
     )
 
@@ -211,6 +222,7 @@ def read_block(message: Message, scheme: HashScheme) -> pa.RecordBatch:
 
 def _decoded(message: Message, scheme: HashScheme) -> pa.RecordBatch:
     check_schema(message)
+    check_bytes(message)
     try:
         with pa.ipc.open_stream(message.value or b"") as reader:
             table = reader.read_all()
@@ -220,9 +232,14 @@ def _decoded(message: Message, scheme: HashScheme) -> pa.RecordBatch:
     # ValueError: names that are no UTF-8, which Arrow does not look at before they are asked for.
     except (pa.ArrowException, OSError, ValueError) as error:
         raise Malformed(f"not a fingerprint block: {error}") from error
-    return table.combine_chunks().to_batches()[0] if len(table) else pa.RecordBatch.from_pylist(
+    block = table.combine_chunks().to_batches()[0] if len(table) else pa.RecordBatch.from_pylist(
         [], schema=table.schema
     )  # fmt: skip
+    try:
+        check_values(block, scheme)
+    except (pa.ArrowException, ValueError, OverflowError) as error:
+        raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
+    return block
 
 
 def read_pages(block: pa.RecordBatch) -> list[dict[str, Any]]:

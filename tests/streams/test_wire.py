@@ -29,6 +29,7 @@ from reusewatch.streams.blocks.block import (
     read_block,
     read_pages,
 )
+from reusewatch.streams.blocks.checking import checksum_of
 from reusewatch.streams.bus import Message, Outgoing, Partition
 from reusewatch.streams.records import VERSIONS, Alert, DeadLetter, Label, Page, Record, Verdict
 from reusewatch.streams.verbs import schemas
@@ -54,7 +55,11 @@ def arrived(sent: Outgoing) -> Message:
 
 
 def written(topic: str, schema: str, value: bytes = b"{}") -> Message:
-    headers = (("schema", schema.encode()), ("content-type", b"application/json"))
+    """A message that somebody wrote with care: its checksum is that of its bytes."""
+    headers = (
+        ("schema", schema.encode()), ("content-type", b"application/json"),
+        ("checksum", checksum_of(value)),
+    )  # fmt: skip
     return Message(Partition(topic, 0), 7, "key", value, headers, 0)
 
 
@@ -63,7 +68,8 @@ def row(**values: Any) -> dict[str, Any]:
         field.name: "" if str(field.type) == "string" else 0 for field in PAGE_FIELDS
     }
     times = {"fetched_at": datetime(2026, 3, 2, tzinfo=UTC), "revisit_at": None}
-    return empty | times | {"truncated": False} | values
+    url = values.get("url", "http://one.example/")
+    return empty | times | {"truncated": False} | strategies.placed({"url": url}) | values
 
 
 def block(rows: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
@@ -198,7 +204,7 @@ def test_a_block_of_another_scheme_is_refused_with_both_names() -> None:
 
 def test_a_block_of_no_pages_is_empty() -> None:
     value = encode(block([]), SCHEME)
-    message = replace(written(topics.FINGERPRINTS, "fingerprints/1"), value=value)
+    message = written(topics.FINGERPRINTS, "fingerprints/1", value)
     assert read_block(message, SCHEME).num_rows == 0
 
 
@@ -284,8 +290,19 @@ def test_a_block_whose_names_are_no_text_is_malformed() -> None:
 def test_a_block_with_damage_is_refused_or_another_block(data: st.DataObject) -> None:
     value = bytearray(BLOCK)
     value[data.draw(st.integers(0, len(value) - 1))] ^= data.draw(st.integers(1, 255))
+    message = written(topics.FINGERPRINTS, "fingerprints/1", bytes(value))
     with suppress(wire.Malformed, SchemeMismatch):
-        read_block(written(topics.FINGERPRINTS, "fingerprints/1", bytes(value)), SCHEME)
+        read_block(message, SCHEME)
+    as_sent = written(topics.FINGERPRINTS, "fingerprints/1", BLOCK).headers
+    with pytest.raises(wire.Malformed, match="checksum"):
+        read_block(replace(message, headers=as_sent), SCHEME)
+
+
+def test_a_block_without_a_checksum_is_malformed() -> None:
+    (sent,) = block_messages(block([row()]), SCHEME)
+    headers = tuple(one for one in sent.headers if one[0] != "checksum")
+    with pytest.raises(wire.Malformed, match="without the header"):
+        read_block(replace(arrived(sent), headers=headers), SCHEME)
 
 
 def test_a_block_without_a_column_is_malformed() -> None:

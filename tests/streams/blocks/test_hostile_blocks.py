@@ -10,6 +10,7 @@ import pytest
 
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.block import encode, read_block
+from reusewatch.streams.blocks.checking import checksum_of
 from reusewatch.streams.bus import Message
 from reusewatch.streams.stages.discovering import Discovering, Rules
 from reusewatch.streams.stages.indexing import IndexStage
@@ -26,6 +27,15 @@ HOSTILE: dict[str, dict[str, Any]] = {
     "a label past the end": {"labeled": [[77]], "labeled_by": [["x"]]},
     "a label without a name": {"labeled": [[0]]},
     "a name that is nothing": {"file_labels": [[None, "a"]]},
+    "a page of another URL": {"page": [7]},
+    "a page on a site of its choice": {"site": ["victim.example"]},
+    "a page on a host of its choice": {"host": ["www.victim.example"]},
+    "a text that ends before it begins": {"text_start": [9], "text_end": [8]},
+    "a text before the page": {"text_start": [-9]},
+    "a chunk that ends before it begins": {"chunk_ends": [[0]]},
+    "a weight that is no number": {"term_weights": [[float("nan")]], "terms": [[1]]},
+    "a weight without end": {"term_weights": [[float("inf")]], "terms": [[1]]},
+    "less than no weight": {"terms_total": [-1.0]},
     "a page at no URL": {"url": ["nourl"]},
     "a page at an endless URL": {"url": ["http://one.example/" + "a" * 20_000]},
 }
@@ -56,9 +66,9 @@ def hostile(columns: dict[str, Any]) -> Message:
             at, block.schema.field(at), pa.array(values, block.schema.types[at])
         )
     block = block.replace_schema_metadata({b"chunks": b"text"})
-    return Message(
-        message.partition, 0, message.key, encode(block, SCHEME), message.headers, 0
-    )  # fmt: skip
+    value = encode(block, SCHEME)
+    headers = dict(message.headers) | {"checksum": checksum_of(value)}
+    return Message(message.partition, 0, message.key, value, tuple(headers.items()), 0)
 
 
 @pytest.mark.parametrize("columns", HOSTILE.values(), ids=HOSTILE)
