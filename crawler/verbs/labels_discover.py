@@ -190,12 +190,14 @@ class _Discovery:
     def count(self, blocks: Blocks) -> dict[str, list[Counted]]:
         """What is common, by unit."""
         from reusewatch.detector.discovery.offline import ExactCounts
+        from reusewatch.detector.labels.occurrences import SplitByHash
 
         with ExitStack() as stack:
             counts: dict[str, ExactCounts] = {}
             for unit in _UNITS:
                 (self._spool / unit).mkdir()
-                counts[unit] = stack.enter_context(ExactCounts(self._spool / unit))
+                files = stack.enter_context(SplitByHash(self._spool / unit))
+                counts[unit] = ExactCounts(files)
             for block in blocks():
                 for unit, seen in self._seen(block).items():
                     _add(counts[unit], seen)

@@ -48,9 +48,6 @@ _RUN = MIN_VALUES // SUPERSHINGLES
 
 NO_PHRASE = (1 << 64) - 1
 """Every min-value of a page without phrases."""
-NO_SUPERSHINGLE = 0
-"""Every supershingle of a page without phrases; a page with phrases never has it."""
-
 _MOST = np.uint64(NO_PHRASE)
 _GREATEST = np.int64((1 << 63) - 1)
 _SIGN = np.uint64(1 << 63)
@@ -86,16 +83,6 @@ def supershingles(min_values: NDArray[np.uint64], scheme: HashScheme) -> NDArray
     seeds, factor = scheme.numbers("supershingle", SUPERSHINGLES), scheme.numbers("run", 1)[0]
     _supershingles(np.require(min_values, np.uint64, ["C", "A"]), seeds, factor, rows)
     return rows
-
-
-def b_similarity(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> int:
-    """Number of identical entries of two supershingle vectors (Henzinger 2006, §2)."""
-    return int(np.count_nonzero((one == other) & (one != NO_SUPERSHINGLE)))
-
-
-def resemblance(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> float:
-    """Share of agreeing min-values, an estimate of the Jaccard resemblance of two phrase sets."""
-    return float(np.count_nonzero((one == other) & (one != NO_PHRASE))) / MIN_VALUES
 
 
 def phrases_behind(min_values: NDArray[np.uint64], scheme: HashScheme) -> NDArray[np.uint64]:

@@ -27,8 +27,8 @@ from reusewatch.detector.compiling.kernels import (
 )
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.sketching.agreement import BITS
 
-BITS = 384
 WORDS_PER_PAGE = BITS // 64
 PIECES = 12
 """Distance k needs k + 1 pieces, as k flipped bits cannot touch them all: 12 find up to 11."""
@@ -60,18 +60,6 @@ def pieces(simhashes: NDArray[np.uint64]) -> NDArray[np.uint32]:
     """The 12 pieces of 4 bytes of each page, a row a page."""
     rows = np.require(simhashes, "<u8", ["C", "A"])
     return rows.view("<u4").astype(np.uint32, copy=False)
-
-
-def distance(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> int:
-    """Number of bits in which two pages differ."""
-    return int(np.bitwise_count(one ^ other).sum())
-
-
-def c_similarity(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> int:
-    """Number of bits in which two pages agree; 0 where one of them has no tokens."""
-    if not (one.any() and other.any()):  # else all empty pages would be copies of each other
-        return 0
-    return BITS - distance(one, other)
 
 
 def simhash_hex(simhash: NDArray[np.uint64]) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from reusewatch.detector.hashing import HashScheme, hex_of
+from reusewatch.detector.sketching.agreement import b_similarity, c_similarity
 from reusewatch.streams import kernels
 from reusewatch.streams.blocks.occurrences import lists_of
 from reusewatch.streams.questions import BadQuestion, Parameters, Rows, number
@@ -221,9 +222,7 @@ def _agreement(one: _Sketches | None, other: _Sketches | None) -> tuple[int | No
     """B- and C-similarity; None where one of the pages has no sketches any more."""
     if one is None or other is None:
         return None, None
-    b = int(np.count_nonzero((one[0] == other[0]) & (one[0] != 0)))
-    differing = sum(int(word).bit_count() for word in one[1] ^ other[1])
-    return b, 384 - differing
+    return b_similarity(one[0], other[0]), c_similarity(one[1], other[1])
 
 
 def _hash(text: str) -> int:

@@ -18,6 +18,7 @@ from reusewatch.detector.discovery.offline import ExactCounts
 from reusewatch.detector.labels.building import MIN_LENGTH, LabelBuilder
 from reusewatch.detector.labels.dataset import Delta, LabeledDataset
 from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.occurrences import SplitByHash
 from reusewatch.detector.labels.pack import open_pack
 from reusewatch.detector.labels.stop_chunks import StopChunks, shipped
 from reusewatch.detector.scanning.scan import Source, scan_batch
@@ -80,7 +81,8 @@ def expert(name: str, site: Chunks, directory: Path, *, min_length: int) -> Labe
 def blind(name: str, site: Chunks, *, copies: int) -> Labeled:
     """What is discovered when the site stands on so many hosts, at a threshold of 20 pages."""
     pages = np.repeat(np.arange(len(site.hashes), dtype=np.uint64), site.hashes.counts)
-    with TemporaryDirectory() as folder, ExactCounts(Path(folder)) as counts:
+    with TemporaryDirectory() as folder, SplitByHash(Path(folder)) as files:
+        counts = ExactCounts(files)
         for copy in range(copies):
             sites = np.full(len(pages), copy, np.uint64)
             ids = pages + np.uint64(copy * len(site.hashes))

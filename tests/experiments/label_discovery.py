@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.discovery.offline import ExactCounts
 from reusewatch.detector.discovery.online import Discovery, Occurrences
+from reusewatch.detector.labels.occurrences import SplitByHash
 from reusewatch.detector.ragged import Ragged
 from reusewatch.detector.sketching.chunks import Chunks
 from tests.experiments.corpus import SCHEME, UNITS, Corpus, Unit, chunks_of, corpus
@@ -40,7 +41,7 @@ class Counters:
 
     def __init__(self, directory: Path, threshold: int, *, counters: int) -> None:
         self._threshold = threshold
-        self._exact = ExactCounts(directory)
+        self._exact = ExactCounts(SplitByHash(directory))
         self._online = Discovery(
             SCHEME, threshold=threshold, min_sites=_MIN_SITES, period=1 << 40,
             singletons=128 * counters, counters=counters,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.sketching.shingles import NO_SUPERSHINGLE
+from reusewatch.detector.sketching.agreement import NO_SUPERSHINGLE
 from reusewatch.detector.window.policy import B_SIMILAR, C_SIMILAR, COMBINED_C, Policy
 from tests.experiments.near_world import World
 

@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.scanning.scan import Source, scan_batch
+from reusewatch.detector.sketching.agreement import b_similarity, c_similarity
 from reusewatch.detector.sketching.fingerprint import Document, fingerprints, tokens_of
-from reusewatch.detector.sketching.shingles import SHINGLE_K, b_similarity, phrases, resemblance
-from reusewatch.detector.sketching.simhash import c_similarity
+from reusewatch.detector.sketching.shingles import SHINGLE_K, phrases
 from reusewatch.detector.sketching.sketches import Sketches
 from reusewatch.detector.sketching.tokens import text_of
 from reusewatch.detector.window.policy import Policy, sample_of
+from tests.detector.sketching.twins import resemblance
 from tests.experiments.near_packages import (
     POSTGRES_13,
     POSTGRES_15,

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reusewatch.detector.sketching.shingles import b_similarity
-from reusewatch.detector.sketching.simhash import c_similarity
+from reusewatch.detector.sketching.agreement import b_similarity, c_similarity
 from reusewatch.detector.window.policy import Policy
 from tests.experiments import near_pairs, near_sweep, near_versions
 from tests.experiments.near_found import Pairs, halves, pairs, thresholds

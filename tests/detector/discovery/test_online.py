@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from reusewatch.detector.discovery.offline import ExactCounts
 from reusewatch.detector.discovery.online import Discovered, Discovery, Occurrences
 from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.labels.occurrences import SplitByHash
 from reusewatch.detector.labels.stop_chunks import Counted
 from reusewatch.detector.ragged import Ragged
 
@@ -197,7 +198,8 @@ def test_memory_is_as_stated() -> None:
 @settings(max_examples=40)
 @given(pages, st.integers(0, 3), st.integers(1, 3))
 def test_exact_twin(pages: list[Page], threshold: int, min_sites: int) -> None:
-    with TemporaryDirectory() as folder, ExactCounts(Path(folder), bits=2) as counts:
+    with TemporaryDirectory() as folder, SplitByHash(Path(folder), bits=2) as files:
+        counts = ExactCounts(files)
         for page, site, chunks in pages:
             hashes = np.array(chunks, np.uint64) << np.uint64(61)
             same = np.ones(len(chunks), np.uint64)

@@ -8,7 +8,7 @@ import pytest
 from reusewatch.detector.fields import Field
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged
-from reusewatch.detector.sketching.simhash import c_similarity
+from reusewatch.detector.sketching.agreement import c_similarity
 from reusewatch.detector.sketching.sketches import Sketches, sketch
 from reusewatch.detector.sketching.tokens import TokenBatch
 from reusewatch.detector.window.policy import LEAST_SHARED, sample_of

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged
 from reusewatch.detector.sketching import shingles
+from reusewatch.detector.sketching.agreement import b_similarity
 from tests.detector.sketching import twins
 from tests.detector.sketching.strategies import pages, schemes, sequences
 
@@ -64,8 +65,8 @@ def test_pages_shorter_than_a_shingle_are_never_b_similar(pages: list[list[int]]
     column = shingles.phrases(Ragged.of(pages), shingles.SHINGLE_K, HashScheme(), circular=False)
     rows = shingles.min_values(column, HashScheme())
     one, other = shingles.supershingles(rows, HashScheme())
-    assert shingles.b_similarity(one, other) == 0
-    assert shingles.resemblance(rows[0], rows[1]) == 0
+    assert b_similarity(one, other) == 0
+    assert twins.resemblance(rows[0], rows[1]) == 0
 
 
 @given(sequences)
@@ -74,8 +75,8 @@ def test_a_page_is_like_itself(tokens: list[int]) -> None:
     column = shingles.phrases(Ragged.of([tokens]), 5, HashScheme(), circular=True)
     row = shingles.min_values(column, HashScheme())
     supers = shingles.supershingles(row, HashScheme())[0]
-    assert shingles.b_similarity(supers, supers) == 6
-    assert shingles.resemblance(row[0], row[0]) == 1
+    assert b_similarity(supers, supers) == 6
+    assert twins.resemblance(row[0], row[0]) == 1
 
 
 @given(sequences, schemes)

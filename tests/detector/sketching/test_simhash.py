@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged
-from reusewatch.detector.sketching import simhash
+from reusewatch.detector.sketching import agreement, simhash
 from tests.detector.sketching import twins
 from tests.detector.sketching.strategies import pages, schemes, sequences
 
@@ -48,14 +48,14 @@ def test_only_shares_of_tokens_matter(tokens: list[int]) -> None:
 def test_distance(pair: list[list[int]]) -> None:
     one, other = np.array(pair, np.uint64)
     expected = sum((a ^ b).bit_count() for a, b in zip(*pair, strict=True))
-    assert simhash.distance(one, other) == expected
+    assert agreement.distance(one, other) == expected
     if one.any() and other.any():
-        assert simhash.c_similarity(one, other) == 384 - expected
+        assert agreement.c_similarity(one, other) == 384 - expected
 
 
 def test_pages_without_tokens_are_not_c_similar() -> None:
     one, other, some = simhash.simhashes(Ragged.of([[], [], [1]]), HashScheme())
-    assert simhash.c_similarity(one, other) == simhash.c_similarity(one, some) == 0
+    assert agreement.c_similarity(one, other) == agreement.c_similarity(one, some) == 0
 
 
 @given(st.lists(st.integers(0, 383), max_size=11, unique=True), hashes)

@@ -11,17 +11,16 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.sketching.agreement import BITS, b_similarity, distance
 from reusewatch.detector.sketching.identity import identity_hashes
 from reusewatch.detector.sketching.shingles import (
     MIN_VALUES,
-    b_similarity,
     min_values,
     phrases,
-    resemblance,
     supershingles,
 )
-from reusewatch.detector.sketching.simhash import BITS, distance, simhashes
-from tests.detector.sketching.twins import mix
+from reusewatch.detector.sketching.simhash import simhashes
+from tests.detector.sketching.twins import mix, resemblance
 
 SCHEMES = [HashScheme(), HashScheme(12345)]
 Pair = tuple[NDArray[np.uint64], NDArray[np.uint64]]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from itertools import groupby, pairwise
 
 from reusewatch.detector.fields import Field
@@ -66,6 +67,12 @@ def phrases(tokens: list[int], k: int, scheme: HashScheme, circular: bool) -> li
 def min_values(phrases: list[int], scheme: HashScheme) -> list[int]:
     factors = numbers(scheme, "min-wise", 84)
     return [min((f * phrase & MASK for phrase in phrases), default=NO_PHRASE) for f in factors]
+
+
+def resemblance(one: Sequence[int], other: Sequence[int]) -> float:
+    """Share of agreeing min-values: an estimate of the Jaccard resemblance of two phrase sets."""
+    agree = [a == b != NO_PHRASE for a, b in zip(one, other, strict=True)]
+    return sum(agree) / len(agree)
 
 
 def supershingles(min_values: list[int], scheme: HashScheme) -> list[int]:

@@ -100,6 +100,17 @@ def test_a_page_that_is_given_by_its_terms_is_answered_alike() -> None:
     assert by_url["answers"][0]["c"] == 384
 
 
+def test_pages_without_words_agree_in_no_sketch() -> None:
+    """Their addresses alone are alike: an absent simhash must not count as 384 agreeing bits."""
+    seen = fetches(2)
+    making, stage = FingerprintStage(SCHEME, zero), stage_of()
+    empty = [msgspec.structs.replace(page_of(fetch), body=b"") for fetch in seen]
+    made = making.process([as_message(page_message(page)) for page in empty]).messages
+    stage.process([as_message(sent) for sent in made])
+    found = ask(stage, url=empty[0].url, threshold="0.1")
+    assert [(one["b"], one["c"]) for one in found["answers"]] == [(0, 0)]
+
+
 def test_asked_before_or_after_the_answer_is_the_same() -> None:
     seen = fetches(40)
     late, early = fed(stage_of(), seen), stage_of()
