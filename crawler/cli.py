@@ -15,12 +15,14 @@ import typer
 from reusewatch.crawler.errors import CrawlerError, SourceError
 from reusewatch.crawler.verbs import (
     crawl,
+    demo,
     fingerprint,
     labels_build,
     labels_discover,
     labels_propose_stops,
     replay,
     similar,
+    work,
 )
 from reusewatch.detector.errors import DetectorError, SchemeMismatch
 from reusewatch.streams.bus import BusError, Unreachable
@@ -66,6 +68,8 @@ def root(
 
 
 replay.register(app)
+work.register(app)
+demo.register(app)
 crawl.register(app)
 fingerprint.register(app)
 similar.register(app)

@@ -16,7 +16,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecord
 
 from reusewatch.crawler.archives.framing import Record
 from reusewatch.crawler.archives.judging import PAGE_KINDS, judge
-from reusewatch.crawler.archives.views import InMemory, OnDisk
+from reusewatch.crawler.compression.views import InMemory, OnDisk
 from reusewatch.crawler.pages.found import Found, Reading
 
 _TRAILER = 4

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from reusewatch.crawler.archives.views import View
+from reusewatch.crawler.compression.views import View
 from reusewatch.crawler.pages.found import Limits
 
 _SEARCH = 1 << 18

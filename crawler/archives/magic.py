@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from reusewatch.crawler.archives import frames
 from reusewatch.crawler.archives.arc import ARC
 from reusewatch.crawler.archives.framing import Dialect, head_at, search, skip_blank
 from reusewatch.crawler.archives.members import Codec, Flaw, Gzip, Zstd, begins, next_member
-from reusewatch.crawler.archives.views import InMemory, View
 from reusewatch.crawler.archives.warc import WARC
+from reusewatch.crawler.compression import frames
+from reusewatch.crawler.compression.views import InMemory, View
 from reusewatch.crawler.pages.found import Limits
 from reusewatch.crawler.pages.page import looks_like_html
 

@@ -13,8 +13,8 @@ from typing import Literal, Protocol
 
 import zstandard
 
-from reusewatch.crawler.archives import frames
-from reusewatch.crawler.archives.views import STEP, InMemory, View
+from reusewatch.crawler.compression import frames
+from reusewatch.crawler.compression.views import STEP, InMemory, View
 
 _OUT = 1 << 18
 # Bytes of a member that are read before it has given any.

@@ -22,11 +22,10 @@ from reusewatch.crawler.archives.framing import Dialect
 from reusewatch.crawler.archives.magic import NotAnArchive, shape_of
 from reusewatch.crawler.archives.members import Codec
 from reusewatch.crawler.archives.runs import INDEX_BIT, read_members, read_plain, read_whole
-from reusewatch.crawler.archives.views import OnDisk, View, Window
 from reusewatch.crawler.archives.warc import WARC
+from reusewatch.crawler.compression.views import OnDisk, View, Window
 from reusewatch.crawler.errors import OriginLost, SourceError
 from reusewatch.crawler.pages.found import DEFAULT_LIMITS, Found, Limits, Reading
-from reusewatch.crawler.replaying.trees import is_tree_origin, tree_page_again
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.records import Origin, Page
 
@@ -137,12 +136,10 @@ def _read_members(
             offset = yield from read_members(view, offset, codec, WARC, reading, most=_CLOSE)
 
 
-def read_origin(origin: Origin, *, scheme: HashScheme, limits: Limits = DEFAULT_LIMITS) -> Page:
-    """The page of an origin, read again. Raises OriginLost if it is gone or changed."""
+def read_archived(origin: Origin, *, scheme: HashScheme, limits: Limits = DEFAULT_LIMITS) -> Page:
+    """The page of an archive's record, read again. Raises OriginLost if it is gone or changed."""
     if origin.source == STDIN:
         raise OriginLost("what came from standard input cannot be read again; keep it as a file")
-    if is_tree_origin(origin.source):
-        return tree_page_again(origin, scheme=scheme, limits=limits)
     found = next(_again(origin, scheme, limits), None)
     where = f"{origin.source} at byte {origin.offset}"
     if found is None or found.offset != origin.offset:

@@ -21,7 +21,7 @@ from reusewatch.crawler.archives.framing import (
 )
 from reusewatch.crawler.archives.judging import found_of
 from reusewatch.crawler.archives.members import Codec, Flaw, Member, member_at, next_member
-from reusewatch.crawler.archives.views import InMemory, View, Window
+from reusewatch.crawler.compression.views import InMemory, View, Window
 from reusewatch.crawler.pages.found import Found, Reading
 
 # In an archive of a member per record, a further record of a member has its number above this.

@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from reusewatch.crawler.archives.views import OnDisk, View, Window
+from reusewatch.crawler.compression.views import OnDisk, View, Window
 from reusewatch.crawler.errors import SourceError
 
 MARK = "!"

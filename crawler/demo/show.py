@@ -12,16 +12,19 @@ from reusewatch.crawler.demo.brand import BRAND, HOST, brand, whole_web
 from reusewatch.crawler.demo.telling import Told, tell
 from reusewatch.crawler.demo.truth import DISCOVER_PAGES, DISCOVER_SITES, LABEL, planted
 from reusewatch.crawler.errors import SourceError
+from reusewatch.crawler.labeling.packing import build_pack
 from reusewatch.crawler.pages.found import Limits
 from reusewatch.crawler.replaying.cursors import Cursors
 from reusewatch.crawler.replaying.jobs import Reader, job_of
-from reusewatch.crawler.verbs.labels_build import build_pack
-from reusewatch.crawler.verbs.replay import run_replay
+from reusewatch.crawler.replaying.origins import origin_reader
+from reusewatch.crawler.replaying.replay import run_replay
 from reusewatch.detector.labels.format import Label
+from reusewatch.streams import kernels
 from reusewatch.streams.console import print_aligned, print_json, print_line, say
 from reusewatch.streams.labels.pushing import Desk
 from reusewatch.streams.records import Alert
 from reusewatch.streams.running.asking import Ask
+from reusewatch.streams.running.sinks import open_sink
 from reusewatch.streams.running.topology import label_store, open_bus
 from reusewatch.streams.settings import Settings, resolve
 from reusewatch.streams.verbs import topic_views
@@ -81,9 +84,12 @@ def _label(directory: Path, settings: Settings) -> Path:
         name=LABEL, source=f"https://www.{BRAND}/", note="the bank's own pages",
         severity="critical",
     )  # fmt: skip
-    build_pack(settings, label, [str(archive)], pack)
+    kernels.prepare(say)
     from reusewatch.detector.labels.pack import open_pack
+    from reusewatch.streams.labels.matching import all_stop_chunks
 
+    stops = all_stop_chunks(settings.scheme, None)
+    build_pack(label, [str(archive)], pack, scheme=settings.scheme, stops=stops, say=say)
     desk = Desk(open_bus(settings), label_store(settings), settings.scheme, say)
     desk.push(pack, open_pack(pack, settings.scheme))
     return pack
@@ -93,7 +99,10 @@ def _replay(archive: Path, settings: Settings, directory: Path) -> None:
     reader = Reader(settings.scheme, Limits())
     stop = threading.Event()
     job = job_of([str(archive)], [], None, reader=reader, settle_seconds=0, stop=stop)
-    run_replay(settings, job, Cursors(directory / "state"), stop, quiet=True)
+    read_origin = origin_reader(settings.scheme, settings.max_body_bytes)
+    sink = open_sink(settings, read_origin=read_origin, stop=stop, say=say)
+    cursors = Cursors(directory / "state")
+    run_replay(sink, job, cursors, stop=stop, checkpoint_seconds=settings.commit_seconds)
 
 
 def _say_what_next(found: list[Alert], settings: Settings) -> None:

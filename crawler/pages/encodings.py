@@ -14,8 +14,8 @@ from typing import cast
 
 import brotli
 
-from reusewatch.crawler.archives.frames import CutShort, NotAFrame, frame_pieces
-from reusewatch.crawler.archives.views import InMemory
+from reusewatch.crawler.compression.frames import CutShort, NotAFrame, frame_pieces
+from reusewatch.crawler.compression.views import InMemory
 from reusewatch.detector.errors import BadPage
 
 GZIP = b"\x1f\x8b\x08"

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reusewatch.crawler.archives.reading import STDIN
+from reusewatch.crawler.archives.reading import STDIN, read_archive
 from reusewatch.crawler.errors import SourceError
 from reusewatch.crawler.pages.found import Found, Limits
-from reusewatch.crawler.replaying.sources import Source, expand, follow, tree_pages
+from reusewatch.crawler.replaying.sources import Source, expand, follow
+from reusewatch.crawler.replaying.trees import tree_pages
 from reusewatch.detector.hashing import HashScheme
 
 Idle = Callable[[], None]
@@ -45,8 +46,8 @@ class Archive:
 
     def read(self, start: int) -> Iterator[Found]:
         """Its records."""
-        return self.source.read(
-            scheme=self.reader.scheme, limits=self.reader.limits, start=start, clock=now
+        return read_archive(
+            self.name, scheme=self.reader.scheme, limits=self.reader.limits, start=start, clock=now
         )
 
 

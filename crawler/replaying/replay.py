@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from reusewatch.crawler.pages.found import Found
 from reusewatch.crawler.replaying.cursors import Cursor, Cursors
 from reusewatch.crawler.replaying.jobs import Archive, Job, Tree
+from reusewatch.streams.bus import Unreachable
 from reusewatch.streams.running.sinks import PageSink
 
 
@@ -29,6 +30,47 @@ class Progress(Protocol):
 
     def at(self, cursor: Cursor, position: int) -> None:
         """So much of it was read."""
+
+
+class Unwatched:
+    """Nobody is told."""
+
+    def begin(self, name: str, size: int) -> None:
+        """A source is opened."""
+
+    def at(self, cursor: Cursor, position: int) -> None:
+        """So much of it was read."""
+
+
+def run_replay(
+    sink: PageSink,
+    job: Job,
+    cursors: Cursors,
+    *,
+    stop: threading.Event,
+    checkpoint_seconds: float,
+    progress: Progress | None = None,
+) -> Cursor:
+    """Replay a job into a sink, which is closed then. Raises Interrupted if it was stopped.
+
+    After an error the sink is abandoned: what it still holds is read again by the next run.
+    """
+    run = Replay(
+        sink, cursors, stop=stop, progress=progress or Unwatched(),
+        checkpoint_seconds=checkpoint_seconds,
+    )  # fmt: skip
+    try:
+        cursor = run.run(job)
+    except Interrupted:
+        sink.close()
+        raise
+    except BaseException as error:
+        sink.abandon()
+        if isinstance(error, Unreachable) and stop.is_set():
+            raise Interrupted(f"waiting: {error}") from error
+        raise
+    sink.close()
+    return cursor
 
 
 class Replay:

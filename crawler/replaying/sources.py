@@ -7,19 +7,14 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from reusewatch.crawler.archives import wacz
 from reusewatch.crawler.archives.magic import Shape, shape_of
-from reusewatch.crawler.archives.reading import STDIN, read_archive
-from reusewatch.crawler.archives.views import OnDisk
+from reusewatch.crawler.archives.reading import STDIN
+from reusewatch.crawler.compression.views import OnDisk
 from reusewatch.crawler.errors import SourceError
-from reusewatch.crawler.pages.found import DEFAULT_LIMITS, Found, Limits
+from reusewatch.crawler.pages.found import DEFAULT_LIMITS
 from reusewatch.crawler.replaying.following import follow_files
-from reusewatch.crawler.replaying.trees import tree_pages
-from reusewatch.detector.hashing import HashScheme
-
-__all__ = ["Source", "expand", "follow", "tree_pages"]
 
 _NAMES = (".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz", ".wacz", ".wet.gz")
 _OPEN = ".open"
@@ -32,17 +27,6 @@ class Source:
 
     name: str
     size: int | None
-
-    def read(
-        self,
-        *,
-        scheme: HashScheme,
-        limits: Limits = DEFAULT_LIMITS,
-        start: int = 0,
-        clock: Callable[[], datetime],
-    ) -> Iterator[Found]:
-        """Its records. `Found.position` against `size` is how far they are."""
-        return read_archive(self.name, scheme=scheme, limits=limits, start=start, clock=clock)
 
 
 def expand(paths: Sequence[str]) -> list[Source]:

@@ -15,18 +15,11 @@ from urllib.parse import quote
 from reusewatch.crawler.errors import OriginLost, SourceError
 from reusewatch.crawler.pages.found import DEFAULT_LIMITS, Found, Limits, Reading
 from reusewatch.crawler.pages.page import page_from_response
+from reusewatch.crawler.replaying.files import may_be_page_file, type_of_file
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.records import Origin, Page
 
-_TYPES = {
-    ".html": "text/html",
-    ".htm": "text/html",
-    ".xhtml": "application/xhtml+xml",
-    ".xht": "application/xhtml+xml",
-    ".txt": "text/plain",
-    "": "",
-}
 _INDEX = frozenset({"index.html", "index.htm"})
 # `tree:URL#PATH`: a URL made here holds no #, since names are percent-encoded.
 _MARK = "tree:"
@@ -88,13 +81,14 @@ def _found(path: Path, url: str, number: int, reading: Reading) -> Found:
 
 
 def _page(path: Path, url: str, scheme: HashScheme, limits: Limits, origin: Origin) -> Page | None:
-    content_type = _TYPES.get(path.suffix.lower())
-    if content_type is None:
+    if not may_be_page_file(path):
         return None
     with path.open("rb") as file:
         # One byte more tells a file that was cut from one that just fits.
         body = file.read(limits.max_body_bytes + 1)
         fetched_at = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
+    if (content_type := type_of_file(path, body)) is None:
+        return None
     return page_from_response(
         url,
         fetched_at=fetched_at,

@@ -8,24 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reusewatch.crawler.archives.magic import binary
 from reusewatch.crawler.archives.reading import read_archive
-from reusewatch.crawler.errors import SourceError
-from reusewatch.crawler.pages.charsets import charset_of
-from reusewatch.crawler.pages.page import looks_like_html
+from reusewatch.crawler.replaying.files import document_of_file
 from reusewatch.crawler.replaying.jobs import now
 from reusewatch.crawler.replaying.sources import expand, is_archive
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams import kernels
 from reusewatch.streams.console import fail, harmless, print_json, print_line
-from reusewatch.streams.urls import place
 from reusewatch.streams.verbs.options import ConfigOption, JsonOption, settings
 
 if TYPE_CHECKING:
     from reusewatch.detector.sketching.fingerprint import Document
     from reusewatch.streams.verbs.fingerprint_view import FingerprintView
 
-_PLAIN = (".txt", ".text", ".md")
 _TERMS = 12
 
 
@@ -74,30 +69,10 @@ def fingerprint(
 def _documents(paths: list[str], url: str | None, scheme: HashScheme) -> Iterator[Document]:
     for path in paths:
         if Path(path).is_file() and not is_archive(path):
-            yield document_of(Path(path), url, scheme)
+            yield document_of_file(Path(path), url, scheme)
             continue
         for source in expand([path]):
             yield from _archived(source.name, url, scheme)
-
-
-def document_of(path: Path, url: str | None, scheme: HashScheme) -> Document:
-    """A file as a page, at this URL if it has one. SourceError where it cannot be read."""
-    from reusewatch.detector.sketching.fingerprint import Document
-
-    try:
-        body = path.read_bytes()
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
-    if kind := binary(body):
-        raise SourceError(f"{path} is {kind}, and no page: HTML or plain text is expected")
-    html = path.suffix.lower() not in _PLAIN and (
-        path.suffix.lower() != "" or looks_like_html(body)
-    )
-    charset, _ = charset_of(body, "text/html" if html else "text/plain")
-    if url is None:
-        return Document(body, path.resolve().as_uri(), charset=charset, html=html)
-    where = place(url, scheme)
-    return Document(body, url, where.host, where.site, charset, html)
 
 
 def _archived(name: str, url: str | None, scheme: HashScheme) -> Iterator[Document]:
@@ -107,11 +82,8 @@ def _archived(name: str, url: str | None, scheme: HashScheme) -> Iterator[Docume
         page = found.page
         if page is None or page.revisit_of is not None or url not in (None, page.url):
             continue
-        where = place(page.url, scheme)
         html = page.content_type != "text/plain"
-        yield Document(
-            page.body, page.url, where.host, where.site, page.charset or "utf-8", html
-        )  # fmt: skip
+        yield Document(page.body, page.url, page.host, page.site, page.charset or "utf-8", html)
 
 
 def _print(view: FingerprintView) -> None:

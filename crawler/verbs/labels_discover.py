@@ -23,7 +23,7 @@ from reusewatch.crawler.archives.reading import STDIN
 from reusewatch.crawler.errors import SourceError
 from reusewatch.crawler.pages.found import Limits
 from reusewatch.crawler.replaying.jobs import Job, Reader, job_of
-from reusewatch.crawler.verbs.replay import origin_reader
+from reusewatch.crawler.replaying.origins import origin_reader
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.streams import kernels, topics
 from reusewatch.streams.blocks.block import read_block
@@ -98,7 +98,9 @@ def discover(
         kernels.prepare(say)
         work = _Discovery(found.scheme, rules, Path(spool))
         common = work.count(reading.blocks)
-        shown = work.shown(common, reading.blocks, origin_reader(found))
+        shown = work.shown(
+            common, reading.blocks, origin_reader(found.scheme, found.max_body_bytes)
+        )
         if stop.is_set():
             raise typer.Exit(130)
         if output is not None:

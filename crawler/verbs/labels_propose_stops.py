@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from reusewatch.crawler.verbs.replay import origin_reader
+from reusewatch.crawler.replaying.origins import origin_reader
 from reusewatch.detector.errors import BadPage
 from reusewatch.streams import kernels
 from reusewatch.streams.console import print_json, print_line, print_table, say
@@ -58,7 +58,7 @@ def propose_stops(
     from reusewatch.streams.labels.matching import all_stop_chunks
     from reusewatch.streams.labels.proposing import as_list, stop_proposals
 
-    read = origin_reader(found)
+    read = origin_reader(found.scheme, found.max_body_bytes)
     known = all_stop_chunks(found.scheme, stop_list(found))
     rows = list(
         stop_proposals(

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reusewatch.crawler.pages.charsets import charset_of
-from reusewatch.crawler.pages.page import looks_like_html
-from reusewatch.crawler.verbs.fingerprint import document_of
+from reusewatch.crawler.replaying.files import document_of_bytes, document_of_file
 from reusewatch.detector.hashing import hex_of
 from reusewatch.streams import kernels
 from reusewatch.streams.console import at_terminal, fail, print_json, print_row, print_table, say
@@ -91,14 +89,9 @@ def similar(
 
 
 def _document(page: str, scheme: HashScheme) -> Document:
-    if page != _STDIN:
-        return document_of(Path(page), None, scheme)
-    from reusewatch.detector.sketching.fingerprint import Document
-
-    body = sys.stdin.buffer.read()
-    html = looks_like_html(body)
-    charset, _ = charset_of(body, "text/html" if html else "text/plain")
-    return Document(body, charset=charset, html=html)
+    if page == _STDIN:
+        return document_of_bytes(sys.stdin.buffer.read(), Path(page), None, scheme)
+    return document_of_file(Path(page), None, scheme)
 
 
 def _sketched(document: Document, scheme: HashScheme) -> tuple[dict[str, str], dict[str, str]]:

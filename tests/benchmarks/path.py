@@ -24,10 +24,12 @@ from resiliparse.parse.encoding import bytes_to_str
 from reusewatch.crawler.pages.found import Limits
 from reusewatch.crawler.replaying.cursors import Cursors
 from reusewatch.crawler.replaying.jobs import Reader, job_of
-from reusewatch.crawler.verbs.replay import run_replay
+from reusewatch.crawler.replaying.origins import origin_reader
+from reusewatch.crawler.replaying.replay import run_replay
 from reusewatch.streams import topics
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.records import Alert
+from reusewatch.streams.running.sinks import open_sink
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.wire import read_json
 from tests.benchmarks import dataset, fingerprinting, steps
@@ -66,7 +68,9 @@ def replay(archive: Path, bus: Path, pack: Path) -> None:
         [str(archive)], [], None, reader=Reader(settings.scheme, Limits()), settle_seconds=0,
         stop=stop,
     )  # fmt: skip
-    run_replay(settings, job, Cursors(bus), stop, quiet=True)
+    read_origin = origin_reader(settings.scheme, settings.max_body_bytes)
+    sink = open_sink(settings, read_origin=read_origin, stop=stop, say=lambda text: None)
+    run_replay(sink, job, Cursors(bus), stop=stop, checkpoint_seconds=settings.commit_seconds)
 
 
 def alerts_of(bus: Path) -> Counter[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reusewatch.crawler.archives.reading import Limits, read_origin
+from reusewatch.crawler.archives.reading import Limits, read_archived
 from reusewatch.crawler.errors import REASONS, OriginLost
 from reusewatch.crawler.pages.found import SKIPPED
 from reusewatch.streams.records import UNDATED, Origin, Sighting
@@ -55,7 +55,7 @@ def test_reading_goes_on_from_every_offset(specimen: Specimen, path: Path) -> No
 def test_every_page_is_read_again_from_its_origin(specimen: Specimen, path: Path) -> None:
     for event in read_all(path, limits=specimen.limits):
         if event.page:
-            again = read_origin(event.page.origin, scheme=zoo.SCHEME, limits=specimen.limits)
+            again = read_archived(event.page.origin, scheme=zoo.SCHEME, limits=specimen.limits)
             assert again == event.page
 
 
@@ -162,12 +162,11 @@ def test_a_file_that_is_gone_is_damage_and_not_an_exception(tmp_path: Path) -> N
     [
         (Origin(source="-"), "standard input"),
         (Origin(source="/nonexistent/x.warc.gz", offset=0), "No such file"),
-        (Origin(source="tree:http://a.test/#/nonexistent/a.html"), "cannot be read again"),
     ],
 )
 def test_an_origin_that_is_gone_says_so(origin: Origin, words: str) -> None:
     with pytest.raises(OriginLost, match=words):
-        read_origin(origin, scheme=zoo.SCHEME)
+        read_archived(origin, scheme=zoo.SCHEME)
 
 
 def test_an_origin_that_changed_says_so(tmp_path: Path) -> None:
@@ -176,4 +175,4 @@ def test_an_origin_that_changed_says_so(tmp_path: Path) -> None:
     origin = next(event.page.origin for event in read_all(path) if event.page)
     path.write_bytes(zoo.member_each([zoo.request(zoo.A), *zoo.crawl()]))
     with pytest.raises(OriginLost, match=r"no (page|record) in"):
-        read_origin(origin, scheme=zoo.SCHEME)
+        read_archived(origin, scheme=zoo.SCHEME)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from reusewatch.crawler.archives.fast import read_fast
 from reusewatch.crawler.archives.members import Gzip
 from reusewatch.crawler.archives.runs import read_members
-from reusewatch.crawler.archives.views import OnDisk
 from reusewatch.crawler.archives.warc import WARC
+from reusewatch.crawler.compression.views import OnDisk
 from reusewatch.crawler.pages.found import Found, Limits, Reading
 from tests.crawler.archives import zoo
 

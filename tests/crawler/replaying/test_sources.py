@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from reusewatch.crawler.archives.reading import read_origin
+from reusewatch.crawler.archives.reading import read_archive
 from reusewatch.crawler.errors import SourceError
-from reusewatch.crawler.replaying.sources import expand, follow, tree_pages
+from reusewatch.crawler.replaying.origins import read_origin
+from reusewatch.crawler.replaying.sources import expand, follow
+from reusewatch.crawler.replaying.trees import tree_pages
 from tests.crawler.archives import zoo
 from tests.crawler.archives.zoo import read_all, seen
 
@@ -69,7 +71,7 @@ def test_what_names_nothing_is_named(crawl: Path, path: str) -> None:
 
 def test_a_source_reads_its_archive(crawl: Path) -> None:
     (source,) = expand([str(crawl / "c.wacz")])
-    events = list(source.read(scheme=zoo.SCHEME, clock=lambda: zoo.NOW))
+    events = list(read_archive(source.name, scheme=zoo.SCHEME, clock=lambda: zoo.NOW))
     assert seen(events)[0] == (zoo.A,)
     assert max(event.position for event in events) == source.size
 

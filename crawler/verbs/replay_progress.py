@@ -20,13 +20,12 @@ _BAR_SECONDS = 0.1
 class ReplayProgress(AbstractContextManager["ReplayProgress"]):
     """Records, pages, bytes a second, time left."""
 
-    def __init__(self, *, quiet: bool = False) -> None:
+    def __init__(self) -> None:
         self._bar: Bar | None = None
         self._task: TaskID | None = None
-        self._quiet = quiet
         self._next = 0.0 if lively() else time.monotonic() + _LINE_SECONDS
         self._name, self._size = "", 0
-        if lively() and not quiet:
+        if lively():
             self._bar = Bar(
                 TextColumn("{task.description}"),
                 BarColumn(),
@@ -62,7 +61,7 @@ class ReplayProgress(AbstractContextManager["ReplayProgress"]):
     def at(self, cursor: Cursor, position: int) -> None:
         """So much of it was read."""
         now = time.monotonic()
-        if now < self._next or self._quiet:
+        if now < self._next:
             return
         counts = f"{cursor.tally.records} records, {cursor.tally.pages} pages"
         if self._bar is not None and self._task is not None:

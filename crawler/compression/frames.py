@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import zstandard
 
-from reusewatch.crawler.archives.views import View
+from reusewatch.crawler.compression.views import View
 
 MAGIC = b"\x28\xb5\x2f\xfd"
 # The frame that holds the dictionary of a .warc.zst (IIPC, WARC compression with Zstandard).

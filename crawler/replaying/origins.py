@@ -1,0 +1,40 @@
+"""A page that was brought before, read again from where it was: an archive, or a tree of files.
+
+Evidence is cut from pages that are read again, and pages that are too large for the bus travel as
+their origin alone. Nothing is fetched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from reusewatch.crawler.archives.reading import read_archived
+from reusewatch.crawler.errors import OriginLost
+from reusewatch.crawler.pages.found import DEFAULT_LIMITS, Limits
+from reusewatch.crawler.replaying.trees import is_tree_origin, tree_page_again
+from reusewatch.detector.errors import BadPage
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.records import Origin, Page
+
+
+def read_origin(origin: Origin, *, scheme: HashScheme, limits: Limits = DEFAULT_LIMITS) -> Page:
+    """The page of an origin, read again. Raises OriginLost if it is gone or changed."""
+    read = tree_page_again if is_tree_origin(origin.source) else read_archived
+    return read(origin, scheme=scheme, limits=limits)
+
+
+def origin_reader(scheme: HashScheme, max_body_bytes: int) -> Callable[[Origin], Page]:
+    """How the stages read a page again; it can be pickled, since worker processes use it too.
+
+    What it returns raises BadPage where `read_origin` raises OriginLost: a stage cannot go on
+    with such a page, and says so in a dead letter.
+    """
+    return partial(_again, scheme=scheme, limits=Limits(max_body_bytes=max_body_bytes))
+
+
+def _again(origin: Origin, *, scheme: HashScheme, limits: Limits) -> Page:
+    try:
+        return read_origin(origin, scheme=scheme, limits=limits)
+    except OriginLost as error:
+        raise BadPage("too-large", f"too large for the bus, and not to be read: {error}") from error

@@ -1,0 +1,40 @@
+"""`labels build`: a file is the same page whether it is named itself or found in a directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.command import run
+
+PARAGRAPH = "How a garden is laid out is told in many books, and this one begins with the soil: "
+PARAGRAPH += "what it is made of, and what it lacks."
+
+
+def built(cwd: Path, source: Path) -> dict[str, Any]:
+    done = run("labels", "build", "known", source, "-o", "known.pack", "--json", cwd=cwd)
+    assert done.code == 0, done.err
+    (summary,) = done.objects
+    return {name: summary[name] for name in ("pages", "chunks", "distinct", "files", "version")}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("README", PARAGRAPH),
+        ("about", f"<!doctype html><p>{PARAGRAPH}</p>"),
+        ("notes.md", f"# Notes\n\n{PARAGRAPH}"),
+        ("page.htm", f"<p>{PARAGRAPH}</p>"),
+    ],
+)
+def test_a_file_named_and_a_file_found_are_the_same_page(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / name).write_text(text)
+    found, named = built(tmp_path, folder), built(tmp_path, folder / name)
+    assert found == named
+    assert (found["pages"], found["distinct"]) == (1, 1)
