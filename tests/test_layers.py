@@ -1,9 +1,17 @@
-"""Every module can be the first one that is imported: no circle of imports waits for its turn."""
+"""Every module can be the first one that is imported: no circle of imports waits for its turn.
+
+And what the rooms of the crawler know of streams is a short list, which nothing joins unseen.
+"""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
+from collections import defaultdict
+
+import grimp
+import pytest
 
 from tests.command import ROOT
 
@@ -30,3 +38,45 @@ def test_every_module_can_be_imported_first() -> None:
     )
     assert run.returncode == 0, run.stderr
     assert int(run.stdout) > 100
+
+
+# What pages travel in. Verbs, the demo and the command line compose streams, and may know all.
+TRAVEL = {"bus", "records", "topics", "urls"}
+COMPOSE = {"verbs", "demo", "cli", "__main__"}
+# A replay and a crawl end in a sink; a crawl runs in a process of Scrapy's, with its settings.
+BESIDES = {
+    "live": {"running.sinks", "settings", "signals"},
+    "replaying": {"running.sinks"},
+}
+
+
+@pytest.fixture(scope="module")
+def graph() -> grimp.ImportGraph:
+    """All imports, those for typing and those inside functions too."""
+    return grimp.build_graph("reusewatch.crawler", "reusewatch.streams", "reusewatch.detector")
+
+
+def test_rooms_of_the_crawler_know_no_more_of_streams_than_they_need(
+    graph: grimp.ImportGraph,
+) -> None:
+    known = defaultdict[str, set[str]](set)
+    for module in graph.find_descendants("reusewatch.crawler"):
+        room = module.split(".")[2]
+        for imported in graph.find_modules_directly_imported_by(module):
+            if imported.startswith("reusewatch.streams."):
+                known[room].add(imported.removeprefix("reusewatch.streams."))
+    beyond = {room: names - TRAVEL for room, names in known.items() if room not in COMPOSE}
+    assert {room: names for room, names in beyond.items() if names} == BESIDES
+
+
+def test_no_room_of_streams_is_left_out_of_the_contract(graph: grimp.ImportGraph) -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    (contract,) = (
+        one
+        for one in settings["tool"]["importlinter"]["contracts"]
+        if one["name"].startswith("what reads pages")
+    )
+    forbidden = {name.removeprefix("reusewatch.streams.") for name in contract["forbidden_modules"]}
+    children = graph.find_children("reusewatch.streams")
+    wanted = {name.removeprefix("reusewatch.streams.") for name in children} - TRAVEL
+    assert forbidden == wanted, "list the rooms and modules of streams in pyproject.toml anew"
