@@ -137,6 +137,9 @@ class Verdict(Record, frozen=True, kw_only=True):
     quilt: Quilt | None = None
     popular_shingles: int | None = None
     truncated: bool = False
+    # Why nothing is said: an error page is no page by itself, and what a revisit refers to is not
+    # known (yet: when that page is seen, there is a new verdict).
+    not_judged: Literal["error-page", "revisit"] | None = None
     detector: str
     labels_version: str | None = None
     scheme: str

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from itertools import groupby
+from typing import Literal
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.window.index import NearDuplicateIndex
@@ -26,7 +27,7 @@ from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.origins import Origins
 from reusewatch.streams.records import Kind
 from reusewatch.streams.stages.differing import Differing
-from reusewatch.streams.stages.labeled import Labeled, LabeledPages
+from reusewatch.streams.stages.labeled import NOT_JUDGED, Labeled, LabeledPages
 from reusewatch.streams.stages.reports import (
     Subject,
     alert_id,
@@ -100,6 +101,10 @@ class Reporter:
         if match is not None and match.near is not None:
             mwo = self._mwo(subject.page, match.near.seen.page)
         return verdict_message(verdict(subject, match, labeled, self._scheme, mwo=mwo))
+
+    def not_judged(self, subject: Subject, why: Literal["error-page", "revisit"]) -> Outgoing:
+        """That nothing is known of a page, and why: no page is without a verdict."""
+        return verdict_message(verdict(subject, None, NOT_JUDGED, self._scheme, not_judged=why))
 
     def _mwo(self, page: int, other: int) -> float | None:
         return None if self._similarity is None else self._similarity.overlap(page, other)

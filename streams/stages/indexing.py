@@ -27,7 +27,7 @@ from reusewatch.streams.questions import BadQuestion, Parameters, Rows, no_quest
 from reusewatch.streams.stages.differing import Differing
 from reusewatch.streams.stages.discovering import Discovering
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
-from reusewatch.streams.stages.labeled import NOT_JUDGED, Labeled, LabeledPages
+from reusewatch.streams.stages.labeled import Labeled, LabeledPages
 from reusewatch.streams.stages.reports import Subject, at_us
 from reusewatch.streams.stages.similarity import Similarity
 from reusewatch.streams.stages.snapshot import State
@@ -153,7 +153,7 @@ class IndexStage:
             self._similarity.add(weighted, now=at_us(now))
         labeled = self._labeled.judge_block(batch, now)
         out += [
-            self._reporter.verdict(subject, None, NOT_JUDGED)
+            self._reporter.not_judged(subject, "error-page")
             for subject, one, page in zip(subjects, judged, of, strict=True)
             if not one and page is None
         ]
@@ -205,7 +205,9 @@ class IndexStage:
         if out is None:
             events["revisit-forgotten"] += self._waiting.add(of, revisit)
             events["revisit-waiting"] += 1
-            return []
+            # A page of the window has a verdict, which says more.
+            known = self._index.holds(subject.page)
+            return [] if known else [self._reporter.not_judged(subject, "revisit")]
         return out + self._judge_waiting([subject.page], events)
 
     def _judge_waiting(self, pages: Iterable[int], events: Counter[str]) -> list[Outgoing]:

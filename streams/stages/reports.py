@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import xxhash
 
@@ -82,6 +82,7 @@ def verdict(
     scheme: HashScheme,
     *,
     mwo: float | None = None,
+    not_judged: Literal["error-page", "revisit"] | None = None,
 ) -> Verdict:
     """What is known of a page; without a match, that nothing is."""
     exact, near = _UNKNOWN, None
@@ -99,6 +100,7 @@ def verdict(
         labels=labeled.labels,
         labels_version=labeled.labels_version,
         truncated=subject.truncated,
+        not_judged=not_judged,
         detector=DETECTOR,
         scheme=scheme.name,
     )
