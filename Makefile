@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types layers bench experiments broker kafka lock schemas clean
+.PHONY: help setup demo test check lint types layers bench experiments broker corpora kafka lock schemas clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,11 +27,16 @@ setup: $(READY) ## make .venv with the command .venv/bin/reusewatch
 demo: $(READY) ## a small web of copies, replayed; shows what is found
 	@$(BIN)/reusewatch demo
 
-test: broker ## all tests, with a real Kafka broker
-	@$(BIN)/python -m pytest
+# A worker for each core, four at most: each starts a broker of its own. One that is idle takes
+# tests from the other, as a file of slow tests would keep one worker busy alone.
+WORKERS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); echo $$((cores < 4 ? cores : 4)))
+PYTEST := $(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal
+
+test: broker ## all tests, with a real Kafka broker; WORKERS=n at a time
+	@$(PYTEST)
 
 check: broker lint types layers ## what CI runs: lint, types, layers, tests
-	@$(BIN)/python -m pytest
+	@$(PYTEST)
 
 lint: $(READY)
 	@$(BIN)/ruff check .
@@ -50,21 +55,18 @@ PORT ?= 9092
 kafka: broker ## a Kafka broker on 127.0.0.1, PORT=9092, until Ctrl-C
 	@exec $(BIN)/python deploy/kafka/broker.py --port $(PORT)
 
-bench: $(READY) ## ratios side by side in one run, as a table and .bench/results.json
+corpora: $(READY) # the pages that are measured with, always the same, into .corpora
+	@$(BIN)/python -m tests.corpora
+
+bench: broker corpora ## ratios side by side in one run, as a table and .bench/results.json
 	@$(BIN)/python -m tests.benchmarks $(if $(ONLY),--only $(ONLY))
 
-DOCS := postgresql-doc-15 python3.11-doc
 PLOTS := .venv/.plots
 $(PLOTS): $(READY) tests/experiments/requirements.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/experiments/requirements.txt \
 	  && touch $@ || echo "matplotlib cannot be installed: there will be tables, and no plots" >&2
 
-experiments: $(PLOTS) ## the papers' experiments: tables and plots in .bench/experiments, ONLY=name,…
-	@for package in $(DOCS); do [ -d /usr/share/doc/$$package/html ] && continue; \
-	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
-	  then apt-get install --quiet --yes --no-install-recommends $$package >&2; \
-	  else echo "the experiments read $$package; on Debian 12: apt-get install $$package" >&2; exit 2; fi; \
-	done
+experiments: $(PLOTS) corpora ## the papers' experiments: tables and plots in .bench/experiments, ONLY=name,…
 	@$(BIN)/python -m tests.experiments $(if $(ONLY),--only $(ONLY))
 
 schemas: $(READY) ## write deploy/schemas anew from the records
@@ -76,4 +78,4 @@ lock: ## write requirements.lock anew from pyproject.toml
 	  --no-emit-index-url --no-header --upgrade pyproject.toml --output-file requirements.lock
 
 clean: ## remove what make made
-	@rm -rf .venv .bench .demo .kafka .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	@rm -rf .venv .bench .corpora .demo .kafka .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

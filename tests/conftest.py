@@ -5,10 +5,15 @@ from __future__ import annotations
 import signal
 
 from reusewatch.streams import kernels
+from tests import hermetic
 from tests.broker import broker, kafka_config
 
 # Who starts the tests in the background has them ignore Ctrl-C, and their commands would as well.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# With several workers, the process that starts them comes here first: it alone compiles.
 kernels.prepare()
+if not kernels.are_compiled(questions=True):
+    kernels.prepare_questions()
+hermetic.install()
 
 __all__ = ["broker", "kafka_config"]

@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmarks."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--only", type=names_of, default=[], metavar="NAME,…")
-    parser.add_argument("--pages", choices=("debian", "generated"), help="which documents")
+    parser.add_argument("--pages", choices=("debian", "generated"), default="debian")
     parser.add_argument("--documents", type=int, metavar="N", help="not all of them")
     parser.add_argument("--rounds", type=int, default=Scale().rounds)
     parser.add_argument("--directory", type=Path, default=Path(".bench"))

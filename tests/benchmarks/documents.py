@@ -1,30 +1,22 @@
-"""Real pages to measure with: HTML of Debian documentation packages, where they are installed.
+"""The pages that are measured with: of Debian's documentation, or made up.
 
-Without any, pages are made up, the same for the same seed: their ratios are near those of real
-ones, no more. The results say which it was.
+Debian's are always the same ones (`tests.corpora`). Those that are made up are the same for the
+same seed; the tests of the benchmarks use them, and who asks for them: ratios on these are not
+those of real pages, and the results say which it was.
 """
 
 from __future__ import annotations
 
 import random
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from typing import Literal
 
 from reusewatch.crawler.demo.prose import paragraph, title
+from tests.corpora import BENCHMARKS, pages
 
 Kind = Literal["debian", "generated"]
-ROOT = Path("/usr/share/doc")
-PACKAGES = {
-    "postgresql-doc-15": ROOT / "postgresql-doc-15",
-    "python3.11-doc": ROOT / "python3.11-doc" / "html",
-    "openjdk-17-doc": ROOT / "openjdk-17-doc" / "api",
-}
-# A page of a megabyte would be a tenth of all bytes.
-_MOST_BYTES = 1 << 19
 _SEED = 2006
 _GENERATED = 1500
 
@@ -38,38 +30,24 @@ class Document:
     html: bytes
 
 
-def documents(kind: Kind | None = None, most: int | None = None) -> Sequence[Document]:
-    """Debian's if there are any, in an order that mixes packages; else pages that are made up."""
-    found = [] if kind == "generated" else list(_installed())
-    if not found:
-        if kind == "debian":
-            raise SystemExit(f"no HTML of {', '.join(PACKAGES)} under {ROOT}: install one of them")
-        found = list(_generated(most or _GENERATED))
+def documents(kind: Kind = "debian", most: int | None = None) -> Sequence[Document]:
+    """The pages of a kind, in an order that mixes packages."""
+    found = list(_debian() if kind == "debian" else _generated(most or _GENERATED))
     random.Random(_SEED).shuffle(found)
     return found[:most]
 
 
 def versions(found: Sequence[Document]) -> dict[str, str]:
     """The packages that documents are of, with their versions."""
+    known = {package.name: package.version for package in BENCHMARKS}
     names = sorted({document.package for document in found})
-    return {name: _version(name) for name in names}
+    return {name: known.get(name, str(_SEED)) for name in names}
 
 
-def _version(package: str) -> str:
-    if package not in PACKAGES:
-        return str(_SEED)
-    command = ["dpkg-query", "--show", "--showformat", "${Version}", package]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-
-
-def _installed() -> Iterator[Document]:
-    for package, root in PACKAGES.items():
-        for path in sorted(root.rglob("*.html")):
-            if path.is_file() and 0 < path.stat().st_size <= _MOST_BYTES:
-                yield Document(package, path.relative_to(root).as_posix(), path.read_bytes())
+def _debian() -> Iterator[Document]:
+    for package in BENCHMARKS:
+        for path, html in pages(package).items():
+            yield Document(package.name, path, html)
 
 
 def _generated(count: int) -> Iterator[Document]:

@@ -88,7 +88,7 @@ class Bench:
 
     directory: Path
     scale: Scale = field(default_factory=Scale)
-    kind: Kind | None = None
+    kind: Kind = "debian"
     # HOST:PORT of a broker that runs already; without one, a family that needs one starts it.
     broker: str | None = None
     say: Callable[[str], None] = lambda text: None

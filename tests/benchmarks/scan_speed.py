@@ -17,7 +17,7 @@ from resiliparse.parse.html import HTMLTree
 from reusewatch.detector.hashing import PUBLIC_KEY
 from reusewatch.detector.scanning.scan import Source, scan, scan_batch
 from tests.detector.scanning.hostile_rows import ROWS, row
-from tests.detector.scanning.test_real_pages import real_pages
+from tests.real_pages import real_pages
 
 _ROUNDS = 7
 _BATCH = 64

@@ -21,10 +21,9 @@ from reusewatch.detector.ragged import Ragged, page_offsets
 from reusewatch.detector.sketching.chunks import Chunks
 from reusewatch.detector.sketching.fingerprint import Document, fingerprints
 from reusewatch.detector.sketching.raw_chunks import raw_chunks
-from tests.benchmarks.documents import PACKAGES, documents
+from tests.corpora import POSTGRES_15, PYTHON_311, pages
 
 SCHEME = HashScheme()
-SITE, BACKGROUND = "postgresql-doc-15", "python3.11-doc"
 Unit = Literal["raw", "text"]
 UNITS: tuple[Unit, Unit] = ("raw", "text")
 """The paper's chunks, bytes between paragraph tags; and ours, words of a block."""
@@ -46,15 +45,8 @@ def corpus(quick: bool) -> Corpus:
     if quick:
         site = tuple(_made_up(40, seed=1))
         return Corpus(_numbered(site), site, tuple(_made_up(20, seed=2)))
-    found = sorted(documents("debian"), key=lambda one: (one.package, one.path))
-    site = [one for one in found if one.package == SITE]
-    background = tuple(one.html for one in found if one.package == BACKGROUND)
-    if not site or not background:
-        raise SystemExit(
-            f"the experiments need {SITE} and {BACKGROUND} under {PACKAGES[SITE].parent}; "
-            f"on Debian 12: apt-get install {SITE} {BACKGROUND}"
-        )
-    return Corpus(tuple(one.path for one in site), tuple(one.html for one in site), background)
+    site, background = pages(POSTGRES_15), pages(PYTHON_311)
+    return Corpus(tuple(site), tuple(site.values()), tuple(background.values()))
 
 
 def _numbered(pages: Sequence[bytes]) -> tuple[str, ...]:

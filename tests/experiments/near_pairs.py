@@ -58,7 +58,7 @@ _SHARE_OF_SAME = 0.92  # of B's pairs
 
 def run(output: Path, quick: bool) -> list[Row]:
     """Tables 2, 5 and 12; and, as `near-kinds`, 3 and 6, as `near-correlation`, 9."""
-    made = world(output / "packages", quick)
+    made = world(quick)
     found = pairs(made)
     answers = {name: found.returned(policy) for name, policy in policies(found).items()}
     write_table(kinds(made, found, answers), output / "near-kinds")

@@ -33,7 +33,7 @@ Weights = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 def run(output: Path, quick: bool) -> list[Row]:
     """Table 11 and the test on S₂; the whole sweep as `near-sweep-all`, and the figures."""
-    found = pairs(world(output / "packages", quick))
+    found = pairs(world(quick))
     by_b = found.b >= 2
     first, second = halves(found)
     weight = weights(found, by_b)

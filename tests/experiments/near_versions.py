@@ -24,8 +24,7 @@ from reusewatch.detector.sketching.shingles import SHINGLE_K, phrases
 from reusewatch.detector.sketching.sketches import Sketches
 from reusewatch.detector.sketching.tokens import text_of
 from reusewatch.detector.window.policy import Policy, sample_of
-from tests.detector.sketching.twins import resemblance
-from tests.experiments.near_packages import (
+from tests.corpora import (
     POSTGRES_13,
     POSTGRES_15,
     POSTGRES_17,
@@ -33,6 +32,7 @@ from tests.experiments.near_packages import (
     PYTHON_313,
     pages,
 )
+from tests.detector.sketching.twins import resemblance
 from tests.experiments.near_world import SCHEME, made_up
 from tests.experiments.report import Experiment, Panel, Row, Series, plot
 
@@ -81,8 +81,7 @@ def run(output: Path, quick: bool) -> list[Row]:
             one
             for older, newer in PACKAGES
             for one in compare(f"{older.name} → {newer.name}",
-                               _of_one_name(pages(older, output / "packages"),
-                                            pages(newer, output / "packages")))
+                               _of_one_name(pages(older), pages(newer)))
         ]  # fmt: skip
     rows = [_row("all", found)]
     rows += [_row(name, [one for one in found if one.package == name])

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, pairwise
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +27,8 @@ from reusewatch.detector.sketching.fingerprint import Document, fingerprints, to
 from reusewatch.detector.sketching.simhash import simhashes
 from reusewatch.detector.sketching.tokens import text_of
 from reusewatch.detector.window.policy import sample_of
+from tests.corpora import JAVA_17, POSTGRES_15, PYTHON_311, pages
 from tests.experiments import near_templates
-from tests.experiments.near_packages import JAVA_17, POSTGRES_15, PYTHON_311, pages
 from tests.experiments.near_templates import words_of
 
 SCHEME = HashScheme()
@@ -108,9 +107,9 @@ def serve(item: bytes, site: str, kinds: Sequence[str], seed: int, rng: random.R
 
 
 @lru_cache(maxsize=2)
-def world(cache: Path, quick: bool) -> World:
+def world(quick: bool) -> World:
     """The web of these experiments."""
-    families = made_up() if quick else real(cache)
+    families = made_up() if quick else real()
     texts = [words_of(page) for pages in families.values() for page in pages[:500]]
     texts = [text for text in texts if len(text) >= _SHORTEST]
     few = {"databases": 3, "directories": 2} if quick else {}
@@ -148,18 +147,18 @@ def _site(family: str, number: int) -> str:
     return f"{family}{number}.example"
 
 
-def real(cache: Path) -> dict[str, list[bytes]]:
+def real() -> dict[str, list[bytes]]:
     """Javadoc's classes, PostgreSQL's reference pages and the rest of it, Python's manual."""
     java = [
         html
-        for path, html in pages(JAVA_17, cache).items()
+        for path, html in pages(JAVA_17).items()
         if "class-use/" not in path and not path.rpartition("/")[2].startswith("package-")
     ]
     random.Random(_SEED).shuffle(java)
     return {
         "java": java[:_JAVADOC],
-        "postgres": list(pages(POSTGRES_15, cache).values()),
-        "python": list(pages(PYTHON_311, cache).values()),
+        "postgres": list(pages(POSTGRES_15).values()),
+        "python": list(pages(PYTHON_311).values()),
     }
 
 

@@ -11,7 +11,6 @@ from reusewatch.detector.sketching.agreement import b_similarity, c_similarity
 from reusewatch.detector.window.policy import Policy
 from tests.experiments import near_pairs, near_sweep, near_versions
 from tests.experiments.near_found import Pairs, halves, pairs, thresholds
-from tests.experiments.near_packages import NotFetched, Package, root
 from tests.experiments.near_templates import entries, parked, records
 from tests.experiments.near_world import World, world
 
@@ -20,8 +19,8 @@ TEXTS = [[f"word{number}" for number in range(2500)]]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> World:
-    return world(tmp_path_factory.mktemp("packages"), quick=True)
+def made() -> World:
+    return world(quick=True)
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +33,6 @@ def test_it_runs_without_packages(experiment: near_pairs.Experiment, tmp_path: P
     rows = experiment.run(tmp_path, True)
     assert rows
     assert all(row.keys() == rows[0].keys() for row in rows)
-
-
-def test_a_package_that_cannot_be_had_is_told(tmp_path: Path) -> None:
-    missing = Package("no-such-package-doc", "no-such-package-doc/html")
-    with pytest.raises(NotFetched, match="no-such-package-doc"):
-        root(missing, tmp_path)
 
 
 def test_pairs_are_those_of_brute_force(made: World, found: Pairs) -> None:

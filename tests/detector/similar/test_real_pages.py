@@ -12,8 +12,8 @@ from reusewatch.detector.similar.overlap import decide, least
 from reusewatch.detector.similar.weighted_pages import WeightedPages
 from reusewatch.detector.sketching.fingerprint import Document, fingerprints
 from reusewatch.detector.sketching.term_words import words_of
-from tests.detector.scanning.test_real_pages import real_pages
 from tests.detector.similar.twin import NOW, T0
+from tests.real_pages import real_pages
 
 
 @pytest.mark.timeout(600)

@@ -15,9 +15,9 @@ from reusewatch.detector.scanning.scan import ScanLimits
 from reusewatch.detector.sketching.chunks import Chunks, Unit
 from reusewatch.detector.sketching.fingerprint import Document, Fingerprints, fingerprints
 from reusewatch.detector.sketching.raw_chunks import raw_chunks, raw_chunks_of
-from tests.detector.scanning.test_real_pages import real_pages
 from tests.detector.sketching import twins
 from tests.detector.sketching.strategies import schemes
+from tests.real_pages import real_pages
 
 SCHEME = HashScheme()
 markup = st.lists(

@@ -1,0 +1,174 @@
+"""Real pages to measure with: the HTML of Debian's documentation packages, always the same.
+
+`make corpora` (or `python -m tests.corpora`) fetches the package files into `.corpora`, each known
+by its checksum; `make bench` and `make experiments` do so first. Pages are read out of these files:
+nothing is installed, and what documentation the machine has plays no part. The tests of the product
+need none of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import sys
+import tarfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+from urllib.request import urlopen
+
+CORPORA = Path(__file__).resolve().parents[1] / ".corpora"
+# Debian keeps a version in its pools until the next one; what it has ever had is in the snapshots.
+MIRRORS = (
+    "http://deb.debian.org/debian-security/pool/updates/main",
+    "http://deb.debian.org/debian/pool/main",
+    "http://snapshot.debian.org/archive/debian-security/20261118T000000Z/pool/updates/main",
+    "http://snapshot.debian.org/archive/debian/20261118T000000Z/pool/main",
+)
+_SECONDS = 60
+# A page of a megabyte would be a tenth of all bytes.
+_MOST_BYTES = 1 << 19
+# A Debian package is an archive of `ar`: this mark, then members after heads of 60 bytes.
+_AR_MARK, _AR_HEAD = b"!<arch>\n", 60
+
+
+class NotFetched(Exception):
+    """A package file that cannot be had, or is not the one that is wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A package file. `source`: the source package, a folder of the mirrors; `html`: where in it
+    the pages stand."""
+
+    name: str
+    version: str
+    source: str
+    html: str
+    sha256: str
+
+    @property
+    def file(self) -> str:
+        """Its name on the mirrors, and here."""
+        return f"{self.name}_{self.version}_all.deb"
+
+    def addresses(self, mirrors: Sequence[str]) -> list[str]:
+        """Where it may be had, the likely place first."""
+        path = f"{self.source[0]}/{self.source}/{quote(self.file)}"
+        return [f"{mirror}/{path}" for mirror in mirrors]
+
+
+POSTGRES_13 = Package(
+    "postgresql-doc-13", "13.23-0+deb11u4", "postgresql-13",
+    "usr/share/doc/postgresql-doc-13/html",
+    "61feae0ac11f0e4d14a7d0faae760fa16bbd4499feb065cf02f588d463631e9b",
+)  # fmt: skip
+POSTGRES_15 = Package(
+    "postgresql-doc-15", "15.20-0+deb12u1", "postgresql-15",
+    "usr/share/doc/postgresql-doc-15/html",
+    "4c44bf2c599f208b3f46454a6cf7a72e25ec46ff74d37b59dd31ad76b00eebb7",
+)  # fmt: skip
+POSTGRES_17 = Package(
+    "postgresql-doc-17", "17.12-0+deb13u1", "postgresql-17",
+    "usr/share/doc/postgresql-doc-17/html",
+    "d2bcd368b73c1a908043f337f794dd1b0aaf6062724313b1211d9edd0e6289c3",
+)  # fmt: skip
+PYTHON_311 = Package(
+    "python3.11-doc", "3.11.2-6+deb12u9", "python3.11", "usr/share/doc/python3.11/html",
+    "5b3594189d6ef9a6963ce0347fd307a1cc67620ad697e144db366070e2e146be",
+)  # fmt: skip
+PYTHON_313 = Package(
+    "python3.13-doc", "3.13.5-2+deb13u5", "python3.13", "usr/share/doc/python3.13/html",
+    "a8a924637eeb25e666df5bbf7660ae09eb280be9effa39f9f6929e7a452bf65c",
+)  # fmt: skip
+JAVA_17 = Package(
+    "openjdk-17-doc", "17.0.21+9-1~deb12u1", "openjdk-17",
+    "usr/share/doc/openjdk-17-jre-headless/api",
+    "27fdc1ab97af0f09e2a10f8baf039c35e0d7d663c7f4898cbe880a193ddfaf6a",
+)  # fmt: skip
+BENCHMARKS = (POSTGRES_15, PYTHON_311)
+"""What the benchmarks read; the experiments read all."""
+PACKAGES = (*BENCHMARKS, POSTGRES_13, POSTGRES_17, PYTHON_313, JAVA_17)
+
+
+def pages(package: Package, directory: Path = CORPORA) -> dict[str, bytes]:
+    """The package's pages by path, in the order of paths; the longest, over half a megabyte, are
+    left out."""
+    with tarfile.open(fileobj=io.BytesIO(_data_of(fetch(package, directory)))) as archive:
+        return dict(sorted(_html(archive, package.html)))
+
+
+def _html(archive: tarfile.TarFile, folder: str) -> Iterator[tuple[str, bytes]]:
+    for member in archive:
+        path = member.name.removeprefix("./")
+        wanted = path.startswith(f"{folder}/") and path.endswith(".html")
+        if wanted and member.isfile() and 0 < member.size <= _MOST_BYTES:
+            content = archive.extractfile(member)
+            assert content is not None
+            yield path.removeprefix(f"{folder}/"), content.read()
+
+
+def _data_of(file: Path) -> bytes:
+    """The member of a package file that holds its tree."""
+    found = file.read_bytes()
+    at = len(_AR_MARK)
+    while at < len(found):
+        head = found[at : at + _AR_HEAD]
+        size = int(head[48:58])
+        at += _AR_HEAD
+        if head.startswith(b"data.tar"):
+            return found[at : at + size]
+        at += size + size % 2
+    raise NotFetched(f"{file} holds no data.tar: it is no Debian package")
+
+
+def fetch(package: Package, directory: Path = CORPORA, mirrors: Sequence[str] = MIRRORS) -> Path:
+    """The package's file, fetched unless it is there."""
+    file = directory / package.file
+    if file.exists() and _is(file.read_bytes(), package):
+        return file
+    directory.mkdir(parents=True, exist_ok=True)
+    partial = file.with_suffix(".partial")  # a fetch that is cut short leaves no half package
+    partial.write_bytes(_fetched(package, directory, mirrors))
+    return partial.replace(file)
+
+
+def _fetched(package: Package, directory: Path, mirrors: Sequence[str]) -> bytes:
+    tried = []
+    for address in package.addresses(mirrors):
+        try:
+            with urlopen(address, timeout=_SECONDS) as response:
+                found: bytes = response.read()
+        except OSError as error:
+            tried.append(f"{address}: {error}")
+            continue
+        if _is(found, package):
+            return found
+        tried.append(f"{address}: not the file with this checksum")
+    raise NotFetched(
+        f"{package.file} is measured with and cannot be fetched; put it into {directory} (sha256 "
+        f"{package.sha256}), and run this again. Tried: {'; '.join(tried)}"
+    )
+
+
+def _is(found: bytes, package: Package) -> bool:
+    return hashlib.sha256(found).hexdigest() == package.sha256
+
+
+def main(names: Sequence[str]) -> int:
+    """Fetch the packages that are named, or all."""
+    wanted = [one for one in PACKAGES if not names or one.name in names]
+    for package in wanted:
+        if not (CORPORA / package.file).exists():
+            print(f"fetching {package.file} (once)", file=sys.stderr)  # noqa: T201
+        try:
+            fetch(package)
+        except NotFetched as error:
+            print(error, file=sys.stderr)  # noqa: T201
+            return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
