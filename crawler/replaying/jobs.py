@@ -12,6 +12,7 @@ from pathlib import Path
 from reusewatch.crawler.archives.reading import STDIN, read_archive
 from reusewatch.crawler.errors import SourceError
 from reusewatch.crawler.pages.found import Found, Limits
+from reusewatch.crawler.replaying.readable import file_of
 from reusewatch.crawler.replaying.sources import Source, expand, follow
 from reusewatch.crawler.replaying.trees import tree_pages
 from reusewatch.detector.hashing import HashScheme
@@ -92,6 +93,15 @@ class Job:
         """All that was named."""
         names = [source.name for source in self.archives]
         return "\n".join([*names, f"follow {self.followed}"] if self.followed else names)
+
+    @property
+    def files(self) -> list[str]:
+        """The files that are read, and the directories below which any file is."""
+        named = [
+            source.directory if isinstance(source, Tree) else file_of(source.name)
+            for source in self.archives
+        ]
+        return [*(name for name in named if name != STDIN), *filter(None, [self.followed])]
 
     @property
     def endless(self) -> bool:

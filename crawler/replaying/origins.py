@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from reusewatch.crawler.archives.reading import read_archived
+from reusewatch.crawler.archives.reading import STDIN, read_archived
 from reusewatch.crawler.errors import OriginLost
 from reusewatch.crawler.pages.found import DEFAULT_LIMITS, Limits
+from reusewatch.crawler.replaying.readable import Readable, require_regular
 from reusewatch.crawler.replaying.trees import is_tree_origin, tree_page_again
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme
@@ -20,21 +21,32 @@ from reusewatch.streams.records import Origin, Page
 
 def read_origin(origin: Origin, *, scheme: HashScheme, limits: Limits = DEFAULT_LIMITS) -> Page:
     """The page of an origin, read again. Raises OriginLost if it is gone or changed."""
+    if origin.source != STDIN:
+        require_regular(origin.source)
     read = tree_page_again if is_tree_origin(origin.source) else read_archived
     return read(origin, scheme=scheme, limits=limits)
 
 
-def origin_reader(scheme: HashScheme, max_body_bytes: int) -> Callable[[Origin], Page]:
+def origin_reader(
+    scheme: HashScheme, max_body_bytes: int, readable: Readable | None = None
+) -> Callable[[Origin], Page]:
     """How the stages read a page again; it can be pickled, since worker processes use it too.
+
+    `readable` says which files may be opened; without it any may, since a user named them.
 
     What it returns raises BadPage where `read_origin` raises OriginLost: a stage cannot go on
     with such a page, and says so in a dead letter.
     """
-    return partial(_again, scheme=scheme, limits=Limits(max_body_bytes=max_body_bytes))
+    limits = Limits(max_body_bytes=max_body_bytes)
+    return partial(_again, scheme=scheme, limits=limits, readable=readable)
 
 
-def _again(origin: Origin, *, scheme: HashScheme, limits: Limits) -> Page:
+def _again(
+    origin: Origin, *, scheme: HashScheme, limits: Limits, readable: Readable | None
+) -> Page:
     try:
+        if readable is not None and origin.source != STDIN:
+            readable.require(origin.source)
         return read_origin(origin, scheme=scheme, limits=limits)
     except OriginLost as error:
         raise BadPage("too-large", f"too large for the bus, and not to be read: {error}") from error

@@ -106,9 +106,15 @@ def is_tree_origin(source: str) -> bool:
     return source.startswith(_MARK) and "#" in source
 
 
+def path_of_tree_origin(source: str) -> str:
+    """The file of a tree's page."""
+    return source.removeprefix(_MARK).partition("#")[2]
+
+
 def tree_page_again(origin: Origin, *, scheme: HashScheme, limits: Limits) -> Page:
     """A tree's page, read again. Raises OriginLost if its file is gone or no page any more."""
-    url, _, path = origin.source.removeprefix(_MARK).partition("#")
+    url = origin.source.removeprefix(_MARK).partition("#")[0]
+    path = path_of_tree_origin(origin.source)
     try:
         page = _page(Path(path), url, scheme, limits, origin)
     except (OSError, BadPage) as error:

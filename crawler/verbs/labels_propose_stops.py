@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 from reusewatch.crawler.replaying.origins import origin_reader
+from reusewatch.crawler.replaying.readable import Readable
 from reusewatch.detector.errors import BadPage
 from reusewatch.streams import kernels
 from reusewatch.streams.console import print_json, print_line, print_table, say
 from reusewatch.streams.records import Origin
-from reusewatch.streams.running.topology import open_bus, stop_list
+from reusewatch.streams.running.topology import open_bus, state_directory, stop_list
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
 from reusewatch.streams.verbs.labels import app
 from reusewatch.streams.verbs.options import (
@@ -58,7 +59,9 @@ def propose_stops(
     from reusewatch.streams.labels.matching import all_stop_chunks
     from reusewatch.streams.labels.proposing import as_list, stop_proposals
 
-    read = origin_reader(found.scheme, found.max_body_bytes)
+    read = origin_reader(
+        found.scheme, found.max_body_bytes, Readable(found.archive_roots, state_directory(found))
+    )
     known = all_stop_chunks(found.scheme, stop_list(found))
     rows = list(
         stop_proposals(

@@ -12,6 +12,7 @@ from reusewatch.crawler.pages.found import Limits
 from reusewatch.crawler.replaying.cursors import Cursor, Cursors
 from reusewatch.crawler.replaying.jobs import Job, Reader, job_of
 from reusewatch.crawler.replaying.origins import origin_reader
+from reusewatch.crawler.replaying.readable import Readable
 from reusewatch.crawler.replaying.replay import Interrupted, run_replay, summary
 from reusewatch.crawler.verbs.replay_progress import ReplayProgress
 from reusewatch.streams.console import fail, print_json, print_line, say
@@ -101,7 +102,9 @@ def replay(
 
 
 def _run(found: Settings, job: Job, cursors: Cursors, stop: Event) -> Cursor:
-    read_origin = origin_reader(found.scheme, found.max_body_bytes)
+    readable = Readable(found.archive_roots, state_directory(found))
+    readable.note(job.name, job.files)
+    read_origin = origin_reader(found.scheme, found.max_body_bytes, readable)
     sink = open_sink(found, read_origin=read_origin, stop=stop, say=say)
     with ReplayProgress() as progress:
         return run_replay(

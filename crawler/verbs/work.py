@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from reusewatch.crawler.replaying.origins import origin_reader
+from reusewatch.crawler.replaying.readable import Readable
 from reusewatch.streams.console import fail, say
 from reusewatch.streams.running import topology
 from reusewatch.streams.running.metrics import Health, Meters
@@ -61,7 +62,8 @@ def work(
             say(text)
 
         opened = topology.open_bus(found, stop=stop, say=trouble)
-        read_origin = origin_reader(found.scheme, found.max_body_bytes)
+        readable = Readable(found.archive_roots, topology.state_directory(found))
+        read_origin = origin_reader(found.scheme, found.max_body_bytes, readable)
         worker = topology.worker(stage, found, opened, meters, say, read_origin=read_origin)
         port = topology.PORTS[stage] if found.metrics_port is None else found.metrics_port
         health = Health(meters, found.metrics_host, port, worker)

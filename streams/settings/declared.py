@@ -33,7 +33,7 @@ class SettingsError(Exception):
 
 
 def about(
-    meaning: str, *, secret: bool = False, example: str | float | None = None
+    meaning: str, *, secret: bool = False, example: str | float | tuple[str, ...] | None = None
 ) -> msgspec.Meta:
     """What a setting means.
 
@@ -75,6 +75,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     max_body_bytes: Annotated[
         Positive, about("The largest body of a page, after decompression.")
     ] = 32 * MIB
+
+    archive_roots: Annotated[
+        tuple[str, ...],
+        about(
+            "Directories below which archives may be opened because a message names one: for "
+            "evidence, and for pages too large for the bus. What was replayed with this state "
+            "directory may be opened anyway.",
+            example=("/data/crawls",),
+        ),
+    ] = ()
 
     window_pages: Annotated[
         Positive, about("Pages that are remembered: about 430 bytes each, URLs of 60 characters.")

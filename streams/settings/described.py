@@ -33,7 +33,7 @@ class Description:
     default: Any
     secret: bool
     meaning: str
-    example: str | float | None
+    example: str | float | tuple[str, ...] | None
 
 
 def _described(field: msgspec.structs.FieldInfo) -> Description:
@@ -56,6 +56,8 @@ def _words(kind: inspect.Type) -> str:
         return "a whole number" + _bounds(kind)
     if isinstance(kind, inspect.FloatType):
         return "a number" + _bounds(kind)
+    if isinstance(kind, inspect.VarTupleType):
+        return "a list of " + _words(kind.item_type)
     return {inspect.BoolType: "true or false", inspect.StrType: "text"}[type(kind)]
 
 
@@ -88,11 +90,13 @@ def markdown() -> str:
 
 
 def _default(one: Description) -> str:
-    return "" if one.default is None else f"`{as_text(one.default)}`"
+    return "" if one.default in (None, ()) else f"`{as_text(one.default)}`"
 
 
 def as_text(value: Any) -> str:
     """A value as it is written in the environment and shown to people."""
+    if isinstance(value, tuple):
+        return ",".join(map(as_text, value))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -106,7 +110,7 @@ def _part(one: Description) -> str:
     if one.secret:
         lines.append(f'# {one.name}_file = "{one.name.replace("_", "-")}.secret"')
     else:
-        value = one.example if one.default is None else one.default
+        value = one.example if one.default in (None, ()) else one.default
         lines.append(f"# {one.name} = {json.dumps(value)}")
     return "\n".join(lines) + "\n"
 

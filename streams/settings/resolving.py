@@ -117,6 +117,8 @@ def _one(name: str, value: Any, origin: str, base: Path) -> dict[str, tuple[Any,
 
 
 def _converted(name: str, value: Any, origin: str) -> Any:
+    if name in _LISTS and isinstance(value, str):  # of the environment
+        value = [part.strip() for part in value.split(",") if part.strip()]
     try:
         return msgspec.convert(value, _BY_NAME[name].type, strict=False)
     except msgspec.ValidationError as error:
@@ -146,3 +148,4 @@ def _check(settings: Settings, origins: Mapping[str, str]) -> None:
 
 _FIELDS = msgspec.structs.fields(Settings)
 _BY_NAME = {field.name: field for field in _FIELDS}
+_LISTS = frozenset(field.name for field in _FIELDS if isinstance(field.default, tuple))

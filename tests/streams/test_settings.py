@@ -181,7 +181,7 @@ def test_the_template_is_every_setting_s_default(tmp_path: Path) -> None:
     for name in SECRETS:
         (tmp_path / values[f"{name}_file"]).write_text("0x1")
     found = resolve(environ={}, file=toml(tmp_path, "\n".join(given)))
-    unset = {name for name, one in described.DESCRIPTIONS.items() if one.default is None}
+    unset = {name for name, one in described.DESCRIPTIONS.items() if one.default in (None, ())}
     for name in set(values) - unset:
         if not name.endswith("_file"):
             assert getattr(found.settings, name) == getattr(Settings(), name)
@@ -198,3 +198,16 @@ def test_the_verb_describes_even_where_the_settings_are_wrong(tmp_path: Path) ->
     assert run("config", "--template", cwd=tmp_path).out == described.template()
     wrong = run("config", "--describe", "--format", "html", cwd=tmp_path)
     assert (wrong.code, wrong.out) == (2, "")
+
+
+@pytest.mark.parametrize("said", ["/a,/b", " /a , /b, ", ["/a", "/b"]])
+def test_a_list_is_one_in_a_file_and_has_commas_in_the_environment(
+    tmp_path: Path, said: str | list[str]
+) -> None:
+    if isinstance(said, str):
+        found = resolve(environ={"REUSEWATCH_ARCHIVE_ROOTS": said})
+    else:
+        found = resolve(environ={}, file=toml(tmp_path, f"archive_roots = {said}"))
+    assert found.settings.archive_roots == ("/a", "/b")
+    with pytest.raises(SettingsError, match="a list of text"):
+        resolve(environ={}, file=toml(tmp_path, "archive_roots = [1]"))
