@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -17,18 +16,12 @@ from reusewatch.streams.console import fail, print_json, print_line, say
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import stopping
 from reusewatch.streams.urls import place
-from reusewatch.streams.verbs.options import (
-    BusOption,
-    ConfigOption,
-    DeadLetterLimitOption,
-    JsonOption,
-    PrefixOption,
-    WorkersOption,
-    settings,
-)
+from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
 
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _LINE_SECONDS = 10.0
+_SETTINGS = (*BUS, "workers", "dead_letter_limit")
+_FLAGS = (*_SETTINGS, "config")
 
 
 def register(app: typer.Typer) -> None:
@@ -40,7 +33,10 @@ def register(app: typer.Typer) -> None:
     )(crawl)
 
 
+@with_settings(*_SETTINGS)
 def crawl(
+    ctx: typer.Context,
+    settings: Settings,
     urls: Annotated[list[str], typer.Argument(metavar="URL…")],
     limit_pages: Annotated[
         int | None, typer.Option("--limit-pages", metavar="N", min=1, help="At most so many pages.")
@@ -70,11 +66,6 @@ def crawl(
     log_level: Annotated[
         str, typer.Option("--log-level", metavar="LEVEL", help="Of Scrapy's log, on stderr.")
     ] = "WARNING",
-    workers: WorkersOption = None,
-    bus: BusOption = None,
-    topic_prefix: PrefixOption = None,
-    dead_letter_limit: DeadLetterLimitOption = None,
-    config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Crawl sites."""
@@ -82,20 +73,15 @@ def crawl(
     from reusewatch.crawler.live.manners import Plan
     from reusewatch.crawler.live.running import run_crawl
 
-    flags = {
-        "bus": bus, "topic_prefix": topic_prefix, "workers": workers,
-        "dead_letter_limit": dead_letter_limit,
-    }  # fmt: skip
-    found = settings(config, **flags)
     networks = EVERYWHERE if allow_private else tuple(allow_network or ())
-    _check(urls, networks, found)
+    _check(urls, networks, settings)
     if log_level.upper() not in _LEVELS:
         fail(f"--log-level {log_level}: there is {', '.join(_LEVELS)}", 2)
     plan = Plan(
         tuple(urls), limit_pages, depth, other_sites, delay, user_agent, networks, log_level.upper()
     )
     with stopping() as stop:
-        outcome = run_crawl(plan, found, _as_scrapy(flags, config), stop=stop, progress=_progress())
+        outcome = run_crawl(plan, settings, _as_scrapy(ctx.params), stop=stop, progress=_progress())
     _show(outcome.summary, json=json)
     for url, reason in outcome.not_fetched.items():
         say(f"reusewatch: {url} was not fetched: {reason}")
@@ -108,7 +94,7 @@ def crawl(
         raise typer.Exit(1)
 
 
-def _check(urls: list[str], networks: tuple[str, ...], found: Settings) -> None:
+def _check(urls: list[str], networks: tuple[str, ...], settings: Settings) -> None:
     """Raise SourceError, or end with code 2, for what can be told to be wrong beforehand."""
     from reusewatch.crawler.live.guard import Fence, literal
 
@@ -118,7 +104,7 @@ def _check(urls: list[str], networks: tuple[str, ...], found: Settings) -> None:
         fail(f"--allow-network: {error}", 2)
     for url in urls:
         try:
-            place(url, found.scheme)
+            place(url, settings.scheme)
         except BadPage as error:
             raise SourceError(f"{url}: {error.detail}; a URL begins with https://") from error
         address = literal(urlsplit(url).hostname or "")
@@ -129,10 +115,10 @@ def _check(urls: list[str], networks: tuple[str, ...], found: Settings) -> None:
             )
 
 
-def _as_scrapy(flags: Mapping[str, Any], config: Path | None) -> dict[str, Any]:
+def _as_scrapy(given: Mapping[str, Any]) -> dict[str, Any]:
     """The flags by the names that the add-on reads."""
-    given = {**flags, "config": config and str(config)}
-    return {f"REUSEWATCH_{name.upper()}": value for name, value in given.items() if value}
+    flags = {name: str(given[name]) for name in _FLAGS if given[name]}
+    return {f"REUSEWATCH_{name.upper()}": value for name, value in flags.items()}
 
 
 def _progress() -> Callable[[Mapping[str, Any]], None]:

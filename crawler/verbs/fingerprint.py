@@ -15,7 +15,8 @@ from reusewatch.crawler.replaying.sources import expand, is_archive
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams import kernels
 from reusewatch.streams.console import fail, harmless, print_json, print_line
-from reusewatch.streams.verbs.options import ConfigOption, JsonOption, settings
+from reusewatch.streams.settings import Settings
+from reusewatch.streams.verbs.options import JsonOption, with_settings
 
 if TYPE_CHECKING:
     from reusewatch.detector.sketching.fingerprint import Document
@@ -34,30 +35,26 @@ def register(app: typer.Typer) -> None:
     )(fingerprint)
 
 
+@with_settings("chunks")
 def fingerprint(
+    settings: Settings,
     paths: Annotated[list[str], typer.Argument(metavar="FILE…", help="Pages, or archives.")],
     url: Annotated[
         str | None,
         typer.Option("--url", metavar="URL", help="The page in an archive; where a file stood."),
     ] = None,
     words: Annotated[bool, typer.Option("--words", help="The words, in order.")] = False,
-    chunks: Annotated[
-        str | None,
-        typer.Option(metavar="text|raw", help="Paragraphs' words, or bytes between their tags."),
-    ] = None,
-    config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show fingerprints."""
-    found = settings(config, chunks=chunks)
-    scheme = found.scheme
+    scheme = settings.scheme
     kernels.prepare(pages=True)
     from reusewatch.streams.verbs.fingerprint_view import view_of
 
     count = 0
     for document in _documents(paths, url, scheme):
         count += 1
-        view = view_of(document, scheme, words=words, chunks=found.chunks)
+        view = view_of(document, scheme, words=words, chunks=settings.chunks)
         if json:
             print_json(view)
         else:

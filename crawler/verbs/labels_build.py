@@ -14,8 +14,9 @@ from reusewatch.detector.labels.format import Label, Severity
 from reusewatch.streams import kernels
 from reusewatch.streams.console import fail, say
 from reusewatch.streams.running.topology import stop_list
+from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs.labels import app, show_summary
-from reusewatch.streams.verbs.options import ConfigOption, JsonOption, settings
+from reusewatch.streams.verbs.options import JsonOption, with_settings
 
 _SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")
 
@@ -32,7 +33,9 @@ _HELP = (
 )
 
 
+@with_settings()
 def build(
+    settings: Settings,
     name: Annotated[str, typer.Argument(metavar="NAME")],
     sources: Annotated[list[str], typer.Argument(metavar="SOURCE…")],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="PACK")],
@@ -50,11 +53,9 @@ def build(
         Path | None,
         typer.Option("--urls", metavar="FILE", help="Of archives only these URLs, one a line."),
     ] = None,
-    config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Build a pack."""
-    found = settings(config)
     if severity not in _SEVERITIES:
         fail(f"--severity {severity}: there is {', '.join(_SEVERITIES)}", 2)
     try:
@@ -67,9 +68,9 @@ def build(
 
     try:
         summary = build_pack(
-            label, sources, output, scheme=found.scheme, say=say, unit=found.chunks,
-            stops=all_stop_chunks(found.scheme, stop_list(found)), min_length=min_length,
-            limits=Limits(max_body_bytes=found.max_body_bytes), wanted=listed,
+            label, sources, output, scheme=settings.scheme, say=say, unit=settings.chunks,
+            stops=all_stop_chunks(settings.scheme, stop_list(settings)), min_length=min_length,
+            limits=Limits(max_body_bytes=settings.max_body_bytes), wanted=listed,
         )  # fmt: skip
     except KeyboardInterrupt:
         say(f"interrupted: {output} was not written")

@@ -39,13 +39,7 @@ from reusewatch.streams.sites import Sites
 from reusewatch.streams.stages.discovering import LABEL
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.verbs.labels import app
-from reusewatch.streams.verbs.options import (
-    BusOption,
-    ConfigOption,
-    JsonOption,
-    PrefixOption,
-    settings,
-)
+from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
 from reusewatch.streams.wire import page_message
 
 if TYPE_CHECKING:
@@ -71,7 +65,9 @@ def register() -> None:
     )(discover)
 
 
+@with_settings(*BUS)
 def discover(
+    settings: Settings,
     sources: Annotated[list[str] | None, typer.Argument(metavar="SOURCE…")] = None,
     tree: Annotated[
         list[str] | None,
@@ -85,21 +81,17 @@ def discover(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="PACK", help="A label pack of it.")
     ] = None,
-    bus: BusOption = None,
-    topic_prefix: PrefixOption = None,
-    config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Discover content."""
-    found = settings(config, bus=bus, topic_prefix=topic_prefix)
     rules = _Rules(pages, sites, length)
     with stopping() as stop, tempfile.TemporaryDirectory(prefix="reusewatch-") as spool:
-        reading = _Reading(found, _job(found, sources or [], tree or [], stop), stop)
+        reading = _Reading(settings, _job(settings, sources or [], tree or [], stop), stop)
         kernels.prepare(say)
-        work = _Discovery(found.scheme, rules, Path(spool))
+        work = _Discovery(settings.scheme, rules, Path(spool))
         common = work.count(reading.blocks)
         shown = work.shown(
-            common, reading.blocks, origin_reader(found.scheme, found.max_body_bytes)
+            common, reading.blocks, origin_reader(settings.scheme, settings.max_body_bytes)
         )
         if stop.is_set():
             raise typer.Exit(130)
@@ -113,12 +105,12 @@ def discover(
         fail(f"{reading.damaged} damaged records were left out", 1)
 
 
-def _job(found: Settings, sources: list[str], tree: list[str], stop: Event) -> Job | None:
+def _job(settings: Settings, sources: list[str], tree: list[str], stop: Event) -> Job | None:
     if not sources and not tree:
         return None
     if STDIN in sources:
         raise SourceError("standard input cannot be read twice: keep it as a file")
-    reader = Reader(found.scheme, Limits(max_body_bytes=found.max_body_bytes))
+    reader = Reader(settings.scheme, Limits(max_body_bytes=settings.max_body_bytes))
     return job_of(sources, tree, None, reader=reader, settle_seconds=0.0, stop=stop)
 
 

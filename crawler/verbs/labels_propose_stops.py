@@ -13,15 +13,10 @@ from reusewatch.streams import kernels
 from reusewatch.streams.console import print_json, print_line, print_table, say
 from reusewatch.streams.records import Origin
 from reusewatch.streams.running.topology import open_bus, state_directory, stop_list
+from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
 from reusewatch.streams.verbs.labels import app
-from reusewatch.streams.verbs.options import (
-    BusOption,
-    ConfigOption,
-    JsonOption,
-    PrefixOption,
-    settings,
-)
+from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
 
 
 def register() -> None:
@@ -36,7 +31,9 @@ _HELP = (
 )
 
 
+@with_settings(*BUS)
 def propose_stops(
+    settings: Settings,
     min_sites: Annotated[
         int, typer.Option("--min-sites", metavar="N", help="On so many sites at least.")
     ] = 100,
@@ -47,30 +44,28 @@ def propose_stops(
     toml: Annotated[
         bool, typer.Option("--toml", help="As a list that the setting stop_chunks takes.")
     ] = False,
-    bus: BusOption = None,
-    topic_prefix: PrefixOption = None,
-    config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Propose stop chunks."""
-    found = settings(config, bus=bus, topic_prefix=topic_prefix)
-    opened = open_bus(found)
+    opened = open_bus(settings)
     kernels.prepare(say)
     from reusewatch.streams.labels.matching import all_stop_chunks
     from reusewatch.streams.labels.proposing import as_list, stop_proposals
 
     read = origin_reader(
-        found.scheme, found.max_body_bytes, Readable(found.archive_roots, state_directory(found))
+        settings.scheme,
+        settings.max_body_bytes,
+        Readable(settings.archive_roots, state_directory(settings)),
     )
-    known = all_stop_chunks(found.scheme, stop_list(found))
+    known = all_stop_chunks(settings.scheme, stop_list(settings))
     rows = list(
         stop_proposals(
-            opened, found.scheme, known, min_sites=min_sites, max_length=max_length, limit=top,
+            opened, settings.scheme, known, min_sites=min_sites, max_length=max_length, limit=top,
             read_text=lambda origin: _body(read, origin),
         )
     )  # fmt: skip
     if not rows:
-        say(f"nothing on {found.bus} is short and on {min_sites} sites")
+        say(f"nothing on {settings.bus} is short and on {min_sites} sites")
     if toml:
         print_line(as_list(rows))
     elif json:

@@ -20,17 +20,7 @@ from reusewatch.streams.running.sinks import open_sink
 from reusewatch.streams.running.topology import state_directory
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import stopping
-from reusewatch.streams.verbs.options import (
-    BusOption,
-    ConfigOption,
-    DeadLetterLimitOption,
-    JsonOption,
-    MetricsPortOption,
-    PrefixOption,
-    StateOption,
-    WorkersOption,
-    settings,
-)
+from reusewatch.streams.verbs.options import BUS_AND_STATE, JsonOption, with_settings
 
 
 def register(app: typer.Typer) -> None:
@@ -42,7 +32,10 @@ def register(app: typer.Typer) -> None:
     )(replay)
 
 
+@with_settings(*BUS_AND_STATE, "workers", "metrics_port", "dead_letter_limit")
 def replay(
+    ctx: typer.Context,
+    settings: Settings,
     paths: Annotated[list[str] | None, typer.Argument(metavar="PATH…")] = None,
     tree: Annotated[
         list[str] | None,
@@ -62,23 +55,12 @@ def replay(
     restart: Annotated[
         bool, typer.Option("--restart", help="Begin again where a replay was interrupted.")
     ] = False,
-    workers: WorkersOption = None,
-    bus: BusOption = None,
-    state: StateOption = None,
-    topic_prefix: PrefixOption = None,
-    metrics_port: MetricsPortOption = None,
-    dead_letter_limit: DeadLetterLimitOption = None,
-    config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Replay archives."""
-    found = settings(
-        config, bus=bus, state=state, topic_prefix=topic_prefix, workers=workers,
-        metrics_port=metrics_port, dead_letter_limit=dead_letter_limit,
-    )  # fmt: skip
-    cursors = _cursors(found)
+    cursors = _cursors(settings)
     with stopping() as stop:
-        reader = Reader(found.scheme, Limits(max_body_bytes=found.max_body_bytes))
+        reader = Reader(settings.scheme, Limits(max_body_bytes=settings.max_body_bytes))
         job = job_of(
             paths or [], tree or [], follow, reader=reader, settle_seconds=settle_seconds, stop=stop
         )
@@ -87,13 +69,13 @@ def replay(
         elif (before := cursors.load(job.name)) is not None:
             say(f"going on after {before.tally.records} records; --restart begins again")
         try:
-            cursor = _run(found, job, cursors, stop)
+            cursor = _run(settings, job, cursors, stop)
         except Interrupted as interrupted:
             say(f"interrupted in {interrupted}; all before it is safe, run it again to go on")
             raise typer.Exit(130) from None
     _show_summary(cursor, json=json)
     if not allow_damaged and (cursor.tally.damaged or cursor.tally.dead_letters):
-        bus_flag = f" --bus {found.bus}" if bus else ""
+        bus_flag = f" --bus {settings.bus}" if ctx.params["bus"] else ""
         fail(
             f"{cursor.tally.dead_letters} in the dead letters: `reusewatch dead-letters{bus_flag}` "
             "lists them; --allow-damaged if that is expected",
@@ -101,22 +83,23 @@ def replay(
         )
 
 
-def _run(found: Settings, job: Job, cursors: Cursors, stop: Event) -> Cursor:
-    readable = Readable(found.archive_roots, state_directory(found))
+def _run(settings: Settings, job: Job, cursors: Cursors, stop: Event) -> Cursor:
+    readable = Readable(settings.archive_roots, state_directory(settings))
     readable.note(job.name, job.files)
-    read_origin = origin_reader(found.scheme, found.max_body_bytes, readable)
-    sink = open_sink(found, read_origin=read_origin, stop=stop, say=say)
+    read_origin = origin_reader(settings.scheme, settings.max_body_bytes, readable)
+    sink = open_sink(settings, read_origin=read_origin, stop=stop, say=say)
     with ReplayProgress() as progress:
         return run_replay(
-            sink, job, cursors, stop=stop, checkpoint_seconds=found.commit_seconds,
+            sink, job, cursors, stop=stop, checkpoint_seconds=settings.commit_seconds,
             progress=progress,
         )  # fmt: skip
 
 
-def _cursors(found: Settings) -> Cursors:
+def _cursors(settings: Settings) -> Cursors:
     """How far replays onto this bus came. What is safe on one cluster is not on another."""
-    local = found.bus.startswith("local:")
-    return Cursors(state_directory(found), "" if local else f"{found.bus} {found.topic_prefix}")
+    local = settings.bus.startswith("local:")
+    name = "" if local else f"{settings.bus} {settings.topic_prefix}"
+    return Cursors(state_directory(settings), name)
 
 
 def _show_summary(cursor: Cursor, *, json: bool) -> None:

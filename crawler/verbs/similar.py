@@ -17,15 +17,9 @@ from reusewatch.detector.hashing import hex_of
 from reusewatch.streams import kernels
 from reusewatch.streams.console import at_terminal, fail, print_json, print_row, print_table, say
 from reusewatch.streams.running.asking import Ask
+from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs.clusters import AtOption
-from reusewatch.streams.verbs.options import (
-    BusOption,
-    ConfigOption,
-    JsonOption,
-    PrefixOption,
-    StateOption,
-    settings,
-)
+from reusewatch.streams.verbs.options import BUS_AND_STATE, JsonOption, with_settings
 
 if TYPE_CHECKING:
     from reusewatch.detector.hashing import HashScheme
@@ -45,7 +39,9 @@ def register(app: typer.Typer) -> None:
     )(similar)
 
 
+@with_settings(*BUS_AND_STATE)
 def similar(
+    settings: Settings,
     page: Annotated[
         str, typer.Argument(metavar="PAGE", help="A file, - for standard input, or a URL.")
     ],
@@ -54,25 +50,20 @@ def similar(
     ] = 0.75,
     top: Annotated[int, typer.Option("--top", metavar="N", help="So many.", min=1)] = 20,
     at: AtOption = None,
-    bus: BusOption = None,
-    state: StateOption = None,
-    topic_prefix: PrefixOption = None,
-    config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show pages like a given one."""
-    found = settings(config, bus=bus, state=state, topic_prefix=topic_prefix)
     asked = {"threshold": str(threshold), "top": str(top)}
     kernels.prepare(say)
     words: dict[str, str] = {}
     if page.startswith(("http://", "https://")):
         asked["url"] = page
     else:
-        sketches, words = _sketched(_document(page, found.scheme), found.scheme)
+        sketches, words = _sketched(_document(page, settings.scheme), settings.scheme)
         if not sketches["terms"]:
             fail(f"{page}: there is no text in it", 2)
         asked |= sketches
-    (search,) = Ask(found, "index", at)("similar", asked).answers
+    (search,) = Ask(settings, "index", at)("similar", asked).answers
     _say_search(search, threshold)
     for answer in search["answers"]:
         for term in answer["terms"]:

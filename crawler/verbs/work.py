@@ -11,16 +11,9 @@ from reusewatch.crawler.replaying.readable import Readable
 from reusewatch.streams.console import fail, say
 from reusewatch.streams.running import topology
 from reusewatch.streams.running.metrics import Health, Meters
+from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import stopping
-from reusewatch.streams.verbs.options import (
-    BusOption,
-    ConfigOption,
-    DeadLetterLimitOption,
-    MetricsPortOption,
-    PrefixOption,
-    StateOption,
-    settings,
-)
+from reusewatch.streams.verbs.options import BUS_AND_STATE, with_settings
 
 
 def register(app: typer.Typer) -> None:
@@ -32,42 +25,36 @@ def register(app: typer.Typer) -> None:
     )(work)
 
 
+@with_settings(*BUS_AND_STATE, "metrics_port", "dead_letter_limit")
 def work(
+    settings: Settings,
     stage: Annotated[str, typer.Argument(metavar="STAGE", help=", ".join(topology.STAGES))],
-    bus: BusOption = None,
-    state: StateOption = None,
-    topic_prefix: PrefixOption = None,
-    metrics_port: MetricsPortOption = None,
-    dead_letter_limit: DeadLetterLimitOption = None,
-    config: ConfigOption = None,
 ) -> None:
     """Run a stage."""
-    found = settings(
-        config, bus=bus, state=state, topic_prefix=topic_prefix, metrics_port=metrics_port,
-        dead_letter_limit=dead_letter_limit,
-    )  # fmt: skip
     if stage not in topology.STAGES:
         fail(f"work {stage}: the stages are {', '.join(topology.STAGES)}", 2)
-    if found.bus.startswith("local:"):
+    if settings.bus.startswith("local:"):
         fail(
             "work: a local bus needs no workers, `reusewatch replay` runs the stages itself; for "
             "Kafka give --bus kafka://HOST:PORT",
             2,
         )
     with stopping() as stop:
-        meters = Meters(stage, found.scheme.name)
+        meters = Meters(stage, settings.scheme.name)
 
         def trouble(text: str) -> None:
             meters.troubles.labels(stage).inc()
             say(text)
 
-        opened = topology.open_bus(found, stop=stop, say=trouble)
-        readable = Readable(found.archive_roots, topology.state_directory(found))
-        read_origin = origin_reader(found.scheme, found.max_body_bytes, readable)
-        worker = topology.worker(stage, found, opened, meters, say, read_origin=read_origin)
-        port = topology.PORTS[stage] if found.metrics_port is None else found.metrics_port
-        health = Health(meters, found.metrics_host, port, worker)
-        say(f"{stage}: at work on {found.bus}; http://{found.metrics_host}:{health.port}/metrics")
+        opened = topology.open_bus(settings, stop=stop, say=trouble)
+        readable = Readable(settings.archive_roots, topology.state_directory(settings))
+        read_origin = origin_reader(settings.scheme, settings.max_body_bytes, readable)
+        worker = topology.worker(stage, settings, opened, meters, say, read_origin=read_origin)
+        port = topology.PORTS[stage] if settings.metrics_port is None else settings.metrics_port
+        health = Health(meters, settings.metrics_host, port, worker)
+        say(
+            f"{stage}: at work on {settings.bus}; http://{settings.metrics_host}:{health.port}/metrics"
+        )
         try:
             worker.run(stop)
         finally:

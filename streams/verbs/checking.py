@@ -14,14 +14,7 @@ from reusewatch.streams.console import fail, harmless, print_json, print_line, p
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.topics import FINGERPRINTS, NEIGHBORHOODS, PAGES, TOPICS, VERDICTS
 from reusewatch.streams.verbs import doctor as machine
-from reusewatch.streams.verbs.options import (
-    BusOption,
-    ConfigOption,
-    JsonOption,
-    PrefixOption,
-    StateOption,
-    settings,
-)
+from reusewatch.streams.verbs.options import BUS, BUS_AND_STATE, JsonOption, with_settings
 
 topics_app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
 # State is kept in the partition of the number of that which it comes of.
@@ -41,43 +34,28 @@ def register(app: typer.Typer) -> None:
     )(doctor)
 
 
-PartitionsOption = Annotated[
-    int | None,
-    typer.Option("--partitions", metavar="N", help="Of pages, fingerprints and verdicts."),
-]
-
-
 @topics_app.command(
     "create",
     help="Make the topics that are missing, with the right partitions, retention, compaction.\n\n"
     "Example: reusewatch topics create --bus kafka://127.0.0.1:9092 --partitions 12",
 )
+@with_settings(*BUS, "kafka_partitions", "kafka_replication")
 def create(
-    partitions: PartitionsOption = None,
-    replication: Annotated[
-        int | None, typer.Option("--replication-factor", metavar="N", help="1 for one broker.")
-    ] = None,
-    bus: BusOption = None,
-    topic_prefix: PrefixOption = None,
-    config: ConfigOption = None,
+    settings: Settings,
     json: JsonOption = False,
 ) -> None:
     """Make topics."""
-    found = settings(
-        config, bus=bus, topic_prefix=topic_prefix, kafka_partitions=partitions,
-        kafka_replication=replication,
-    )  # fmt: skip
-    _needs_kafka(found, "topics create")
+    _needs_kafka(settings, "topics create")
     from reusewatch.streams.kafka import create_topics
     from reusewatch.streams.running.topology import kafka_config
 
     made = create_topics(
-        kafka_config(found),
-        partitions=dict.fromkeys(SHARED, found.kafka_partitions),
-        replication_factor=found.kafka_replication,
+        kafka_config(settings),
+        partitions=dict.fromkeys(SHARED, settings.kafka_partitions),
+        replication_factor=settings.kafka_replication,
     )
     rows = [
-        {"topic": found.topic_prefix + name, "created": name in made, "cleanup": topic.cleanup}
+        {"topic": settings.topic_prefix + name, "created": name in made, "cleanup": topic.cleanup}
         for name, topic in TOPICS.items()
     ]
     if json:
@@ -95,43 +73,40 @@ def create(
     help="Compare the topics with what is needed; exit 1 where they differ.\n\n"
     "Example: reusewatch topics check --bus kafka://127.0.0.1:9092",
 )
+@with_settings(*BUS, "kafka_partitions")
 def check(
-    partitions: PartitionsOption = None,
-    bus: BusOption = None,
-    topic_prefix: PrefixOption = None,
-    config: ConfigOption = None,
+    settings: Settings,
     json: JsonOption = False,
 ) -> None:
     """Compare topics."""
-    found = settings(config, bus=bus, topic_prefix=topic_prefix, kafka_partitions=partitions)
-    _needs_kafka(found, "topics check")
+    _needs_kafka(settings, "topics check")
     from reusewatch.streams.kafka import check_topics
     from reusewatch.streams.running.topology import kafka_config
 
-    _report(check_topics(kafka_config(found), partitions=found.kafka_partitions), json=json)
+    _report(check_topics(kafka_config(settings), partitions=settings.kafka_partitions), json=json)
 
 
+@with_settings(*BUS_AND_STATE)
 def doctor(
+    settings: Settings,
     warm: Annotated[
         bool, typer.Option("--warm", help="Compile the kernels now, as when an image is built.")
     ] = False,
-    bus: BusOption = None,
-    state: StateOption = None,
-    topic_prefix: PrefixOption = None,
-    config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Examine the machine and the bus."""
-    found = settings(config, bus=bus, state=state, topic_prefix=topic_prefix)
     if warm:
         kernels.prepare()
         kernels.prepare_questions()
-    _report(machine.examine(found), json=json)
+    _report(machine.examine(settings), json=json)
 
 
-def _needs_kafka(found: Settings, verb: str) -> None:
-    if not found.bus.startswith("kafka://"):
-        fail(f"{verb}: {found.bus} has no topics to make or check; give --bus kafka://HOST:PORT", 2)
+def _needs_kafka(settings: Settings, verb: str) -> None:
+    if not settings.bus.startswith("kafka://"):
+        fail(
+            f"{verb}: {settings.bus} has no topics to make or check; give --bus kafka://HOST:PORT",
+            2,
+        )
 
 
 def _report(checks: Iterable[Check], *, json: bool) -> None:

@@ -8,14 +8,8 @@ import typer
 
 from reusewatch.streams.console import print_json, print_table, say
 from reusewatch.streams.running.asking import Ask
-from reusewatch.streams.verbs.options import (
-    BusOption,
-    ConfigOption,
-    JsonOption,
-    PrefixOption,
-    StateOption,
-    settings,
-)
+from reusewatch.streams.settings import Settings
+from reusewatch.streams.verbs.options import BUS_AND_STATE, JsonOption, with_settings
 
 AtOption = Annotated[
     str | None,
@@ -32,22 +26,19 @@ def register(app: typer.Typer) -> None:
     )(clusters)
 
 
+@with_settings(*BUS_AND_STATE)
 def clusters(
+    settings: Settings,
     top: Annotated[int, typer.Option("--top", metavar="N", help="So many.", min=1)] = 10,
     url: Annotated[
         str | None, typer.Option("--url", metavar="URL", help="The one of this page.")
     ] = None,
     at: AtOption = None,
-    bus: BusOption = None,
-    state: StateOption = None,
-    topic_prefix: PrefixOption = None,
-    config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show clusters."""
-    found = settings(config, bus=bus, state=state, topic_prefix=topic_prefix)
     asked = {"url": url} if url else {"top": str(top)}
-    answered = Ask(found, "index", at)("clusters", asked)
+    answered = Ask(settings, "index", at)("clusters", asked)
     if not answered.answers:
         say("no two pages of the window are near-duplicates")
     if json:

@@ -8,13 +8,7 @@ import typer
 
 from reusewatch.streams.console import fail, print_json, print_line, print_table
 from reusewatch.streams.settings import described
-from reusewatch.streams.verbs.options import (
-    BusOption,
-    ConfigOption,
-    JsonOption,
-    PrefixOption,
-    settled,
-)
+from reusewatch.streams.verbs.options import BUS, JsonOption, Resolving, with_settings
 
 _FORMATS = ("table", "markdown")
 
@@ -28,7 +22,9 @@ def register(app: typer.Typer) -> None:
     )(show)
 
 
+@with_settings(*BUS)
 def show(
+    resolving: Resolving,
     describe: Annotated[
         bool, typer.Option("--describe", help="What each setting means, and what it may be.")
     ] = False,
@@ -38,21 +34,18 @@ def show(
     template: Annotated[
         bool, typer.Option("--template", help="A reusewatch.toml with every default, to change.")
     ] = False,
-    bus: BusOption = None,
-    topic_prefix: PrefixOption = None,
-    config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show the configuration."""
     if form not in _FORMATS:
         fail(f"--format {form}: there is {', '.join(_FORMATS)}", 2)
-    # What there is to set can be read whatever is set, and wrong, just now.
+    # What there is to set can be read whatever is set, and wrong, just now: hence `resolving`.
     if template:
         print_line(described.template().rstrip())
     elif describe:
         _describe(form, json=json)
     else:
-        rows = settled(config, bus=bus, topic_prefix=topic_prefix).shown()
+        rows = resolving().shown()
         _print(rows, ("value", "from"), json=json)
 
 

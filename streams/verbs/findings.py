@@ -15,6 +15,7 @@ import typer
 from reusewatch.streams.console import fail, print_json, print_row, print_table, say
 from reusewatch.streams.records import Kind
 from reusewatch.streams.running.topology import open_bus
+from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs import (
     checking,
     clusters,
@@ -24,13 +25,7 @@ from reusewatch.streams.verbs import (
     showing,
     topic_views,
 )
-from reusewatch.streams.verbs.options import (
-    BusOption,
-    ConfigOption,
-    JsonOption,
-    PrefixOption,
-    settings,
-)
+from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
 
 R = TypeVar("R")
 
@@ -61,7 +56,9 @@ SiteOption = Annotated[
 @alerts_app.callback(
     help="What was found, the oldest first.\n\nExample: reusewatch alerts --kind duplicate --json"
 )
+@with_settings(*BUS)
 def alerts(
+    settings: Settings,
     ctx: typer.Context,
     kind: KindOption = None,
     site: SiteOption = None,
@@ -69,20 +66,16 @@ def alerts(
         str | None, typer.Option("--since", metavar="TIME", help="2026-03-01 or 2026-03-01T06:00Z")
     ] = None,
     follow: Annotated[bool, typer.Option("--follow", help="Go on with those that come.")] = False,
-    bus: BusOption = None,
-    topic_prefix: PrefixOption = None,
-    config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show alerts."""
-    found = settings(config, bus=bus, topic_prefix=topic_prefix)
     if ctx.invoked_subcommand is not None:
-        ctx.obj = found
+        ctx.obj = settings
         return
     if kind is not None and kind not in get_args(Kind):
         fail(f"--kind {kind}: there is {', '.join(get_args(Kind))}", 2)
     stream = topic_views.alerts(
-        open_bus(found), kind=kind, site=site, since=_time(since), follow=follow
+        open_bus(settings), kind=kind, site=site, since=_time(since), follow=follow
     )
     if json:
         for alert in stream:
@@ -91,7 +84,7 @@ def alerts(
         for alert in stream:
             print_row(showing.alert_row(alert))
     else:
-        showing.print_alerts(_told(stream, f"no such alerts on {_place(found.bus)}"))
+        showing.print_alerts(_told(stream, f"no such alerts on {_place(settings.bus)}"))
 
 
 def _place(bus: str) -> str:
@@ -125,20 +118,19 @@ def _time(text: str | None) -> datetime | None:
     help="One alert with its evidence; a unique beginning of the id will do.\n\n"
     "Example: reusewatch alerts show 3f2a",
 )
+@with_settings(*BUS)
 def show_alert(
+    settings: Settings,
     ctx: typer.Context,
     alert_id: Annotated[str, typer.Argument(metavar="ID")],
-    bus: BusOption = None,
-    topic_prefix: PrefixOption = None,
-    config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show one alert."""
-    given = settings(config, bus=bus, topic_prefix=topic_prefix)
-    from_parent = bus is None and topic_prefix is None and config is None
+    # `reusewatch alerts --bus BUS show ID`: then the bus stands before the verb.
+    own = any(ctx.params[name] is not None for name in (*BUS, "config"))
     found = [
         alert
-        for alert in topic_views.alerts(open_bus(ctx.obj if from_parent else given))
+        for alert in topic_views.alerts(open_bus(settings if own else ctx.obj))
         if alert.id.startswith(alert_id.lower())
     ]
     if len(found) != 1:
@@ -153,42 +145,38 @@ def show_alert(
 @app.command(
     help="What is known of each page.\n\nExample: reusewatch verdicts --site example.org --json"
 )
+@with_settings(*BUS)
 def verdicts(
+    settings: Settings,
     url: Annotated[str | None, typer.Option("--url", metavar="URL")] = None,
     site: SiteOption = None,
-    bus: BusOption = None,
-    topic_prefix: PrefixOption = None,
-    config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show verdicts."""
-    found = settings(config, bus=bus, topic_prefix=topic_prefix)
-    stream = topic_views.verdicts(open_bus(found), url=url, site=site)
+    stream = topic_views.verdicts(open_bus(settings), url=url, site=site)
     if json:
         for verdict in stream:
             print_json(verdict)
     else:
-        showing.print_verdicts(_told(stream, f"no such verdicts on {_place(found.bus)}"))
+        showing.print_verdicts(_told(stream, f"no such verdicts on {_place(settings.bus)}"))
 
 
 @app.command(
     "dead-letters",
     help="What could not be processed, and why.\n\nExample: reusewatch dead-letters --json",
 )
+@with_settings(*BUS)
 def dead_letters(
-    bus: BusOption = None,
-    topic_prefix: PrefixOption = None,
-    config: ConfigOption = None,
+    settings: Settings,
     json: JsonOption = False,
 ) -> None:
     """Show dead letters."""
-    found = settings(config, bus=bus, topic_prefix=topic_prefix)
-    stream = topic_views.dead_letters(open_bus(found))
+    stream = topic_views.dead_letters(open_bus(settings))
     if json:
         for letter in stream:
             print_json(letter)
     else:
         columns = ("reason", "source", "offset", "page", "detail")
-        letters = _told(stream, f"no dead letters on {_place(found.bus)}")
+        letters = _told(stream, f"no dead letters on {_place(settings.bus)}")
         rows = ((x.reason, x.source, x.offset, x.url, x.detail) for x in letters)
         print_table(columns, rows, fold=("source", "page", "detail"))

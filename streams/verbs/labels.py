@@ -24,14 +24,7 @@ from reusewatch.streams.labels.pushing import Desk
 from reusewatch.streams.labels.table import LabelTable
 from reusewatch.streams.running.topology import label_store, open_bus, stop_list
 from reusewatch.streams.settings import Settings
-from reusewatch.streams.verbs.options import (
-    BusOption,
-    ConfigOption,
-    JsonOption,
-    PrefixOption,
-    StateOption,
-    settings,
-)
+from reusewatch.streams.verbs.options import BUS, BUS_AND_STATE, JsonOption, with_settings
 
 if TYPE_CHECKING:
     from reusewatch.detector.labels.pack import LabelPack
@@ -83,19 +76,17 @@ def _shown(value: Any) -> str:
     help="The labels of a pack; without one, those in force.\n\n"
     "Example: reusewatch labels show wikipedia.pack --json"
 )
+@with_settings(*BUS)
 def show(
+    settings: Settings,
     pack: Annotated[Path | None, typer.Argument(metavar="[PACK]")] = None,
-    bus: BusOption = None,
-    topic_prefix: PrefixOption = None,
-    config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show labels."""
-    found = settings(config, bus=bus, topic_prefix=topic_prefix)
     if pack is None:
-        rows = list(_in_force(LabelTable.read(open_bus(found)), found.scheme))
+        rows = list(_in_force(LabelTable.read(open_bus(settings)), settings.scheme))
         if not rows:
-            say(f"no labels are in force on {found.bus}: `reusewatch labels push PACK`")
+            say(f"no labels are in force on {settings.bus}: `reusewatch labels push PACK`")
     else:
         read = opened(pack, None)
         rows = [
@@ -219,44 +210,38 @@ def _damage(pack: Path) -> tuple[str, ...]:
     "state directory, or named with --since. Else the pack travels whole.\n\n"
     "Example: reusewatch labels push wikipedia.pack --bus kafka://127.0.0.1:9092"
 )
+@with_settings(*BUS_AND_STATE)
 def push(
+    settings: Settings,
     pack: PackArgument,
     whole: Annotated[bool, typer.Option("--whole", help="Send all of it again.")] = False,
     since: Annotated[
         Path | None,
         typer.Option("--since", metavar="PACK", help="The pack in force, to send the difference."),
     ] = None,
-    bus: BusOption = None,
-    state: StateOption = None,
-    topic_prefix: PrefixOption = None,
-    config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Push a pack."""
-    found = settings(config, bus=bus, state=state, topic_prefix=topic_prefix)
-    read = opened(pack, found.scheme)
+    read = opened(pack, settings.scheme)
     if damage := _damage(pack):
         raise DamagedPack(str(pack), "; ".join(damage))
     if since is not None:
-        opened(since, found.scheme)
-    show_summary(_desk(found).push(pack, read, whole=whole, since=since), json=json)
+        opened(since, settings.scheme)
+    show_summary(_desk(settings).push(pack, read, whole=whole, since=since), json=json)
 
 
 @app.command(
     help="Take a name out of the labeled dataset; pushing a pack that has it brings it back.\n\n"
     "Example: reusewatch labels remove wikipedia"
 )
+@with_settings(*BUS_AND_STATE)
 def remove(
+    settings: Settings,
     name: Annotated[str, typer.Argument(metavar="NAME")],
-    bus: BusOption = None,
-    state: StateOption = None,
-    topic_prefix: PrefixOption = None,
-    config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Remove a label."""
-    found = settings(config, bus=bus, state=state, topic_prefix=topic_prefix)
-    _change(found, partial(_removed, name), json=json)
+    _change(settings, partial(_removed, name), json=json)
 
 
 def _removed(name: str, *given: Any) -> changes.Change:
@@ -268,48 +253,39 @@ def _removed(name: str, *given: Any) -> changes.Change:
     help="Back to what was in force before the last push or removal; again, and it is undone.\n\n"
     "Example: reusewatch labels rollback"
 )
+@with_settings(*BUS_AND_STATE)
 def rollback(
-    bus: BusOption = None,
-    state: StateOption = None,
-    topic_prefix: PrefixOption = None,
-    config: ConfigOption = None,
+    settings: Settings,
     json: JsonOption = False,
 ) -> None:
     """Roll back."""
-    found = settings(config, bus=bus, state=state, topic_prefix=topic_prefix)
-    _change(found, changes.rollback, json=json)
+    _change(settings, changes.rollback, json=json)
 
 
-def _change(found: Settings, make: Any, *, json: bool) -> None:
+def _change(settings: Settings, make: Any, *, json: bool) -> None:
     try:
-        show_summary(_desk(found).change(make), json=json)
+        show_summary(_desk(settings).change(make), json=json)
     except NoChange as error:
         fail(f"labels: {error}", 2)
 
 
-def _desk(found: Settings) -> Desk:
-    return Desk(open_bus(found), label_store(found), found.scheme, say)
+def _desk(settings: Settings) -> Desk:
+    return Desk(open_bus(settings), label_store(settings), settings.scheme, say)
 
 
 @app.command(
     help="What a push would flag of the pages whose fingerprints the bus holds.\n\n"
     "Example: reusewatch labels preview wikipedia.pack --json"
 )
+@with_settings(*BUS, "contains_threshold")
 def preview(
+    settings: Settings,
     pack: PackArgument,
-    threshold: Annotated[
-        float | None,
-        typer.Option("--threshold", metavar="SHARE", help="Instead of the setting or the paper's."),
-    ] = None,
-    bus: BusOption = None,
-    topic_prefix: PrefixOption = None,
-    config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Preview a pack."""
-    found = settings(config, bus=bus, topic_prefix=topic_prefix, contains_threshold=threshold)
-    read = opened(pack, found.scheme)
-    opened_bus = open_bus(found)
+    read = opened(pack, settings.scheme)
+    opened_bus = open_bus(settings)
     kernels.prepare(say)
     from reusewatch.detector.labels.dataset import LabeledDataset
     from reusewatch.detector.thresholds import PAPER_PAGES
@@ -317,9 +293,9 @@ def preview(
     from reusewatch.streams.labels.window import preview as previewed
 
     summary = previewed(
-        opened_bus, found.scheme, LabeledDataset(found.scheme, read),
-        all_stop_chunks(found.scheme, stop_list(found)),
-        threshold=found.contains_threshold or PAPER_PAGES, max_pages=found.window_pages,
+        opened_bus, settings.scheme, LabeledDataset(settings.scheme, read),
+        all_stop_chunks(settings.scheme, stop_list(settings)),
+        threshold=settings.contains_threshold or PAPER_PAGES, max_pages=settings.window_pages,
     )  # fmt: skip
     examples = summary["examples"]
     show_summary(summary if json else summary | {"examples": len(examples)}, json=json)

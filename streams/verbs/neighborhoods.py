@@ -10,14 +10,8 @@ import typer
 from reusewatch.streams.console import harmless, print_json, print_line, print_table, say
 from reusewatch.streams.questions import Rows
 from reusewatch.streams.running.asking import Ask
-from reusewatch.streams.verbs.options import (
-    BusOption,
-    ConfigOption,
-    JsonOption,
-    PrefixOption,
-    StateOption,
-    settings,
-)
+from reusewatch.streams.settings import Settings
+from reusewatch.streams.verbs.options import BUS_AND_STATE, JsonOption, with_settings
 
 _STAGE = "neighborhoods"
 
@@ -33,7 +27,9 @@ def register(app: typer.Typer) -> None:
     )(neighborhoods)
 
 
+@with_settings(*BUS_AND_STATE)
 def neighborhoods(
+    settings: Settings,
     top: Annotated[int, typer.Option("--top", metavar="N", help="So many.", min=1)] = 20,
     under: Annotated[
         str | None,
@@ -46,17 +42,12 @@ def neighborhoods(
         list[str] | None,
         typer.Option("--at", metavar="HOST:PORT", help="A worker to ask; may be repeated."),
     ] = None,
-    bus: BusOption = None,
-    state: StateOption = None,
-    topic_prefix: PrefixOption = None,
-    config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show neighborhoods."""
-    found = settings(config, bus=bus, state=state, topic_prefix=topic_prefix)
     parameters = {"top": str(top), "files": str(files)} | ({"under": under} if under else {})
     addresses: list[str | None] = [*at] if at else [None]
-    answers = [Ask(found, _STAGE, one)(_STAGE, parameters) for one in addresses]
+    answers = [Ask(settings, _STAGE, one)(_STAGE, parameters) for one in addresses]
     rows = worst([row for answer in answers for row in answer.answers], top)
     if json:
         for row in rows:
