@@ -7,6 +7,7 @@ escapes, never sent to the terminal.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NoReturn
@@ -21,6 +22,11 @@ from rich.table import Table
 from rich.text import Text
 
 _JSON = msgspec.json.Encoder()
+# What a terminal obeys although it may stand in JSON: DEL and C1 (U+009B begins an escape sequence
+# by itself), the marks that turn the direction of text, and line ends of Unicode.
+_OBEYED = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
+)
 # What a cell may be; a tuple is shown line below line.
 Cell = object
 
@@ -32,6 +38,15 @@ def harmless(text: str) -> str:
     'a\\x1b[31m b\\r\\nc'
     """
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+
+
+def tamed(line: str) -> str:
+    r"""A line of JSON with nothing in it that a terminal obeys; it is the same JSON as before.
+
+    >>> tamed('{"url":"\x9b31m\u202egpj.exe"}')
+    '{"url":"\\u009b31m\\u202egpj.exe"}'
+    """
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
 
 
 def at_terminal() -> bool:
@@ -73,6 +88,8 @@ def print_line(text: str = "") -> None:
 
 
 def _write(text: str) -> None:
+    # Scripts get what is there; a person's terminal must not obey what a stranger wrote.
+    text = tamed(text) if at_terminal() else text
     try:
         sys.stdout.write(text)
         sys.stdout.flush()

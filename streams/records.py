@@ -89,6 +89,9 @@ class Page(Record, frozen=True, kw_only=True):
     revisit_of: Sighting | None = None
     # Set when the page was too large for the bus: the body is read again from `origin`.
     by_reference: bool = False
+    # Set where the archive is damaged before the page, so that another page may have forged it. It
+    # is judged, and never taken for a donor.
+    salvaged: bool = False
 
 
 class Exact(Record, frozen=True, kw_only=True):

@@ -17,6 +17,7 @@ _LINE = re.compile(
     re.IGNORECASE,
 )
 _MAX_LINE = 20_000
+_SCHEME = re.compile(rb"(?:filedesc|https?|dns|ftp|whois|mailto|urn|gopher):")
 
 
 def parse(data: bytes) -> Head | None:
@@ -42,9 +43,7 @@ def _type_of(url: str) -> str:
 ARC = Dialect(
     name="ARC",
     parse=parse,
-    start=re.compile(
-        rb"(?:filedesc|https?|dns|ftp|whois|mailto|urn|gopher):"
-        rb"[^\n]{0,20000}? \d{8,14} [^\n]{1,200}\d\r?\n"
-    ),
+    opening=_SCHEME,
+    start=re.compile(_SCHEME.pattern + rb"[^\n]{0,20000}? \d{8,14} [^\n]{1,200}\d\r?\n"),
     trailer=re.compile(rb"\r?\n"),
 )

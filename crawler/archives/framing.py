@@ -1,8 +1,10 @@
 """Where records start and end in a run of bytes, and where the next one starts after damage.
 
-A record is a head that names the length of its block. The length is believed only if it leads to
-another record or to the end; otherwise the next head that parses is searched for from inside
-the block, so that a lying length swallows nothing.
+A record is a head that names the length of its block. The length is believed if it leads to where
+a record can begin; then nothing inside the block is looked at, since a page that holds the text of
+a record would otherwise forge one. Only where a length leads nowhere is the next head searched for
+from inside the block, so that a lying length swallows nothing. Who wrote what is found so nobody
+knows: a `Break` says how far to doubt.
 """
 
 from __future__ import annotations
@@ -11,10 +13,13 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from reusewatch.crawler.compression.views import View
+from reusewatch.crawler.compression.views import InMemory, View
 from reusewatch.crawler.pages.found import Limits
 
+# As an offset up to which records are doubted: all that follow.
+ALL = 1 << 62
 _SEARCH = 1 << 18
+_LONGEST = 8192
 _FIRST = 4096
 # An ARC's head is one line with a URL in it: that long it may be.
 _OVERLAP = 1 << 15
@@ -36,7 +41,8 @@ class Dialect:
     name: str
     # The head at the start of these bytes; None where there is none.
     parse: Callable[[bytes], Head | None]
-    # What a head starts with, at the start of the bytes or of a line.
+    # What a head's first bytes are, at a glance, and what it starts with when it is looked at.
+    opening: re.Pattern[bytes]
     start: re.Pattern[bytes]
     # What stands after a block.
     trailer: re.Pattern[bytes]
@@ -67,6 +73,8 @@ class Break:
     offset: int
     next_offset: int
     url: str | None = None
+    # Records that begin before this offset may be forged: they were searched for, not reached.
+    doubt: int = ALL
 
 
 def piece_at(view: View, offset: int, dialect: Dialect, limits: Limits) -> Record | Break | None:
@@ -105,9 +113,7 @@ def _framed(
     length = head.block_length or 0
     start = offset + head.length
     if length > limits.max_record_bytes and not view.seekable:
-        after = search(view, start, dialect)
-        detail = f"a record of {length} bytes in a stream; the limit is {limits.max_record_bytes}"
-        return Break("too-large", detail, offset, after, url_of(head))
+        return _passed_over(view, offset, start, head, dialect, limits)
     if length and not view.at(start + length - 1, 1):
         return _cut_short(view, offset, start, head, dialect)
     landing = _landing(view, start + length, dialect)
@@ -115,6 +121,29 @@ def _framed(
         return Record(head.fields, offset, landing, view, start, length)
     after = search(view, start, dialect)
     detail = f"Content-Length {length} does not lead to the next record"
+    return Break("bad-length", detail, offset, after, url_of(head))
+
+
+def _passed_over(
+    view: View, offset: int, start: int, head: Head, dialect: Dialect, limits: Limits
+) -> Record | Break:
+    """A block of a stream that is too long to be kept: its start is, the rest is read past.
+
+    To search in it instead would let any page of this size write the archive's next records.
+    """
+    length = head.block_length or 0
+    kept = view.at(start, limits.max_record_bytes)
+    if len(kept) < limits.max_record_bytes:
+        return _cut_short(view, offset, start, head, dialect)
+    view.skip(start + length)
+    if view.start < start + length:
+        detail = f"{view.start - start} bytes of {length}, which were passed over"
+        return Break("truncated", detail, offset, view.start, url_of(head))
+    landing = _landing(view, start + length, dialect)
+    if landing is not None:
+        return Record(head.fields, offset, landing, InMemory(kept), 0, length)
+    after = search(view, start + length, dialect)
+    detail = f"Content-Length {length} does not lead to a record; so much was passed over"
     return Break("bad-length", detail, offset, after, url_of(head))
 
 
@@ -155,22 +184,31 @@ def search(view: View, offset: int, dialect: Dialect) -> int:
     """Where the next head that parses starts, at the start of a line; the end if there is none."""
     # A line starts after a line end: the byte before is looked at too.
     offset = max(offset - 1, 0)
+    # Little first: of damage that comes in pieces each is searched from.
+    size = _FIRST
     while True:
-        data = view.at(offset, _SEARCH)
-        found = _head_in(view, offset, data, dialect)
+        data = view.at(offset, size)
+        found = _head_in(data, dialect)
         if found is not None:
-            return found
-        if len(data) < _SEARCH:
+            return offset + found
+        if len(data) < size:
             return offset + len(data)
-        offset += _SEARCH - _OVERLAP
-        view.forget(offset)
+        if size == _SEARCH:
+            offset += _SEARCH - _OVERLAP
+            view.forget(offset)
+        size = min(8 * size, _SEARCH)
 
 
-def _head_in(view: View, offset: int, data: bytes, dialect: Dialect) -> int | None:
-    for match in re.compile(rb"\n(?=" + dialect.start.pattern + rb")").finditer(data):
-        head = dialect.parse(view.at(offset + match.end(), 8192))
-        if head is not None and head.block_length is not None:
-            return offset + match.end()
+def _head_in(data: bytes, dialect: Dialect) -> int | None:
+    """The first head in these bytes. Each byte is parsed once: no head holds another's start."""
+    starts = re.compile(rb"\n(?=" + dialect.start.pattern + rb")").finditer(data)
+    at = next(starts, None)
+    while at is not None:
+        then = next(starts, None)
+        end = then.end() if then else len(data)
+        if dialect.parse(data[at.end() : min(end, at.end() + _LONGEST)]) is not None:
+            return at.end()
+        at = then
     return None
 
 

@@ -59,7 +59,7 @@ def found_of(piece: Record | Break, reading: Reading) -> Found:
     """The event that a piece of an archive is."""
     if isinstance(piece, Break):
         return reading.damage(
-            piece.reason, piece.detail, piece.offset, piece.next_offset, piece.url
+            piece.reason, piece.detail, piece.offset, piece.next_offset, piece.url, piece.doubt
         )
     return judge(piece, reading)
 

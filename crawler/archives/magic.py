@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from reusewatch.crawler.archives.arc import ARC
@@ -121,6 +121,8 @@ def _packed_shape(view: View, codec: Codec, limits: Limits) -> Shape | NotAnArch
         return Shape(dialect, codec)
     if inside := _further(InMemory(begins(codec, view, first, _FAR)), begin):
         return Shape(inside, codec, whole=True)
+    if codec.trouble is not None:
+        return NotAnArchive("too-large", f"a {codec.name} archive, and {codec.trouble}")
     return NotAnArchive("not-an-archive", f"{codec.name} of {describe(begin)}")
 
 
@@ -149,13 +151,9 @@ def _first_data(view: View, codec: Codec) -> int:
 def _later_dialect(view: View, codec: Codec) -> Dialect | None:
     far = view if view.seekable else InMemory(view.at(0, _FAR))
     for dialect in _DIALECTS:
-        if far.at(next_member(codec, far, 1, _starts(dialect)), 1):
+        if far.at(next_member(codec, far, 1, dialect), 1):
             return dialect
     return None
-
-
-def _starts(dialect: Dialect) -> Callable[[bytes], object]:
-    return lambda data: dialect.start.match(data.lstrip(b"\r\n"))
 
 
 def _is_whole(view: View, first: int, codec: Codec, dialect: Dialect, limits: Limits) -> bool:
@@ -173,6 +171,6 @@ def _is_whole(view: View, first: int, codec: Codec, dialect: Dialect, limits: Li
 def _goes_on(view: View, first: int, codec: Codec, dialect: Dialect) -> bool:
     """Whether a record that its member is too short for goes on in the next member."""
     far = view if view.seekable else InMemory(view.at(0, _FAR))
-    after = next_member(codec, far, first + 1, bool)
+    after = next_member(codec, far, first + 1, None)
     data = begins(codec, far, after, _FIRST)
     return bool(data) and not dialect.start.match(data.lstrip(b"\r\n"))

@@ -6,20 +6,27 @@ says so, since the members after it are still to be read.
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-import zstandard
-
+from reusewatch.crawler.archives.framing import Dialect
 from reusewatch.crawler.compression import frames
 from reusewatch.crawler.compression.views import STEP, InMemory, View
 
 _OUT = 1 << 18
 # Bytes of a member that are read before it has given any.
 _LOOK = 1 << 14
-_MAX_DICTIONARY = 8 << 20
+MAX_DICTIONARY = 8 << 20
+# First bytes of compressed data that name a block type that there is none of.
+_NO_BLOCK = b"".join(b"\\x%02x" % byte for byte in range(256) if byte >> 1 & 3 == 3)
+# Longest head that is searched for, and what the first look at a candidate takes in.
+_HEAD = 16
+_GLANCE = 512
+# So little is handed over at a time where what is broken is undone up to the break.
+_CRUMB = 16
 State = Literal["whole", "truncated", "corrupt", "too-large"]
 
 
@@ -48,6 +55,10 @@ class Codec(Protocol):
 
     name: str
     magic: bytes
+    # How a member's head begins, strictly: what is searched for after damage.
+    head: re.Pattern[bytes]
+    # What keeps all members from being read.
+    trouble: str | None
 
     def pieces(self, view: View, offset: int) -> Iterator[tuple[bytes, int]]:
         """What the member at an offset decompresses to, each piece with how far was read.
@@ -56,36 +67,77 @@ class Codec(Protocol):
         """
         ...
 
+    def begin(self, view: View, offset: int, size: int, look: int) -> bytes:
+        """The first `size` bytes at most of what `look` bytes there decompress to."""
+        ...
+
+    def begin_of_broken(self, view: View, offset: int, size: int, look: int) -> bytes:
+        """The same, also where what comes next is broken."""
+        ...
+
 
 class Gzip:
     """gzip members (RFC 1952)."""
 
     name = "gzip"
     magic = b"\x1f\x8b\x08"
+    # Reserved flags are 0, the extra flags name a level, and no first block is of type 3 (RFC 1951,
+    # §3.2.3). Each candidate costs a decompressor, and a file of mere magic has millions.
+    head = re.compile(
+        rb"\x1f\x8b\x08(?:\x00.{4}[\x00\x02\x04].[^%b]|[\x01-\x1f].{4}[\x00\x02\x04])" % _NO_BLOCK,
+        re.DOTALL,
+    )
+    trouble: str | None = None
 
     def pieces(self, view: View, offset: int) -> Iterator[tuple[bytes, int]]:
         """What the member at an offset decompresses to."""
         inflate = zlib.decompressobj(31)
-        data = b""
+        begin, first, data = offset, True, b""
         # Small first: most members of an archive are, and what follows one is read again.
-        step = 1 << 14
+        step = _LOOK
         while not inflate.eof:
             if not data:
                 data = view.at(offset, step)
                 offset += len(data)
                 step = min(2 * step, STEP)
-            out = _inflated(inflate, data)
+            try:
+                out = inflate.decompress(data, _OUT)
+            except zlib.error as error:
+                if first:
+                    yield _before_flaw(data, _OUT), begin
+                raise Flaw("corrupt", f"gzip: {error}") from error
+            first = False
             if not out and not data and not inflate.eof:
                 raise Flaw("truncated", "the file ends inside a gzip member")
             data = inflate.unconsumed_tail
             yield out, offset - len(inflate.unused_data)
 
+    def begin(self, view: View, offset: int, size: int, look: int) -> bytes:
+        """The first bytes of the member at an offset."""
+        try:
+            return zlib.decompressobj(31).decompress(view.at(offset, look), size)
+        except zlib.error:
+            return b""
 
-def _inflated(inflate: zlib._Decompress, data: bytes) -> bytes:
+    def begin_of_broken(self, view: View, offset: int, size: int, look: int) -> bytes:
+        """The first bytes of a member that may break after them: slower, for one member."""
+        return self.begin(view, offset, size, look) or _before_flaw(view.at(offset, look), size)
+
+
+def _before_flaw(data: bytes, size: int) -> bytes:
+    """What the start of a broken member still gives: an error takes all of a call's output away.
+
+    Without it nobody knows which record is damaged, and how far to doubt what follows.
+    """
+    inflate, out = zlib.decompressobj(31), bytearray()
     try:
-        return inflate.decompress(data, _OUT)
-    except zlib.error as error:
-        raise Flaw("corrupt", f"gzip: {error}") from error
+        for at in range(0, len(data), _CRUMB):
+            out += inflate.decompress(data[at : at + _CRUMB], size)
+            if len(out) >= size:
+                break
+    except zlib.error:
+        pass
+    return bytes(out[:size])
 
 
 class Zstd:
@@ -93,32 +145,67 @@ class Zstd:
 
     name = "zstd"
     magic = frames.MAGIC
+    head = re.compile(re.escape(frames.MAGIC))
 
     def __init__(self, view: View) -> None:
-        words = dictionary_of(view)
-        self._dictionary = zstandard.ZstdCompressionDict(words) if words else None
+        self.trouble: str | None = None
+        words = None
+        try:
+            words = dictionary_of(view)
+        except TooLargeDictionary as error:
+            self.trouble = str(error)
+        self._decoder = frames.decoder_with(words)
 
     def pieces(self, view: View, offset: int) -> Iterator[tuple[bytes, int]]:
         """What the frame at an offset decompresses to."""
         try:
-            yield from frames.frame_pieces(view, offset, self._dictionary)
+            yield from frames.frame_pieces(view, offset, self._decoder)
         except frames.CutShort as error:
             raise Flaw("truncated", f"zstd: {error}") from error
         except frames.NotAFrame as error:
             raise Flaw("corrupt", f"zstd: {error}") from error
 
+    def begin(self, view: View, offset: int, size: int, look: int) -> bytes:
+        """The first bytes of the frame at an offset. A block gives at most 128 KiB."""
+        out = b""
+        try:
+            for data, end in self.pieces(view, offset):
+                out += data
+                if len(out) >= size or end - offset >= look:
+                    break
+        except Flaw:
+            pass
+        return out[:size]
+
+    # A frame gives what its blocks give, up to the broken one.
+    begin_of_broken = begin
+
+
+class TooLargeDictionary(ValueError):
+    """A dictionary that decompresses to more than `MAX_DICTIONARY`."""
+
 
 def dictionary_of(view: View) -> bytes | None:
-    """The dictionary of a .warc.zst: the content of its first frame, itself compressed or not."""
+    """The dictionary of a .warc.zst: the content of its first frame, itself compressed or not.
+
+    None where there is none, or a broken one: what needs it is then found to be corrupt. Writers
+    make dictionaries of about 100 KiB. Raises TooLargeDictionary.
+    """
     begin = view.at(0, 8)
     if begin[:4] != frames.DICTIONARY_MAGIC:
         return None
     size = int.from_bytes(begin[4:], "little")
-    content = view.at(8, min(size, _MAX_DICTIONARY))
+    content = view.at(8, min(size, MAX_DICTIONARY))
     if not content.startswith(frames.MAGIC):
         return content
+    out = bytearray()
     try:
-        return b"".join(data for data, _ in frames.frame_pieces(InMemory(content), 0))
+        for data, _ in frames.frame_pieces(InMemory(content), 0, frames.decoder_with()):
+            out += data
+            # 32 KB of frames decompress to a gigabyte.
+            if len(out) > MAX_DICTIONARY:
+                raise TooLargeDictionary(f"its dictionary takes more than {MAX_DICTIONARY} bytes")
+        return bytes(out)
     except (frames.NotAFrame, frames.CutShort):
         return None
 
@@ -148,33 +235,29 @@ def member_at(
     return Member(b"".join(parts), size, end, "whole")
 
 
-def begins(codec: Codec, view: View, offset: int, size: int) -> bytes:
+def begins(codec: Codec, view: View, offset: int, size: int, look: int = _LOOK) -> bytes:
     """The first bytes of the member at an offset; fewer if it is short, or is none.
 
-    Something that takes in much and gives nothing is none: after damage every byte that may
-    begin a member is tried, and each must cost little.
+    Something that takes in much and gives nothing is none.
     """
-    out = b""
-    try:
-        for data, end in codec.pieces(view, offset):
-            out += data
-            if len(out) >= size or end - offset >= _LOOK:
-                break
-    except Flaw:
-        return out[:size]
-    return out[:size]
+    return codec.begin_of_broken(view, offset, size, max(look, size))
 
 
-def next_member(codec: Codec, view: View, offset: int, accepts: Callable[[bytes], object]) -> int:
-    """Where the next member starts whose data is accepted; the end if there is none."""
+def next_member(codec: Codec, view: View, offset: int, dialect: Dialect | None) -> int:
+    """Where the next member starts that begins with a record, or with anything; else the end."""
     while True:
         data = view.at(offset, STEP)
-        at = data.find(codec.magic)
-        while at >= 0:
-            if accepts(begins(codec, view, offset + at, 4096)):
-                return offset + at
-            at = data.find(codec.magic, at + 1)
+        for match in codec.head.finditer(data):
+            at = offset + match.start()
+            # A glance first: there may be millions of candidates, and few begin as an archive does.
+            glance = codec.begin(view, at, 64, _GLANCE).lstrip(b"\r\n")
+            if dialect is None and glance:
+                return at
+            if dialect is not None and dialect.opening.match(glance):
+                begin = codec.begin(view, at, 4096, _LOOK).lstrip(b"\r\n")
+                if dialect.start.match(begin):
+                    return at
         if len(data) < STEP:
             return offset + len(data)
-        offset += STEP - len(codec.magic) + 1
+        offset += STEP - _HEAD
         view.forget(offset)

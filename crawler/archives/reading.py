@@ -17,11 +17,12 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from reusewatch.crawler.archives import wacz
+from reusewatch.crawler.archives.doubt import INDEX_BIT, doubted
 from reusewatch.crawler.archives.fast import read_fast
 from reusewatch.crawler.archives.framing import Dialect
-from reusewatch.crawler.archives.magic import NotAnArchive, shape_of
+from reusewatch.crawler.archives.magic import NotAnArchive, Shape, shape_of
 from reusewatch.crawler.archives.members import Codec
-from reusewatch.crawler.archives.runs import INDEX_BIT, read_members, read_plain, read_whole
+from reusewatch.crawler.archives.runs import read_members, read_plain, read_whole
 from reusewatch.crawler.archives.warc import WARC
 from reusewatch.crawler.compression.views import OnDisk, View, Window
 from reusewatch.crawler.errors import OriginLost, SourceError
@@ -40,18 +41,20 @@ def read_archive(
     scheme: HashScheme,
     limits: Limits = DEFAULT_LIMITS,
     start: int = 0,
+    doubt: int = 0,
     clock: Callable[[], datetime],
 ) -> Iterator[Found]:
     """Every record of an archive from `start` on, one event each.
 
     A source is a path, `-`, or a package's member, `x.wacz!archive/y.warc.gz`. A package as a
     whole is read member by member, and each can be resumed under its own name. Nothing that a
-    file holds raises; a file that cannot be read at all is damage too.
+    file holds raises; a file that cannot be read at all is damage too. `doubt` is that of the event
+    after which reading goes on.
     """
     reading = Reading(source, scheme, limits, clock)
     offset = start
     try:
-        for found in _read(source, start, reading):
+        for found in _read(source, start, doubt, reading):
             offset = found.next_offset
             yield found
     except OSError as error:
@@ -60,12 +63,12 @@ def read_archive(
         yield reading.damage("corrupt", str(error) or "it ends too early", offset, offset)
 
 
-def _read(source: str, start: int, reading: Reading) -> Iterator[Found]:
+def _read(source: str, start: int, doubt: int, reading: Reading) -> Iterator[Found]:
     if source != STDIN and wacz.is_package(source):
         yield from _read_package(source, start, reading)
         return
     with _opened(source) as view:
-        yield from _read_view(view, start, reading)
+        yield from _read_view(view, start, doubt, reading)
 
 
 def _read_package(source: str, start: int, reading: Reading) -> Iterator[Found]:
@@ -100,25 +103,25 @@ def _opened(source: str) -> Iterator[View]:
             yield view
 
 
-def _read_view(view: View, start: int, reading: Reading) -> Iterator[Found]:
+def _read_view(view: View, start: int, doubt: int, reading: Reading) -> Iterator[Found]:
     shape = shape_of(view, reading.limits)
     if isinstance(shape, NotAnArchive):
         if not start:
             # Past the start, so that reading on from here does not tell of it again.
             yield reading.damage(shape.reason, f"this is {shape.found}", 0, max(1, view.position()))
-    elif shape.codec is None:
-        _skip(view, start)
-        yield from read_plain(view, start, shape.dialect, reading)
-    elif shape.whole:
-        yield from read_whole(view, start, shape.codec, shape.dialect, reading)
-    else:
-        _skip(view, start & ((1 << INDEX_BIT) - 1))
-        yield from _read_members(view, start, shape.codec, shape.dialect, reading)
+        return
+    by_member = shape.codec is not None and not shape.whole
+    yield from doubted(_records(view, start, shape, reading), doubt, by_member=by_member)
 
 
-def _skip(view: View, start: int) -> None:
-    if isinstance(view, Window):
+def _records(view: View, start: int, shape: Shape, reading: Reading) -> Iterator[Found]:
+    if shape.codec is None:
         view.skip(start)
+        return read_plain(view, start, shape.dialect, reading)
+    if shape.whole:
+        return read_whole(view, start, shape.codec, shape.dialect, reading)
+    view.skip(start & ((1 << INDEX_BIT) - 1))
+    return _read_members(view, start, shape.codec, shape.dialect, reading)
 
 
 def _read_members(

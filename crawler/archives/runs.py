@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 
+from reusewatch.crawler.archives.doubt import INDEX_BIT, salvaged
 from reusewatch.crawler.archives.framing import (
+    ALL,
     Break,
     Dialect,
     Head,
@@ -24,8 +26,6 @@ from reusewatch.crawler.archives.members import Codec, Flaw, Member, member_at, 
 from reusewatch.crawler.compression.views import InMemory, View, Window
 from reusewatch.crawler.pages.found import Found, Reading
 
-# In an archive of a member per record, a further record of a member has its number above this.
-INDEX_BIT = 48
 _OFFSET_MASK = (1 << INDEX_BIT) - 1
 
 
@@ -36,8 +36,8 @@ def read_plain(view: View, start: int, dialect: Dialect, reading: Reading) -> It
         found = found_of(piece, reading)
         if isinstance(piece, Record) and _is_wrong(found):
             # A length that leads exactly to a later record has swallowed those between.
-            inner = search(view, piece.start, dialect)
-            found = replace(found, next_offset=min(inner, piece.next_offset))
+            inner = min(search(view, piece.start, dialect), piece.next_offset)
+            found = replace(found, next_offset=inner, doubt=piece.next_offset)
         yield found
         offset = found.next_offset
 
@@ -54,6 +54,9 @@ class _Unpacked:
         self.view = view
         self.at = 0
         self.flaw: Flaw | None = None
+        # How many bytes were read before the first flaw.
+        self.sound = ALL
+        self._given = 0
         self._pieces = codec.pieces(view, 0)
 
     def read(self, _size: int) -> bytes:
@@ -68,15 +71,17 @@ class _Unpacked:
                 continue
             except Flaw as flaw:
                 self.flaw = flaw
+                self.sound = min(self.sound, self._given)
                 self._resync()
                 continue
             self.view.forget(self.at)
+            self._given += len(data)
             if data:
                 return data
 
     def _resync(self) -> None:
         begin = max(self.at + 1, self.view.start)
-        self.at = next_member(self.codec, self.view, begin, bool)
+        self.at = next_member(self.codec, self.view, begin, None)
         self._pieces = (
             self.codec.pieces(self.view, self.at) if self.view.at(self.at, 1) else iter(())
         )
@@ -94,8 +99,10 @@ def read_whole(
     for found in read_plain(window, start, dialect, reading):
         end = found.next_offset
         is_told = found.damage is not None and not window.at(end, 1)
+        # A record that goes on past a flaw is made of two, and what follows was searched for.
+        doubt = ALL if end > unpacked.sound else found.doubt
         # Past the end, so that reading on from here does not tell of a broken member again.
-        yield replace(found, next_offset=end + is_told, position=window.position())
+        yield replace(found, next_offset=end + is_told, position=window.position(), doubt=doubt)
     if unpacked.flaw and not is_told:
         yield reading.damage(unpacked.flaw.state, unpacked.flaw.detail, end, end + 1)
 
@@ -116,15 +123,23 @@ def read_members(
     offset, index = start & _OFFSET_MASK, start >> INDEX_BIT
     while view.at(offset, 1) and (most is None or most > 0):
         end, pieces = _member_pieces(view, offset, codec, dialect, reading)
+        broken = _first_break(pieces)
         for number, piece in enumerate(pieces[index:], index):
             here = offset | number << INDEX_BIT
             after = offset | (number + 1) << INDEX_BIT if number + 1 < len(pieces) else end
             found = found_of(replace(piece, offset=here, next_offset=after), reading)
+            # What stands behind damage in a member was searched for.
+            found = salvaged(found) if number > broken else found
             yield replace(found, position=view.position()) if number else found
         offset, index = end, 0
         most = None if most is None else most - 1
         view.forget(offset)
     return offset
+
+
+def _first_break(pieces: list[Record | Break]) -> int:
+    breaks = (number for number, piece in enumerate(pieces) if isinstance(piece, Break))
+    return next(breaks, len(pieces))
 
 
 def _member_pieces(
@@ -140,14 +155,18 @@ def _member_pieces(
     keep = limits.max_record_bytes + limits.max_header_bytes
     member = member_at(codec, view, offset, keep, allow)
     if member.state == "whole":
-        return member.end, _whole_pieces(member, dialect, reading)
+        # The next member begins where this one ends, whatever stands in it.
+        return member.end, [
+            replace(piece, doubt=0) if isinstance(piece, Break) else piece
+            for piece in _whole_pieces(member, dialect, reading)
+        ]
     begin = max(offset + 1, view.start)
-    end = next_member(codec, view, begin, lambda data: dialect.start.match(data.lstrip(b"\r\n")))
+    end = next_member(codec, view, begin, dialect)
     begin_bytes = view.at(offset, 48)
     if not begin_bytes.startswith(codec.magic):
         detail = f"{end - offset} bytes that are no record: {begin_bytes!r}"
         return end, [Break("garbage", detail, 0, 0)]
-    return end, _broken_pieces(member, dialect, reading)
+    return end, _broken_pieces(member, offset, dialect, reading)
 
 
 def _whole_pieces(member: Member, dialect: Dialect, reading: Reading) -> list[Record | Break]:
@@ -182,9 +201,23 @@ def _large(member: Member, dialect: Dialect, reading: Reading) -> Record | Break
     return Record(head.fields, 0, 0, view, head.length, head.block_length)
 
 
-def _broken_pieces(member: Member, dialect: Dialect, reading: Reading) -> list[Record | Break]:
+def _broken_pieces(
+    member: Member, offset: int, dialect: Dialect, reading: Reading
+) -> list[Record | Break]:
     """What stands before the break is sound; the record that it is in is not."""
     pieces = list(_pieces(member.data, dialect, reading)) if member.state != "too-large" else []
     head: Head | None = dialect.parse(member.data[: reading.limits.max_header_bytes])
-    url = url_of(head) if head and len(pieces) < 2 else None
-    return [*pieces[:-1], Break(member.state, member.detail, 0, 0, url)]
+    is_one = head is not None and len(pieces) < 2
+    url = url_of(head) if head and is_one else None
+    doubt = offset + _packed_at_most(head) if head and is_one and pieces else ALL
+    return [*pieces[:-1], Break(member.state, member.detail, 0, 0, url, doubt)]
+
+
+def _packed_at_most(head: Head) -> int:
+    """Bytes that the member of a record takes at most: up to there a page may have written them.
+
+    What cannot be compressed is stored as it is, with a few bytes for each block, and a page may
+    choose to be such that a member of its own making stands in the archive byte by byte.
+    """
+    size = head.length + (head.block_length or 0)
+    return size + size // 8 + 4096

@@ -12,6 +12,7 @@ import os
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 
 from reusewatch.crawler.compression.views import OnDisk, View, Window
 from reusewatch.crawler.errors import SourceError
@@ -44,42 +45,57 @@ def split(source: str) -> tuple[str, str] | None:
 
 def members(path: str) -> list[tuple[str, int]]:
     """Names and sizes of the archives in a package. Raises SourceError if it is damaged."""
-    with _opened(path) as package:
-        found = [
-            (info.filename, info.file_size)
-            for info in package.infolist()
-            if info.filename.startswith("archive/") and not info.is_dir()
-        ]
-    return sorted(found)
+    return sorted(
+        (info.filename, info.file_size)
+        for info in _opened(path).infolist()
+        if info.filename.startswith("archive/") and not info.is_dir()
+    )
 
 
 @contextmanager
 def opened(path: str, member: str) -> Iterator[View]:
     """The bytes of a member. Raises SourceError if there is none of this name."""
-    with _opened(path) as package:
-        try:
-            info = package.getinfo(member)
-        except KeyError:
-            raise SourceError(f"{path} holds no member {member!r}") from None
-        if info.compress_type == zipfile.ZIP_STORED and not info.flag_bits & 1:
-            with OnDisk(path, _start(path, info), info.file_size) as view:
-                yield view
-            return
-        try:
-            with package.open(info) as stream:
-                yield Window(stream.read, lambda: 0)
-        except (RuntimeError, NotImplementedError, zipfile.BadZipFile, lzma.LZMAError) as error:
-            raise SourceError(f"{path}{MARK}{member} cannot be unpacked: {error}") from error
+    package = _opened(path)
+    try:
+        info = package.getinfo(member)
+    except KeyError:
+        raise SourceError(f"{path} holds no member {member!r}") from None
+    if info.compress_type == zipfile.ZIP_STORED and not info.flag_bits & 1:
+        with OnDisk(path, _start(path, info), info.file_size) as view:
+            yield view
+        return
+    try:
+        with package.open(info) as stream:
+            yield Window(stream.read, lambda: 0)
+    except (RuntimeError, NotImplementedError, zipfile.BadZipFile, lzma.LZMAError) as error:
+        raise SourceError(f"{path}{MARK}{member} cannot be unpacked: {error}") from error
 
 
-@contextmanager
-def _opened(path: str) -> Iterator[zipfile.ZipFile]:
+def _opened(path: str) -> zipfile.ZipFile:
+    state = os.stat(path)
+    # By process too: two that share a file share its position.
+    return _read_once(path, (os.getpid(), state.st_ino, state.st_size, state.st_mtime_ns))
+
+
+# A package is read member by member, and each needs the directory: read for each of them, it would
+# make a package quadratic in its members.
+@lru_cache(maxsize=2)
+def _read_once(path: str, _state: tuple[int, ...]) -> zipfile.ZipFile:
     try:
         package = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError) as error:
         raise SourceError(f"{path} is no sound package: {error}") from error
-    with package:
-        yield package
+    _refuse_overlaps(path, package)
+    return package
+
+
+def _refuse_overlaps(path: str, package: zipfile.ZipFile) -> None:
+    """Members that share bytes: a directory of thousands that all name the same large one."""
+    end = 0
+    for info in sorted(package.infolist(), key=lambda info: info.header_offset):
+        if info.header_offset < end:
+            raise SourceError(f"{path} is no sound package: {info.filename!r} overlaps another")
+        end = info.header_offset + _LOCAL_HEADER + info.compress_size
 
 
 def _start(path: str, info: zipfile.ZipInfo) -> int:

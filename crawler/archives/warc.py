@@ -25,6 +25,7 @@ def parse(data: bytes) -> Head | None:
 WARC = Dialect(
     name="WARC",
     parse=parse,
+    opening=re.compile(rb"WARC/"),
     start=re.compile(rb"WARC/\d\.\d{1,2}[ \t]*\r?\n[A-Za-z][A-Za-z0-9-]*[ \t]*:"),
     trailer=re.compile(rb"\r?\n\r?\n"),
 )

@@ -37,8 +37,19 @@ def is_skippable(magic: bytes) -> bool:
     return len(magic) == 4 and magic[1:] == b"\x2a\x4d\x18" and magic[0] & 0xF0 == 0x50
 
 
+def decoder_with(words: bytes | None = None) -> zstandard.ZstdDecompressor:
+    """What undoes frames, with a dictionary unless it is broken. One serves many frames."""
+    try:
+        dictionary = zstandard.ZstdCompressionDict(words) if words else None
+        # Without a bound on the window a few bytes make the decoder ask for gigabytes.
+        return zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=MAX_WINDOW)
+    except zstandard.ZstdError:
+        # Frames that need the dictionary are found to be corrupt, each by itself.
+        return zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW)
+
+
 def frame_pieces(
-    view: View, offset: int, dictionary: zstandard.ZstdCompressionDict | None = None
+    view: View, offset: int, decoder: zstandard.ZstdDecompressor
 ) -> Iterator[tuple[bytes, int]]:
     """What the frame at an offset decompresses to, each piece with where its block ends.
 
@@ -51,8 +62,6 @@ def frame_pieces(
     if magic != MAGIC:
         raise CutShort if MAGIC.startswith(magic) else NotAFrame(f"no frame at byte {offset}")
     try:
-        # Without a bound on the window a few bytes make the decoder ask for gigabytes.
-        decoder = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=MAX_WINDOW)
         undo = decoder.decompressobj()
         for start, end in _extents(view, offset):
             yield undo.decompress(view.at(start, end - start)), end

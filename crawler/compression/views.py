@@ -31,6 +31,10 @@ class View(Protocol):
         """Nothing before this offset is asked for again."""
         ...
 
+    def skip(self, offset: int) -> None:
+        """Read on to an offset; nothing before it is asked for again."""
+        ...
+
     def position(self) -> int:
         """How far the file on disk was read."""
         ...
@@ -59,6 +63,9 @@ class OnDisk:
 
     def forget(self, offset: int) -> None:
         """A file needs no forgetting."""
+
+    def skip(self, offset: int) -> None:
+        """A file is read at any place."""
 
     def position(self) -> int:
         """The furthest byte that was read."""
@@ -140,6 +147,9 @@ class InMemory:
 
     def forget(self, offset: int) -> None:
         """Memory is given up with the view."""
+
+    def skip(self, offset: int) -> None:
+        """Memory is read at any place."""
 
     def position(self) -> int:
         """All of it."""

@@ -14,7 +14,7 @@ from typing import cast
 
 import brotli
 
-from reusewatch.crawler.compression.frames import CutShort, NotAFrame, frame_pieces
+from reusewatch.crawler.compression.frames import CutShort, NotAFrame, decoder_with, frame_pieces
 from reusewatch.crawler.compression.views import InMemory
 from reusewatch.detector.errors import BadPage
 
@@ -130,9 +130,9 @@ def _unbrotli(body: bytes, limit: int) -> bytes:
 
 def _unzstd(body: bytes, limit: int) -> bytes:
     parts: list[bytes] = []
-    view, at = InMemory(body), 0
+    view, at, decoder = InMemory(body), 0, decoder_with()
     while at < len(body) and limit > 0:
-        for data, end in frame_pieces(view, at):
+        for data, end in frame_pieces(view, at, decoder):
             parts.append(data)
             limit -= len(data)
             at = end

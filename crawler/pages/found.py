@@ -52,7 +52,8 @@ DEFAULT_LIMITS = Limits()
 class Found:
     """One record of an archive: exactly one of page, skipped and damage is set.
 
-    `read_archive(found.source, start=found.next_offset)` goes on with the record after this one.
+    `read_archive(found.source, start=found.next_offset, doubt=found.doubt)` goes on with the record
+    after this one.
     Offsets are those of the file on disk, with two exceptions. Where one gzip member or zstd
     frame holds the whole archive, they count decompressed bytes. Where a member of a
     member-per-record archive holds several records, the second and later ones carry their
@@ -70,6 +71,8 @@ class Found:
     position: int = 0
     # The record names a digest of an algorithm that is not known here; it was not compared.
     unverified: bool = False
+    # Pages that begin before this offset may be forged: see `archives.doubt`.
+    doubt: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,13 @@ class Reading:
         return Found(None, kind, None, self.source, offset, next_offset, next_offset)
 
     def damage(
-        self, reason: str, detail: str, offset: int, next_offset: int, url: str | None = None
+        self,
+        reason: str,
+        detail: str,
+        offset: int,
+        next_offset: int,
+        url: str | None = None,
+        doubt: int = 0,
     ) -> Found:
         """A record that could not be read, or bytes that are no record."""
         letter = DeadLetter(
@@ -106,4 +115,4 @@ class Reading:
             detail=detail,
             at=self.clock(),
         )
-        return Found(None, None, letter, self.source, offset, next_offset, next_offset)
+        return Found(None, None, letter, self.source, offset, next_offset, next_offset, doubt=doubt)
