@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types layers bench experiments broker corpora kafka lock schemas clean
+.PHONY: help setup demo test check lint types layers bench experiments broker corpora kafka lock schemas docs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ experiments: $(PLOTS) corpora ## the papers' experiments: tables and plots in .b
 
 schemas: $(READY) ## write deploy/schemas anew from the records
 	@$(BIN)/python -m reusewatch.streams.verbs.schemas
+
+docs: $(READY) ## write the tables of deploy/README.md anew from the code
+	@$(BIN)/python -m reusewatch.streams.verbs.tables
 
 lock: ## write requirements.lock anew from pyproject.toml
 	@$(PYTHON) -m venv .venv && $(BIN)/python -m pip install --quiet uv

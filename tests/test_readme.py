@@ -1,4 +1,8 @@
-"""The README is true: its commands are run, its tables and its alert compared with the product."""
+"""The texts are true: the commands of all three are run, what they show and name is compared.
+
+A reader goes through them in this order: README up to Kafka, how pages are judged, README's Kafka
+and what follows it, how to operate it. So the commands run in one shell, in that order.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,6 @@ import subprocess
 import sys
 import threading
 import tomllib
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -19,24 +22,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scrapy.settings import BaseSettings
+from scrapy.utils.misc import load_object
 
+from reusewatch.crawler.live.project import resolved
 from reusewatch.streams.running.metrics import Meters
+from reusewatch.streams.running.topology import PORTS
 from reusewatch.streams.settings import Settings, resolve
+from reusewatch.streams.topics import DAY_MS, TOPICS
 from tests.command import COMMAND, ROOT, environment, run
 from tests.deployed import free_port
 
-README = (ROOT / "README.md").read_text("utf-8")
+README, OPERATING, JUDGING = (
+    (ROOT / name).read_text("utf-8")
+    for name in ("README.md", "deploy/README.md", "detector/README.md")
+)
+TEXTS = {"README.md": README, "deploy/README.md": OPERATING, "detector/README.md": JUDGING}
 SECONDS = 600
 
 # What stands for something else when the commands are run: a port that is free, an end for what
-# has none, an address of our own. `make test` would run this test again, `make schemas` write into
-# this tree.
+# has none, an address of our own. `make test` would run this test again, and installing
+# is what the test of the wheel does.
 STANDS_FOR = {
     "make test ": "make --dry-run test ",
-    "make check ": "make --dry-run check ",
-    "make schemas ": "make --dry-run schemas ",
-    "make bench ": "make --dry-run bench ",
-    "make experiments ": "make --dry-run experiments ",
+    "pip install .": ".venv/bin/python -m pip install --dry-run --no-deps --no-build-isolation .",
     "make kafka": "make kafka PORT={kafka}",
     "kafka://127.0.0.1:9092": "kafka://127.0.0.1:{kafka}",
     "work fingerprint &": "work fingerprint --metrics-port {fingerprint} &",
@@ -82,25 +91,21 @@ sys.exit(22)
 """
 
 
-def blocks(language: str, *, only: str = "", without: str = "") -> str:
-    """The fenced blocks of a language, of the sections wanted, one after the other."""
-    found = []
-    for section in README.split("\n## "):
-        heading = section.partition("\n")[0]
-        if (not only or heading == only) and heading != without:
-            found += re.findall(rf"^```{language}\n(.*?)^```", section, re.M | re.S)
-    return "\n".join(found)
+def blocks(language: str, text: str = README) -> str:
+    """The fenced blocks of a language, one after the other."""
+    return "\n".join(re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S))
 
 
-def rows(heading: str) -> list[list[str]]:
-    """The rows of the tables of a section, cell by cell."""
-    section = README.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    lines = [line for line in section.splitlines() if line.startswith("| `")]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+def section(heading: str, text: str = README) -> str:
+    """What stands under a heading."""
+    return text.split(f"\n## {heading}\n")[1].partition("\n## ")[0]
 
 
-def in_backticks(text: str) -> list[str]:
-    return re.findall(r"`([^`]+)`", text)
+def commands() -> str:
+    """What a reader of all three texts does, but the crawl."""
+    before, kafka = README.split("\n## Kafka\n")
+    before = before.replace(section("Scrapy"), "")
+    return "\n".join(blocks("sh", text) for text in (before, JUDGING, kafka, OPERATING))
 
 
 @pytest.fixture
@@ -162,8 +167,10 @@ def executed(script: str, cwd: Path, **ports: int) -> str:
 @pytest.mark.timeout(SECONDS + 60)
 def test_every_command_does_what_it_says(checkout: Path) -> None:
     ports = {"kafka": free_port(), "fingerprint": free_port(), "index": free_port()}
-    said = executed(blocks("sh", without="Scrapy"), checkout, **ports)
-    assert re.search(r"duplicate +13 +13 +0$", said, re.M)
+    said = executed(commands(), checkout, **ports)
+    shown = blocks("text").splitlines()  # of the demo
+    assert len(shown) > 5
+    assert [line for line in shown if line not in said.splitlines()] == []
     assert "reusewatch_pages_total" in said
     assert "Traceback" not in said
 
@@ -177,7 +184,7 @@ def test_the_crawl_does_what_it_says(checkout: Path) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         path = f'export PATH="{checkout}/.venv/bin:$PATH"\n'
-        script = path + blocks("sh", only="Scrapy")
+        script = path + blocks("sh", section("Scrapy"))
         said = executed(script, checkout, fingerprint=0, index=0, site=server.server_address[1])
         server.shutdown()
     assert re.search(r"^pages +2$", said, re.M), said
@@ -188,8 +195,8 @@ class _Quiet(SimpleHTTPRequestHandler):
         """Requests are not news."""
 
 
-def test_every_stand_in_is_for_something_in_the_text() -> None:
-    shown = blocks("sh")
+def test_every_stand_in_is_for_something_in_the_texts() -> None:
+    shown = "\n".join(blocks("sh", text) for text in TEXTS.values())
     assert [text for text in STANDS_FOR if text not in shown] == []
 
 
@@ -209,60 +216,98 @@ def test_the_alert_is_the_demo_s(tmp_path: Path) -> None:
     assert {name: value for name, value in found.items() if value or name in told} == told
 
 
-def test_the_settings_are_those_there_are() -> None:
-    told = {
-        name: "".join(in_backticks(row[1]))
-        for row in rows("Configuration")
-        for name in in_backticks(row[0])
-    }
-    assert told == {name: _shown(getattr(Settings(), name)) for name in Settings.__struct_fields__}
+def test_the_project_s_settings_load_the_add_on() -> None:
+    names: dict[str, Any] = {}
+    exec(blocks("python"), names)  # noqa: S102 - our own text
+    settings = BaseSettings({name: value for name, value in names.items() if name.isupper()})
+    assert [load_object(path).__name__ for path in settings["ADDONS"]] == ["ReuseWatch"]
+    assert resolved(settings).settings.bus == names["REUSEWATCH_BUS"]
 
 
-def _shown(value: Any) -> str:
-    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+def test_every_setting_and_metric_that_is_named_is_there() -> None:
+    everything = "\n".join(TEXTS.values())
+    metrics = {one.name for one in Meters("", "").declared}
+    assert set(re.findall(r"reusewatch_[a-z_]+", everything)) <= metrics
+    environment = {f"REUSEWATCH_{name.upper()}" for name in Settings.__struct_fields__}
+    others = {"REUSEWATCH_NAME", "REUSEWATCH_ENABLED"}
+    assert set(re.findall(r"REUSEWATCH_[A-Z_]+", everything)) <= environment | others
+    given = set(re.findall(r"`([a-z_]+) = ", everything))
+    assert given
+    assert given <= set(Settings.__struct_fields__)
 
 
-def test_the_metrics_are_those_there_are() -> None:
-    names = set()
-    for family in Meters("x", "y").registry.collect():
-        if family.name.startswith("reusewatch_"):
-            names.add(family.name + ("_total" if family.type == "counter" else ""))
-    told = {name for row in rows("Watching it") for name in in_backticks(row[0])}
-    assert told == names
-    assert set(re.findall(r"reusewatch_[a-z_]+", README)) <= names
+def test_every_port_is_scraped() -> None:
+    targets = set(map(int, re.findall(r"127\.0\.0\.1:(\d+)", blocks("yaml", OPERATING))))
+    started = set(map(int, re.findall(r"--metrics-port (\d+)", blocks("sh", OPERATING))))
+    assert targets == set(PORTS.values()) | started
+    for stage, port in PORTS.items():
+        assert re.search(rf"^\| `work {stage}` .* \| {port} \|$", OPERATING, re.M)
+
+
+def test_every_topic_is_told_with_how_long_it_is_kept() -> None:
+    told: dict[str, str] = {}
+    for line in section("Topics", OPERATING).splitlines():
+        if line.startswith("| `"):
+            names, *_, kept = line.strip("| ").split(" | ")
+            told |= dict.fromkeys(re.findall(r"`([^`]+)`", names), kept)
+    assert told.keys() == TOPICS.keys()
+    for name, topic in TOPICS.items():
+        days = "the last of each key" if topic.retention_ms is None else (
+            f"{topic.retention_ms // DAY_MS} days"
+        )  # fmt: skip
+        assert told[name].startswith(days), name
 
 
 def test_the_configuration_file_is_one(tmp_path: Path) -> None:
     (tmp_path / "kafka-password").write_text("secret\n")
-    (tmp_path / "reusewatch.toml").write_text(blocks("toml"))
-    assert tomllib.loads(blocks("toml"))
+    (tmp_path / "reusewatch.toml").write_text(blocks("toml", OPERATING))
+    assert tomllib.loads(blocks("toml", OPERATING))
     found = resolve(file=tmp_path / "reusewatch.toml", environ={}).settings
     assert found.kafka_password == "secret"
 
 
-@pytest.fixture
-def layout() -> Iterator[tuple[str, str]]:
-    """Directory and file names of the tree at the end."""
-    tree = README.split("\n## The code\n")[1].split("```")[1]
-    directory = ""
-    pairs = []
-    for line in tree.splitlines():
-        directory = line.split("/")[0] if line[:1].strip() else directory
-        pairs += [(directory, name) for name in re.findall(r"\b[a-z_]+\.py\b", line)]
-    return iter(pairs)
+def rooms(package: str) -> set[str]:
+    """The rooms of a package: its folders with Python in them."""
+    return {path.parent.name for path in (ROOT / package).glob("*/__init__.py")}
 
 
-def test_the_files_that_are_named_are_there(layout: Iterator[tuple[str, str]]) -> None:
-    named = list(layout)
-    assert len(named) > 10
-    assert [f"{at}/{name}" for at, name in named if not (ROOT / at / name).exists()] == []
-    for link in re.findall(r"\]\(((?!https:)[^)#]+)\)", README):
-        assert (ROOT / link).exists(), link
-
-
-def test_links_within_the_text_lead_somewhere() -> None:
-    headings = {
-        re.sub(r"[^a-z0-9 -]", "", line.lower()).replace(" ", "-")
-        for line in re.findall(r"^#+ (.*)$", README, re.M)
+def test_the_rooms_and_files_that_are_named_are_those_there_are() -> None:
+    named: dict[str, set[str]] = {}
+    for part in re.split(r"^(?=\w)", blocks("", section("The code")), flags=re.M)[1:]:
+        package, _, told = part.partition("/")
+        named[package] = set(re.findall(r"\b([a-z_]+(?:/|\.py\b))", told))
+    for package, names in named.items():
+        assert [name for name in names if not (ROOT / package / name).exists()] == [], package
+    for package in ("crawler", "streams", "detector"):
+        assert {name[:-1] for name in named[package] if name[-1] == "/"} == rooms(package)
+    assert set(re.findall(r"^## .* — `(\w+)/`$", JUDGING, re.M)) == rooms("detector") - {
+        "compiling"
     }
-    assert set(re.findall(r"\]\(#([^)]+)\)", README)) <= headings
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_links_lead_somewhere(name: str) -> None:
+    for link in re.findall(r"\]\(((?!https:)[^)]+)\)", TEXTS[name]):
+        file, _, anchor = link.partition("#")
+        target = (ROOT / name).parent / file if file else ROOT / name
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target.read_text("utf-8")), link
+
+
+def anchors(text: str) -> set[str]:
+    """The headings of a text, as links name them."""
+    return {
+        re.sub(r"[^a-z0-9 -]", "", line.lower()).replace(" ", "-")
+        for line in re.findall(r"^#+ (.*)$", text, re.M)
+    }
+
+
+def test_a_reader_is_through_soon() -> None:
+    assert README.count("\n") < 200
+
+
+def test_every_make_verb_that_is_named_is_there() -> None:
+    verbs = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
+    named = set(re.findall(r"[`\n]make ([a-z]+)", "\n".join(TEXTS.values())))
+    assert len(named) > 5
+    assert named <= verbs

@@ -10,6 +10,7 @@ import threading
 import urllib.parse
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
@@ -38,6 +39,16 @@ _FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 _SLOW = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600)
 
 
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A metric as it is told to people: what is measured, and by which labels."""
+
+    name: str
+    kind: str
+    labels: tuple[str, ...]
+    meaning: str
+
+
 class Meters:
     """The metrics of one process."""
 
@@ -49,46 +60,57 @@ class Meters:
         self._stage = stage
         self._in_force: InForce | None = None
 
+        self.declared: list[Declared] = []
+
+        def declare(name: str, kind: str, text: str, *labels: str) -> tuple[str, str, list[str]]:
+            one = Declared(f"reusewatch_{name}", kind, ("stage", *labels), text)
+            self.declared.append(one)
+            return one.name, one.meaning, list(one.labels)
+
         def counter(name: str, text: str, *labels: str) -> Counter:
-            return Counter(f"reusewatch_{name}", text, ("stage", *labels), registry=self.registry)
+            return Counter(*declare(name, "counter", text, *labels), registry=self.registry)
 
         def gauge(name: str, text: str, *labels: str) -> Gauge:
-            return Gauge(f"reusewatch_{name}", text, ("stage", *labels), registry=self.registry)
+            return Gauge(*declare(name, "gauge", text, *labels), registry=self.registry)
 
         def histogram(name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
             return Histogram(
-                f"reusewatch_{name}", text, ("stage",), registry=self.registry, buckets=buckets
+                *declare(name, "histogram", text), registry=self.registry, buckets=buckets
             )
 
-        self.records_in = counter("records_in_total", "Messages read.", "topic")
+        self.records_in = counter("records_in_total", "Messages read from the bus.", "topic")
         self.bytes_in = counter("bytes_in_total", "Bytes of the messages read.", "topic")
-        self.pages = counter("pages_total", "Pages processed.")
-        self.records_out = counter("records_out_total", "Messages sent.", "topic")
+        self.pages = counter("pages_total", "Pages that the stage processed.")
+        self.records_out = counter("records_out_total", "Messages sent to the bus.", "topic")
         self.bytes_out = counter("bytes_out_total", "Bytes of the messages sent.", "topic")
         self.dead = counter("dead_letters_total", "Records that could not be processed.", "reason")
-        self.events = counter("events_total", "Things seen on the way, by name.", "event")
+        self.events = counter("events_total", "What else happened, by name.", "event")
         self.alerts = counter("alerts_total", "Alerts sent.", "kind")
-        self.muted = counter("muted_total", "Outputs not repeated after a restart.")
-        self.batch_seconds = histogram("batch_seconds", "Time to process a batch.", _FAST)
+        self.muted = counter("muted_total", "Outputs that were not sent again after a restart.")
+        self.batch_seconds = histogram("batch_seconds", "The time to process a batch.", _FAST)
         self.latency_seconds = histogram(
             "latency_seconds", "From a page's arrival on the bus to this stage's output.", _SLOW
         )
-        self.commit_seconds = histogram("commit_seconds", "Time to commit.", _FAST)
-        self.lag_records = gauge("lag_records", "Messages waiting.", "topic", "partition")
+        self.commit_seconds = histogram("commit_seconds", "The time to commit.", _FAST)
+        self.lag_records = gauge(
+            "lag_records", "Messages that wait to be read.", "topic", "partition"
+        )
         self.lag_seconds = gauge(
-            "lag_seconds", "Age of the last message read, 0 when none is waiting.", "topic",
+            "lag_seconds", "Age of the last message that was read; 0 when none waits.", "topic",
             "partition",
         )  # fmt: skip
         self.progress = gauge(
             "last_progress_timestamp_seconds", "When a message was last processed.", "topic",
             "partition",
         )  # fmt: skip
-        self.state_rows = gauge("state_rows", "Rows of state held.")
-        self.state_bytes = gauge("state_bytes", "Bytes of state held, about.")
+        self.state_rows = gauge("state_rows", "Rows of the state that the stage holds.")
+        self.state_bytes = gauge("state_bytes", "Bytes of the state that the stage holds, about.")
         self.snapshot_time = gauge(
             "snapshot_timestamp_seconds", "When the newest snapshot was written."
         )
-        self.snapshot_seconds = histogram("snapshot_seconds", "Time to write a snapshot.", _SLOW)
+        self.snapshot_seconds = histogram(
+            "snapshot_seconds", "The time to write a snapshot.", _SLOW
+        )
         self.rebalances = counter("rebalances_total", "Times that partitions came or went.")
         self.troubles = counter(
             "bus_troubles_total", "Times that the bus was waited for or connected anew."
@@ -100,11 +122,8 @@ class Meters:
             "labels_version_info", "The labeled dataset that pages are matched with: always 1.",
             "version",
         )  # fmt: skip
-        self.ready = gauge("ready", "1 when the process reads and is through with recovery.")
-        info = Gauge(
-            "reusewatch_build_info", "What is running: always 1.",
-            ("stage", "version", "scheme", "python"), registry=self.registry,
-        )  # fmt: skip
+        self.ready = gauge("ready", "1 once recovery is done and the process reads.")
+        info = gauge("build_info", "What is running: always 1.", "version", "scheme", "python")
         info.labels(stage, version("reusewatch"), scheme, platform.python_version()).set(1)
 
     @property

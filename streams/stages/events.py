@@ -1,0 +1,31 @@
+"""What stages count beside pages, alerts and dead letters: the names, and what each means.
+
+The set is closed: the metric `reusewatch_events_total` has these names as its label `event`, and
+a test compares them with those that the code counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+EVENTS: Mapping[str, str] = {
+    "late": "A page was older than the window: it was judged and not remembered.",
+    "misdated": "A page's date is before the web, or over an hour from now: it was not remembered.",
+    "evicted": "A page left the window.",
+    "turned": "A page turned out to be the copy when an older original was read after it.",
+    "withdrawn": "An alert was taken back.",
+    "cut": "A candidate or a posting was passed over, since too many pages share its key.",
+    "refused": "Two clusters did not become one, since it would have been over `max_cluster`.",
+    "revisit-waiting": "A revisit record came before the page that it refers to, and waits.",
+    "revisit-forgotten": "A revisit record waited too long and was forgotten.",
+    "discovered-chunk": "A paragraph came to be common.",
+    "discovered-file": "A file came to be common.",
+    "discovery-evicted": "Discovery gave up a count to make room for another.",
+    "discovery-forgotten": "Discovery forgot a sighting of a paragraph or file: a table was full.",
+    "discovery-anew": "Discovery began to count anew, since its settings had changed.",
+    "uncounted": "A page was not counted for its neighborhoods, as an error page is not.",
+    "trapped": "A URL was part of a crawl trap.",
+    "prefix-evicted": "The figures of a URL prefix were dropped: its memory is bounded.",
+    "page-forgotten": "What a page had added was forgotten: seen again, it counts anew.",
+    "labels-refused": "A labeled dataset could not be taken up; the one before stays in force.",
+}

@@ -1,0 +1,83 @@
+"""The tables of deploy/README.md are those of the code, and name everything that there is."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reusewatch.streams.running.metrics import Meters
+from reusewatch.streams.stages.events import EVENTS
+from reusewatch.streams.verbs import tables
+from tests.command import ROOT
+
+
+def test_what_is_published_is_current() -> None:
+    text = tables.FILE.read_text("utf-8")
+    assert tables.current(text) == text, "run `make docs`"
+
+
+def test_they_are_written_by_running_the_module(tmp_path: Path) -> None:
+    file = tmp_path / "README.md"
+    text = tables.FILE.read_text("utf-8")
+    file.write_text(text.replace("| `policy` |", "| `polity` |"), "utf-8")
+    subprocess.run([sys.executable, "-m", "reusewatch.streams.verbs.tables", file], check=True)
+    assert file.read_text("utf-8") == text
+
+
+def test_a_text_without_a_place_for_a_table_is_refused() -> None:
+    with pytest.raises(ValueError, match="no place for settings"):
+        tables.current("# Nothing\n")
+
+
+def test_every_metric_is_declared_with_its_labels() -> None:
+    meters = Meters("a stage", "a scheme")
+    collected = {
+        family.name + ("_total" if family.type == "counter" else ""): (
+            family.type, family.documentation
+        )
+        for family in meters.registry.collect()
+        if family.name.startswith("reusewatch_")
+    }  # fmt: skip
+    declared = {one.name: (one.kind, one.meaning) for one in meters.declared}
+    assert declared == collected
+    assert [one.name for one in meters.declared if not one.meaning.endswith(".")] == []
+    # A label's name that differs from the declared one would be refused here.
+    for one in meters.declared:
+        assert one.labels[0] == "stage"
+
+
+def counted() -> Iterator[str]:
+    """The names under which the product counts events: `…events["late"] += …` and the like."""
+    for file in (ROOT / "streams").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Subscript) and ast.unparse(node.value).endswith("events"):
+                yield from constants(node.slice)
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("events.labels"):
+                yield from constants(node.args[-1])
+
+
+def constants(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.Constant):
+        yield str(node.value)
+
+
+def test_every_event_that_is_counted_is_in_the_table() -> None:
+    named = set(counted())
+    assert len(named) > 10
+    assert named <= EVENTS.keys()
+
+
+def test_every_event_in_the_table_is_counted_somewhere() -> None:
+    sources = "\n".join(
+        file.read_text("utf-8")
+        for file in (ROOT / "streams").rglob("*.py")
+        if file.name != "events.py"
+    )
+    made = {"discovered-chunk", "discovered-file"}  # by f"discovered-{unit}"
+    assert [x for x in EVENTS.keys() - made if f'"{x}"' not in sources] == []
+    assert 'f"discovered-{' in sources
