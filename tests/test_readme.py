@@ -45,8 +45,10 @@ SECONDS = 600
 # is what the test of the wheel does.
 STANDS_FOR = {
     "make test ": "make --dry-run test ",
-    "pip install .": ".venv/bin/python -m pip install --dry-run --no-deps --no-build-isolation .",
-    "make kafka": "make kafka PORT={kafka}",
+    "pip install ": ".venv/bin/python -m pip install --dry-run --no-deps --no-build-isolation ",
+    # A reader goes on when the broker says its address, and that takes as long as it takes.
+    "make kafka &": "make kafka PORT={kafka} &\n"
+    "until (: > /dev/tcp/127.0.0.1/{kafka}) 2> /dev/null; do sleep 0.2; done",
     "kafka://127.0.0.1:9092": "kafka://127.0.0.1:{kafka}",
     "work fingerprint &": "work fingerprint --metrics-port {fingerprint} &",
     "work index --state state/a &": "work index --state state/a --metrics-port {index} &",
