@@ -1,20 +1,36 @@
 """Questions to live state: asked by other threads, answered between two batches by the thread that
 owns the state. Reading only.
 
+The one thread judges pages as well, and that is what it is there for: while pages come, questions
+get a share of its time (`SHARE`); up to `MOST_WAITING` of them wait, and an answer has up to
+`MOST_ROWS` rows.
+
 QuestionError
 ├── BadQuestion   nobody could answer that: the name or a parameter is wrong
 └── Unanswered    whoever holds the state did not come to it in time
+    └── Busy      more questions wait already than are taken
 """
 
 from __future__ import annotations
 
 import queue
+import re
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
 WAIT_SECONDS = 20.0
+MOST_WAITING = 64
+MOST_ROWS = 1000
+MOST_URLS = 10_000
+# Of the time of a worker that has pages to judge.
+SHARE = 0.1
+# What questions may have saved up while none came: one is answered at once, and not a hundred.
+_SAVED_SECONDS = 0.5
+
+_NUMBER = re.compile("[0-9]{1,9}")
 
 Rows = list[dict[str, Any]]
 Parameters = Mapping[str, str]
@@ -33,6 +49,10 @@ class Unanswered(QuestionError):
     """No answer in time."""
 
 
+class Busy(Unanswered):
+    """Too many questions wait."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Asked:
     name: str
@@ -43,32 +63,50 @@ class _Asked:
 class Desk:
     """Where questions wait for the thread that can answer them."""
 
-    def __init__(self) -> None:
-        self._waiting: queue.SimpleQueue[_Asked] = queue.SimpleQueue()
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._waiting: queue.Queue[_Asked] = queue.Queue(MOST_WAITING)
+        self._clock = clock
+        self._served_at = clock()
+        self._saved = _SAVED_SECONDS
 
     def ask(self, name: str, parameters: Parameters, *, seconds: float = WAIT_SECONDS) -> Rows:
         """The answer, in any thread but the one that serves."""
         asked = _Asked(name, parameters)
-        self._waiting.put(asked)
+        try:
+            self._waiting.put_nowait(asked)
+        except queue.Full:
+            raise Busy(f"{name}: {MOST_WAITING} questions wait already; ask again later") from None
         try:
             return asked.answer.result(seconds)
         except TimeoutError:
             asked.answer.cancel()
             raise Unanswered(f"{name}: no answer within {seconds:.0f} s; ask again later") from None
 
-    def serve(self, answer: Answer) -> None:
-        """Answer what waits. A question that cannot be answered does no harm to anything else."""
-        while True:
-            try:
-                asked = self._waiting.get_nowait()
-            except queue.Empty:
+    def serve(self, answer: Answer, *, idle: bool = False) -> None:
+        """Answer what waits, within the share of the time that questions have.
+
+        Nobody waits for the time of a worker that is idle. What came meanwhile waits for the next
+        call, in either case: who asks without pause does not keep the worker here.
+        """
+        began = self._clock()
+        self._saved = min(self._saved + (began - self._served_at) * SHARE, _SAVED_SECONDS)
+        self._served_at = began
+        for _ in range(self._waiting.qsize()):
+            if self._saved <= 0 and not idle:
                 return
-            if not asked.answer.set_running_or_notify_cancel():
-                continue
-            try:
-                asked.answer.set_result(answer(asked.name, asked.parameters))
-            except Exception as error:  # the asker's to see: state is only read here
-                asked.answer.set_exception(error)
+            self._answer(self._waiting.get_nowait(), answer)
+            ended = self._clock()
+            self._saved -= ended - self._served_at
+            self._served_at = ended
+
+    def _answer(self, asked: _Asked, answer: Answer) -> None:
+        """A question that cannot be answered does no harm to anything else."""
+        if not asked.answer.set_running_or_notify_cancel():
+            return
+        try:
+            asked.answer.set_result(answer(asked.name, asked.parameters))
+        except Exception as error:  # the asker's to see: state is only read here
+            asked.answer.set_exception(error)
 
 
 def no_questions(name: str, parameters: Parameters) -> Rows:
@@ -77,8 +115,8 @@ def no_questions(name: str, parameters: Parameters) -> Rows:
 
 
 def number(parameters: Parameters, name: str, default: int) -> int:
-    """A parameter that counts something."""
+    """A parameter that counts something, within what an answer may have."""
     text = parameters.get(name, str(default))
-    if not text.isdecimal() or not int(text):
-        raise BadQuestion(f"{name}={text}: a number from 1 on is expected")
+    if not _NUMBER.fullmatch(text) or not 1 <= int(text) <= MOST_ROWS:
+        raise BadQuestion(f"{name}={text[:20]}: a number from 1 to {MOST_ROWS} is expected")
     return int(text)

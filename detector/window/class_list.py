@@ -61,10 +61,28 @@ def classes(store: Store, *, top: int, row: int | None, largest: int) -> Classes
     wanted = [] if row is not None else _largest(store, rows, of_row, sizes, top)
     if row is not None and row in rows:
         wanted = [int(of_row[rows == row][0])]
+    rows_of, sets_of = _Groups(of_row), _Groups(of_set)
     return Classes(
-        tuple(_class(store, rows[of_row == one], super5, of_set, entries, one) for one in wanted),
+        tuple(
+            _class(store, rows[rows_of.places(one)], super5, sets_of.places(one), entries)
+            for one in wanted
+        ),
         refused,
     )
+
+
+class _Groups:
+    """Where each number stands in an array. Sorted once: a thousand classes cost what one does."""
+
+    def __init__(self, numbers: NDArray[np.int64]) -> None:
+        self._order = np.argsort(numbers, kind="stable")
+        self._sorted = numbers[self._order]
+
+    def places(self, number: int) -> NDArray[np.int64]:
+        """Its places, in their order."""
+        begin, end = np.searchsorted(self._sorted, [number, number + 1])
+        found: NDArray[np.int64] = self._order[begin:end]
+        return found
 
 
 def _live(store: Store) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -96,11 +114,10 @@ def _in_order(store: Store, rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _class(
     store: Store, rows: NDArray[np.int64], super5: NDArray[np.uint32],
-    of_set: NDArray[np.int64], entries: NDArray[np.int64], one: int,
+    members: NDArray[np.int64], entries: NDArray[np.int64],
 ) -> Class:  # fmt: skip
     rows = rows[_in_order(store, rows)]
     lead = store.rows["entry"][rows[0]]
-    members = np.flatnonzero(of_set == one)
     begin = int(np.flatnonzero(entries[members] == lead)[0])
     return Class(
         cluster=int(name_of(store.rows["page"][rows[0]], store.entries["text"][lead])),

@@ -93,6 +93,8 @@ class Worker:
         self._changelog = changelog
         self.alerts = 0
         self._desk = Desk()
+        # Messages of the last batch: while there are none, questions may have all of the time.
+        self._had = 0
         self.outlet = outlet
         self._inlet = bus.inlet(
             stage.name,
@@ -145,7 +147,7 @@ class Worker:
 
     def take(self, timeout: float) -> int:
         """One batch, without a commit. Returns how many messages it had."""
-        self._desk.serve(self._stage.answer)
+        self._desk.serve(self._stage.answer, idle=not self._had)
         if self._companion is not None and not self._companion.ready(timeout):
             return 0
         messages = self._inlet.poll(timeout)
@@ -166,7 +168,8 @@ class Worker:
         if processed:
             self._measure(processed, time.perf_counter() - began)
         self._tell_ready()
-        return len(messages)
+        self._had = len(messages)
+        return self._had
 
     def _recover(self, snapshots: Snapshots) -> None:
         """Begin anew with everything that is held: what was in memory may be somebody's past."""

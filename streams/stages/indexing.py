@@ -23,7 +23,14 @@ from reusewatch.streams.blocks.columns import is_judged, sightings_of, subjects_
 from reusewatch.streams.blocks.occurrences import check_marks
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.origins import Origins
-from reusewatch.streams.questions import BadQuestion, Parameters, Rows, no_questions, number
+from reusewatch.streams.questions import (
+    MOST_URLS,
+    BadQuestion,
+    Parameters,
+    Rows,
+    no_questions,
+    number,
+)
 from reusewatch.streams.stages.differing import Differing
 from reusewatch.streams.stages.discovering import Discovering
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
@@ -324,11 +331,11 @@ class IndexStage:
             return no_questions(name, parameters)
         url = parameters.get("url")
         if url is None:
-            return list(map(_told, self._index.clusters(top=number(parameters, "top", _TOP))))
+            return _told(self._index.clusters(top=number(parameters, "top", _TOP)))
         page = int(place(url, self._scheme).page_id, 16)
         if not self._index.holds(page):
             raise BadQuestion(f"{url}: no such page is in the window; it left, or never came")
-        return list(map(_told, self._index.clusters(page=page)))
+        return _told(self._index.clusters(page=page))
 
 
 def _part_of(state: State, name: str) -> State | None:
@@ -341,12 +348,19 @@ def _part_of(state: State, name: str) -> State | None:
     return State(arrays, facts)
 
 
-def _told(cluster: Cluster) -> dict[str, Any]:
-    return {
-        "cluster": hex_of(cluster.cluster),
-        "representative": cluster.representative.url,
-        "size": cluster.size,
-        "sites": cluster.sites,
-        "diameter": cluster.diameter,
-        "urls": list(cluster.urls),
-    }
+def _told(clusters: Iterable[Cluster]) -> Rows:
+    """Clusters as rows; of their URLs, as many as an answer may have."""
+    left, rows = MOST_URLS, []
+    for cluster in clusters:
+        urls = list(cluster.urls[:left])
+        left -= len(urls)
+        rows.append({
+            "cluster": hex_of(cluster.cluster),
+            "representative": cluster.representative.url,
+            "size": cluster.size,
+            "sites": cluster.sites,
+            "diameter": cluster.diameter,
+            "urls": urls,
+            "urls_left_out": len(cluster.urls) - len(urls),
+        })  # fmt: skip
+    return rows

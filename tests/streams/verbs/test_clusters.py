@@ -25,7 +25,7 @@ def test_the_clusters_of_a_replay_are_told(tmp_path: Path) -> None:
     replay(tmp_path, [0, 1, 10])
     done = run("clusters", "--bus", "local:s", "--json", cwd=tmp_path)
     (row,) = done.objects
-    assert list(row) == ["cluster", "representative", "size", "sites", "diameter", "urls"]
+    assert row.keys() >= {"cluster", "representative", "size", "sites", "diameter", "urls"}
     assert (row["size"], row["sites"], row["diameter"]) == (2, 2, 1)
     assert row["representative"] == row["urls"][0]
     shown = run("clusters", "--bus", "local:s", cwd=tmp_path)

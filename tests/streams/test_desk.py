@@ -1,0 +1,102 @@
+"""Questions are answered between batches, and never instead of them."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from reusewatch.streams.questions import (
+    MOST_ROWS,
+    MOST_WAITING,
+    SHARE,
+    BadQuestion,
+    Busy,
+    Desk,
+    Parameters,
+    Rows,
+    number,
+)
+
+BATCH_SECONDS = 0.25
+QUESTION_SECONDS = 1.0
+
+
+class Worker:
+    """A worker on a clock of its own: a batch takes a quarter of a second, a question one."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.batches = self.answers = 0
+        self.desk = Desk(clock=lambda: self.now)
+
+    def answer(self, name: str, parameters: Parameters) -> Rows:
+        self.now += QUESTION_SECONDS
+        self.answers += 1
+        return []
+
+    def step(self) -> None:
+        self.desk.serve(self.answer)
+        self.now += BATCH_SECONDS
+        self.batches += 1
+
+
+def wait(desk: Desk, count: int) -> None:
+    """Until so many questions wait: other threads put them there."""
+    reached = threading.Event()
+    while desk._waiting.qsize() < count:
+        reached.wait(0.001)
+
+
+def test_who_asks_without_pause_gets_a_share_of_the_time() -> None:
+    """Six askers, each with its next question at once: as much as stopped all work before."""
+    worker, seconds = Worker(), 400.0
+    with ThreadPoolExecutor(6) as askers:
+        ended = threading.Event()
+
+        def ask() -> int:
+            count = 0
+            while not ended.is_set():
+                worker.desk.ask("clusters", {})
+                count += 1
+            return count
+
+        asked = [askers.submit(ask) for _ in range(6)]
+        while worker.now < seconds:
+            wait(worker.desk, 6)
+            worker.step()
+        ended.set()
+        while not all(one.done() for one in asked):
+            worker.desk.serve(worker.answer, idle=True)
+    assert sum(one.result() for one in asked) == worker.answers
+    spent = worker.batches * BATCH_SECONDS
+    assert spent > seconds * (1 - SHARE) * 0.95
+    assert worker.answers > seconds * SHARE * 0.8
+
+
+def test_an_idle_worker_answers_all_that_waits_and_no_more() -> None:
+    worker = Worker()
+    with ThreadPoolExecutor(5) as askers:
+        asked = [askers.submit(worker.desk.ask, "rows", {}) for _ in range(5)]
+        wait(worker.desk, 5)
+        worker.desk.serve(worker.answer, idle=True)
+        assert [one.result(5) for one in asked] == [[]] * 5
+    assert worker.answers == 5
+
+
+def test_a_queue_that_is_full_refuses_at_once() -> None:
+    desk = Desk()
+    with ThreadPoolExecutor(MOST_WAITING) as askers:
+        asked = [askers.submit(desk.ask, "rows", {}) for _ in range(MOST_WAITING)]
+        wait(desk, MOST_WAITING)
+        with pytest.raises(Busy, match="ask again later"):
+            desk.ask("rows", {})
+        desk.serve(lambda name, parameters: [], idle=True)
+        assert [one.result(5) for one in asked] == [[]] * MOST_WAITING
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "", "x", str(MOST_ROWS + 1), "9" * 5000, "\u0661"])
+def test_a_number_is_within_what_an_answer_may_have(text: str) -> None:
+    with pytest.raises(BadQuestion, match=f"from 1 to {MOST_ROWS}"):
+        number({"top": text}, "top", 20)
