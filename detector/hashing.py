@@ -14,12 +14,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-import numpy as np
 import xxhash
-from numpy.typing import NDArray
 
 from reusewatch.detector.errors import SchemeMismatch
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 PUBLIC_KEY = 0x9E3779B97F4A7C15
 _VERSION = "xxh3-2"
@@ -70,6 +73,8 @@ class HashScheme:
 # Kernels ask for their constants at every batch; drawing them anew would cost more than a page.
 @lru_cache(maxsize=256)
 def _numbers(key: int, purpose: str, count: int) -> NDArray[np.uint64]:
+    import numpy as np  # a crawl host hashes URLs, and has no numpy
+
     drawn = [xxhash.xxh3_64_intdigest(f"{purpose} {i}".encode(), key) | 1 for i in range(count)]
     numbers = np.array(drawn, dtype=np.uint64)
     numbers.flags.writeable = False  # shared by every caller

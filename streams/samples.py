@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.charsets import charset_of
 from reusewatch.streams.records import Origin, Page
 
 ReadOrigin = Callable[[Origin], Page]
@@ -48,7 +49,7 @@ def _text(page: Page, start: int, end: int, scheme: HashScheme) -> str:
 
     part = Document(
         page.body[start:end],
-        charset=page.charset or "utf-8",
+        charset=charset_of(page),
         html=page.content_type != "text/plain",
     )
     return fingerprints([part], scheme).facts[0].excerpt

@@ -22,10 +22,11 @@ from reusewatch.detector.labels.format import Label
 from reusewatch.streams import kernels
 from reusewatch.streams.console import print_aligned, print_json, print_line, say
 from reusewatch.streams.labels.pushing import Desk
+from reusewatch.streams.opening import open_bus
 from reusewatch.streams.records import Alert
 from reusewatch.streams.running.asking import Ask
 from reusewatch.streams.running.sinks import open_sink
-from reusewatch.streams.running.topology import label_store, open_bus
+from reusewatch.streams.running.topology import label_store
 from reusewatch.streams.settings import Settings, resolve
 from reusewatch.streams.verbs import topic_views
 from reusewatch.streams.verbs.showing import ID_SHOWN

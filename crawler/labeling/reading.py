@@ -18,6 +18,7 @@ from reusewatch.crawler.replaying.jobs import now
 from reusewatch.crawler.replaying.sources import expand
 from reusewatch.crawler.replaying.trees import tree_pages
 from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.charsets import charset_of
 from reusewatch.streams.records import FINE, Page
 
 if TYPE_CHECKING:
@@ -79,4 +80,4 @@ def _document(page: Page) -> Document:
     from reusewatch.detector.sketching.fingerprint import Document
 
     html = page.content_type != "text/plain"
-    return Document(page.body, page.url, page.host, page.site, page.charset or "utf-8", html)
+    return Document(page.body, page.url, page.host, page.site, charset_of(page), html)

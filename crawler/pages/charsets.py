@@ -1,17 +1,17 @@
-"""Which character encoding a body is in: mark, header, meta, and only then detection.
+"""Which character encoding a response says that it is in: by a mark, its header, its meta.
 
 Labels are read as browsers read them (WHATWG Encoding, §4.2): `iso-8859-1` means windows-1252.
-The body itself is not decoded here.
+Where none says it, bytes that are UTF-8 are taken for that, and all else is left open: it is for
+whoever reads the page to detect (`reusewatch.streams.charsets`). The body is not decoded here.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
-from functools import lru_cache
 from typing import Literal
 
-from resiliparse.parse.encoding import detect_encoding, map_encoding_to_html5
+from reusewatch.streams.charsets import by_label, is_utf8
 
 From = Literal["bom", "header", "meta", "detected", "given"]
 _MARKS = (
@@ -27,16 +27,17 @@ _META = re.compile(
 )
 _XML = re.compile(rb"\A\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9_.:-]{1,40})")
 _HEADER = re.compile(r"charset\s*=\s*[\"']?\s*([^\s;\"',]{1,40})", re.IGNORECASE)
-_DETECTED_BYTES = 1 << 16
 
 
-def charset_of(body: bytes, content_type: str) -> tuple[str, From]:
+def charset_of(body: bytes, content_type: str) -> tuple[str, From] | tuple[None, None]:
     """The character encoding of a body, by a name that Python knows, and who said so.
 
     >>> charset_of(b"<p>", "text/html; charset=ISO-8859-1")
     ('windows-1252', 'header')
     >>> charset_of(b'<meta charset="koi8-r">', "text/html")
     ('koi8-r', 'meta')
+    >>> charset_of(b"<p>\\xe4", "text/html")
+    (None, None)
     """
     for mark, name in _MARKS:
         if body.startswith(mark):
@@ -46,27 +47,7 @@ def charset_of(body: bytes, content_type: str) -> tuple[str, From]:
         return name, "header"
     if name := _from_meta(body[:_PRESCAN]):
         return name, "meta"
-    return _detected(body), "detected"
-
-
-@lru_cache(maxsize=1024)
-def by_label(label: str) -> str:
-    """The encoding that a label names; empty for a label that no browser knows.
-
-    >>> by_label("LATIN1"), by_label("nonsense")
-    ('windows-1252', '')
-    """
-    label = label.strip().lower()
-    name: str | None = map_encoding_to_html5(label, fallback_utf8=False)
-    if name is None:
-        return ""
-    name = name.lower().replace("_", "-")
-    name = name.replace("cp125", "windows-125")
-    try:
-        codecs.lookup(name)
-    except LookupError:
-        return ""
-    return name
+    return ("utf-8", "detected") if is_utf8(body) else (None, None)
 
 
 def _from_meta(begin: bytes) -> str:
@@ -74,17 +55,3 @@ def _from_meta(begin: bytes) -> str:
     name = by_label(match[1].decode("ascii")) if match else ""
     # A meta that could be read as ASCII is in no UTF-16 (HTML, prescan, step "charset").
     return "utf-8" if name.startswith("utf-16") else name
-
-
-def _detected(body: bytes) -> str:
-    """What the bytes look like. All ASCII, and all that decodes as UTF-8, is UTF-8."""
-    begin = body[:_DETECTED_BYTES]
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    try:
-        decoder.decode(begin, final=len(begin) == len(body))
-    except UnicodeDecodeError:
-        return by_label(detect_encoding(begin)) or "windows-1252"
-    # UTF-16 without a mark decodes as UTF-8 full of NULs.
-    if begin.count(0) > len(begin) // 8:
-        return by_label(detect_encoding(begin)) or "utf-8"
-    return "utf-8"

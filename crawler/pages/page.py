@@ -1,4 +1,4 @@
-"""A response becomes a page: its encodings undone, its character encoding known, its place found.
+"""A response becomes a page: its encodings undone, its charset looked for, its place found.
 
 The one way for all sources: archives, saved trees, live crawls. The body stays bytes.
 """
@@ -140,7 +140,9 @@ def _decoded(body: bytes, content_encoding: str, limits: Limits) -> bytes:
     )
 
 
-def _charset(body: bytes, content_type: str, given: str | None) -> tuple[str, From]:
+def _charset(
+    body: bytes, content_type: str, given: str | None
+) -> tuple[str, From] | tuple[None, None]:
     if given is not None:
         return given, "given"
     return charset_of(body, content_type)

@@ -13,6 +13,7 @@ from reusewatch.crawler.pages.charsets import charset_of
 from reusewatch.crawler.pages.encodings import reads_as_text
 from reusewatch.crawler.pages.page import looks_like_html
 from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.charsets import detected
 from reusewatch.streams.urls import place
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def document_of_bytes(body: bytes, path: Path, url: str | None, scheme: HashSche
     if kind := binary(body):
         raise SourceError(f"{path} is {kind}, and no page: HTML or plain text is expected")
     content_type = type_of_file(path, body) or (_HTML if path.suffix else _PLAIN)
-    charset, _ = charset_of(body, content_type)
+    charset = charset_of(body, content_type)[0] or detected(body)
     html = content_type != _PLAIN
     if url is None:
         return Document(body, path.resolve().as_uri(), charset=charset, html=html)

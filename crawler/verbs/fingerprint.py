@@ -14,6 +14,7 @@ from reusewatch.crawler.replaying.jobs import now
 from reusewatch.crawler.replaying.sources import expand, is_archive
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams import kernels
+from reusewatch.streams.charsets import charset_of
 from reusewatch.streams.console import fail, harmless, print_json, print_line
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs.options import JsonOption, with_settings
@@ -80,7 +81,7 @@ def _archived(name: str, url: str | None, scheme: HashScheme) -> Iterator[Docume
         if page is None or page.revisit_of is not None or url not in (None, page.url):
             continue
         html = page.content_type != "text/plain"
-        yield Document(page.body, page.url, page.host, page.site, page.charset or "utf-8", html)
+        yield Document(page.body, page.url, page.host, page.site, charset_of(page), html)
 
 
 def _print(view: FingerprintView) -> None:

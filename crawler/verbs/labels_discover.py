@@ -30,8 +30,8 @@ from reusewatch.streams.blocks.block import read_block
 from reusewatch.streams.blocks.occurrences import chunks_of, countable, files_of
 from reusewatch.streams.bus import Message, Partition
 from reusewatch.streams.console import fail, harmless, print_json, print_row, say
+from reusewatch.streams.opening import open_bus
 from reusewatch.streams.records import Origin, Page
-from reusewatch.streams.running.topology import open_bus
 from reusewatch.streams.samples import texts_of
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import stopping

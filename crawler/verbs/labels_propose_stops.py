@@ -10,9 +10,11 @@ from reusewatch.crawler.replaying.origins import origin_reader
 from reusewatch.crawler.replaying.readable import Readable
 from reusewatch.detector.errors import BadPage
 from reusewatch.streams import kernels
+from reusewatch.streams.charsets import charset_of
 from reusewatch.streams.console import print_json, print_line, print_table, say
+from reusewatch.streams.opening import open_bus, state_directory
 from reusewatch.streams.records import Origin
-from reusewatch.streams.running.topology import open_bus, state_directory, stop_list
+from reusewatch.streams.running.topology import stop_list
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
 from reusewatch.streams.verbs.labels import app
@@ -81,4 +83,4 @@ def _body(read: ReadOrigin, origin: Origin) -> tuple[bytes, str] | None:
         page = read(origin)
     except (BadPage, OSError, ValueError):
         return None
-    return page.body, page.charset or "utf-8"
+    return page.body, charset_of(page)

@@ -16,8 +16,8 @@ from reusewatch.crawler.replaying.readable import Readable
 from reusewatch.crawler.replaying.replay import Interrupted, run_replay, summary
 from reusewatch.crawler.verbs.replay_progress import ReplayProgress
 from reusewatch.streams.console import fail, print_json, print_line, say
+from reusewatch.streams.opening import state_directory
 from reusewatch.streams.running.sinks import open_sink
-from reusewatch.streams.running.topology import state_directory
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import stopping
 from reusewatch.streams.verbs.options import BUS_AND_STATE, JsonOption, with_settings

@@ -9,6 +9,7 @@ import typer
 from reusewatch.crawler.replaying.origins import origin_reader
 from reusewatch.crawler.replaying.readable import Readable
 from reusewatch.streams.console import fail, say
+from reusewatch.streams.opening import open_bus, state_directory
 from reusewatch.streams.running import topology
 from reusewatch.streams.running.metrics import Health, Meters
 from reusewatch.streams.settings import Settings
@@ -46,8 +47,8 @@ def work(
             meters.troubles.labels(stage).inc()
             say(text)
 
-        opened = topology.open_bus(settings, stop=stop, say=trouble)
-        readable = Readable(settings.archive_roots, topology.state_directory(settings))
+        opened = open_bus(settings, stop=stop, say=trouble)
+        readable = Readable(settings.archive_roots, state_directory(settings))
         read_origin = origin_reader(settings.scheme, settings.max_body_bytes, readable)
         worker = topology.worker(stage, settings, opened, meters, say, read_origin=read_origin)
         port = topology.PORTS[stage] if settings.metrics_port is None else settings.metrics_port

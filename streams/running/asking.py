@@ -14,6 +14,7 @@ import msgspec
 from reusewatch.streams import kernels
 from reusewatch.streams.bus import Message, Unreachable
 from reusewatch.streams.console import say
+from reusewatch.streams.opening import open_bus, state_directory
 from reusewatch.streams.questions import WAIT_SECONDS, BadQuestion, Parameters, Rows, Unanswered
 from reusewatch.streams.running import topology
 from reusewatch.streams.settings import Settings
@@ -76,7 +77,7 @@ class Ask:
             ) from None
 
     def _from_snapshot(self, name: str, parameters: Parameters) -> Answered:
-        directory = topology.state_directory(self.settings)
+        directory = state_directory(self.settings)
         loaded = Snapshots(directory / "snapshots", self.stage, self.settings.scheme).load()
         if loaded.state is None or loaded.written_at is None:
             raise Unreachable(self._nobody(directory))
@@ -87,7 +88,7 @@ class Ask:
         return Answered(as_of, stage.answer(name, parameters))
 
     def _from_changelog(self, name: str, parameters: Parameters) -> Answered:
-        bus = topology.open_bus(self.settings, say=say)
+        bus = open_bus(self.settings, say=say)
         stage = topology.neighborhoods(self.settings, partitions=topology.partitions_of(bus))
         newest = 0
         found: dict[int, list[Message]] = {}

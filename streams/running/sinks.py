@@ -1,50 +1,27 @@
 """Where sources put pages: on Kafka, or, on one machine, straight into the stages.
 
 What `checkpoint` returned for is safe: acknowledged by the broker, or, locally, judged and on disk.
+A sink onto Kafka comes without the stages, and without what they need: see `bus_sink`.
 
 PageSink   the one protocol that sources know
 """
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
-from datetime import UTC, datetime
 from threading import Event
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import msgspec
-
-from reusewatch.streams import kernels, topics
-from reusewatch.streams.blocks.block import PAGES_HEADER
-from reusewatch.streams.bus import Bus, BusError, Message, Outlet, Partition, TooLarge
-from reusewatch.streams.labels.follower import publish_local
-from reusewatch.streams.labels.marking import InForce
+from reusewatch.streams.extras import needed_for
 from reusewatch.streams.local import LocalBus
-from reusewatch.streams.local.database import told
-from reusewatch.streams.poison import DeadLetterLimit
-from reusewatch.streams.questions import Parameters, Rows, no_questions
+from reusewatch.streams.opening import open_bus
 from reusewatch.streams.records import DeadLetter, Page
-from reusewatch.streams.running.metrics import Health, Meters
-from reusewatch.streams.running.parallel import InProcess, ProcessPool, Runner
-from reusewatch.streams.running.topology import (
-    STATEFUL,
-    label_store,
-    labeler_of,
-    open_bus,
-    stateful_worker,
-)
-from reusewatch.streams.running.worker import Worker
+from reusewatch.streams.running.bus_sink import BusSink
 from reusewatch.streams.settings import Settings
-from reusewatch.streams.stages.fingerprinting import FingerprintStage, ReadOrigin
-from reusewatch.streams.stages.stage import Output
-from reusewatch.streams.wire import dead_letter_message, page_message
 
-_BATCH_BYTES = 8 << 20
-_STDIN = "-"  # what came from there cannot be read again
-_ONLY = Partition(topics.PAGES, 0)
+if TYPE_CHECKING:
+    from reusewatch.streams.stages.fingerprinting import ReadOrigin
 
 
 class PageSink(Protocol):
@@ -72,237 +49,6 @@ class PageSink(Protocol):
         """Release what is held, as after an error."""
 
 
-class BusSink:
-    """Pages onto a bus, for workers elsewhere."""
-
-    alerts = None
-
-    def __init__(self, bus: Bus) -> None:
-        self.dead: Counter[str] = Counter()
-        self._bus = bus
-        self._outlet: Outlet = bus.outlet()
-        # A missing topic is told before anything is fetched for it.
-        for topic in (topics.PAGES, topics.DEAD_LETTERS):
-            self._outlet.partitions(topic)
-
-    def put(self, page: Page) -> None:
-        """Send the page; one that is too large goes by reference to its archive, if it has one."""
-        try:
-            self._outlet.send(page_message(page))
-        except TooLarge as error:
-            if page.origin.offset is None or page.origin.source == _STDIN:
-                self.bury(_too_large(page, error))
-                return
-            self._outlet.send(
-                page_message(msgspec.structs.replace(page, body=b"", by_reference=True))
-            )
-
-    def bury(self, letter: DeadLetter) -> None:
-        """Send a dead letter."""
-        self.dead[letter.reason] += 1
-        self._outlet.send(dead_letter_message(letter))
-
-    def checkpoint(self) -> None:
-        """Wait for the broker."""
-        self._outlet.flush()
-
-    def close(self) -> None:
-        """Wait for the broker, and leave."""
-        self._outlet.close()
-        self._bus.close()
-
-    def abandon(self) -> None:
-        """Leave; what the broker does not take within seconds is sent again by the next run."""
-        with suppress(BusError):
-            self._outlet.close()
-        self._bus.close()
-
-
-class LocalSink:
-    """Pages straight into the stages of this process."""
-
-    def __init__(
-        self,
-        bus: LocalBus,
-        settings: Settings,
-        *,
-        read_origin: ReadOrigin | None,
-        say: Callable[[str], None],
-    ) -> None:
-        kernels.prepare(say)
-        bus.lock()
-        self.dead: Counter[str] = Counter()
-        self._bus = bus
-        self._batch_pages = settings.batch_pages
-        self._window = settings.window_pages
-        self._scheme, self._say = settings.scheme, say
-        self._labels = label_store(settings)
-        stage = FingerprintStage(
-            settings.scheme,
-            only_partition,
-            read_origin,
-            settings.grams,
-            settings.chunks,
-            labeler_of(settings),
-        )
-        self._runner: Runner = (
-            InProcess(stage) if settings.workers == 1 else ProcessPool(stage, settings.workers)
-        )
-        self._limit = DeadLetterLimit(settings.dead_letter_limit)
-        self._outlet = bus.outlet()
-        # An open writer cuts what a crash left torn, before anybody reads it.
-        self._log = self._outlet.log(topics.FINGERPRINTS)
-        self.meters = Meters("local", settings.scheme.name)
-        self._judges: list[Worker] = [
-            stateful_worker(name, settings, bus, self.meters, say, read_origin=read_origin)
-            for name in STATEFUL
-        ]
-        self._labels_end = 0
-        self._labels_trouble: str | None = None
-        self._health = self._serve(settings, say)
-        self._judge_all()
-        self._keep_labels()
-        self._batch: list[Message] = []
-        self._bytes = 0
-        self._taken = 0
-        self._trimmed_at = -1
-
-    def _serve(self, settings: Settings, say: Callable[[str], None]) -> Health | None:
-        """Metrics, where a port was given: most replays are over before anybody looks."""
-        if settings.metrics_port is None:
-            return None
-        health = Health(self.meters, settings.metrics_host, settings.metrics_port, self)
-        say(f"replay: http://{settings.metrics_host}:{health.port}/metrics")
-        return health
-
-    @property
-    def alerts(self) -> int:
-        """Alerts sent since the start."""
-        return sum(judge.alerts for judge in self._judges)
-
-    def trouble(self) -> str | None:
-        """Why this process is not healthy."""
-        return next((said for judge in self._judges if (said := judge.trouble())), None)
-
-    def ready(self) -> bool:
-        """Whether every stage is through with recovery."""
-        return all(judge.ready() for judge in self._judges)
-
-    def ask(self, name: str, parameters: Parameters) -> Rows:
-        """On a local bus the commands read the directory: whoever judges here is at work."""
-        return no_questions(name, parameters)
-
-    def put(self, page: Page) -> None:
-        """Take a page; a full batch is processed."""
-        sent = page_message(page)
-        now = time.time_ns() // 1_000_000
-        self._batch.append(Message(_ONLY, self._taken, sent.key, sent.value, sent.headers, now))
-        self._taken += 1
-        self._bytes += len(page.body)
-        if len(self._batch) >= self._batch_pages or self._bytes >= _BATCH_BYTES:
-            self._submit()
-
-    def _submit(self) -> None:
-        batch, self._batch, self._bytes = self._batch, [], 0
-        for output in self._runner.submit(batch):
-            self._accept(output)
-
-    def _accept(self, output: Output) -> None:
-        for message in output.messages:
-            self._outlet.send(message)
-        self.dead.update(output.dead)
-        self.meters.pages.labels("fingerprint").inc(output.pages)
-        for reason, count in output.dead.items():
-            self.meters.dead.labels("fingerprint", reason).inc(count)
-        if output.labels is not None:
-            self._show_labels(output.labels)
-        dead = output.dead.total()
-        self._limit.saw(output.pages + dead, dead, next(iter(output.dead), ""))
-        for judge in self._judges:
-            judge.take(0)
-
-    def _judge_all(self) -> None:
-        for judge in self._judges:
-            while judge.take(0):
-                pass
-
-    def bury(self, letter: DeadLetter) -> None:
-        """Keep a dead letter."""
-        self.dead[letter.reason] += 1
-        self._outlet.send(dead_letter_message(letter))
-
-    def checkpoint(self) -> None:
-        """Process what was taken, and put everything on disk: blocks, findings, offsets."""
-        if self._batch:
-            self._submit()
-        for output in self._runner.drain():
-            self._accept(output)
-        # Committed here only, after this flush: an offset past a block that is not on disk yet
-        # would outlive it in a power cut.
-        self._outlet.flush()
-        self._judge_all()
-        for judge in self._judges:
-            judge.commit_if_dirty()
-        if self._log.base != self._trimmed_at:
-            self._trim()
-        self._keep_labels()
-
-    def _keep_labels(self) -> None:
-        """What the stages here have labeled counts from the next batch on."""
-        end = self._bus.end(topics.LABELS)
-        if end > self._labels_end:
-            self._labels_end = end
-            publish_local(self._bus, self._labels, self._scheme, self._say)
-
-    def _show_labels(self, found: InForce) -> None:
-        self.meters.show_labels("fingerprint", found)
-        if found.trouble is not None and found.trouble != self._labels_trouble:
-            self._say(found.trouble)
-        self._labels_trouble = found.trouble
-
-    def _trim(self) -> None:
-        """Retention at least the window, as on Kafka: the index can be rebuilt from it."""
-        self._trimmed_at = self._log.base
-        with told(self._bus.directory):
-            self._log.retain(self._window, lambda entry: int(dict(entry.headers)[PAGES_HEADER]))
-
-    def close(self) -> None:
-        """Checkpoint with a snapshot, and let other processes write."""
-        try:
-            self.checkpoint()
-            for judge in self._judges:
-                judge.close()
-            self._outlet.close()
-        finally:
-            self._release()
-
-    def _release(self) -> None:
-        self._runner.close()
-        if self._health is not None:
-            self._health.close()
-        self._bus.close()
-
-    def abandon(self) -> None:
-        """Leave without a commit; what was not committed is read again."""
-        for judge in self._judges:
-            judge.abandon()
-        with suppress(BusError):
-            self._outlet.close()  # with the dead letters, which say why
-        self._release()
-
-
-def only_partition(site: str) -> int:
-    """The local bus has one."""
-    return 0
-
-
-def _too_large(page: Page, error: TooLarge) -> DeadLetter:
-    return DeadLetter(
-        reason="too-large", source=page.origin.source, offset=None, url=page.url[:2048],
-        detail=str(error), at=datetime.now(UTC),
-    )  # fmt: skip
-
-
 def open_sink(
     settings: Settings,
     *,
@@ -310,8 +56,14 @@ def open_sink(
     stop: Event | None = None,
     say: Callable[[str], None],
 ) -> PageSink:
-    """The sink that the settings name. `stop` ends the waiting for a broker that is away."""
+    """The sink that the settings name. `stop` ends the waiting for a broker that is away.
+
+    Raises NotInstalled where it runs the stages, and what those need is not installed.
+    """
     bus = open_bus(settings, stop=stop, say=say)
-    if isinstance(bus, LocalBus):
+    if not isinstance(bus, LocalBus):
+        return BusSink(bus)
+    with needed_for(f"a local bus ({settings.bus})"):
+        from reusewatch.streams.running.local_sink import LocalSink
+
         return LocalSink(bus, settings, read_origin=read_origin, say=say)
-    return BusSink(bus)

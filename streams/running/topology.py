@@ -1,6 +1,6 @@
-"""Who reads what: the bus that the settings name, and the stages on it.
+"""Who reads what: the stages, and the workers that run them.
 
-The only place that turns Settings into plain values for the stages.
+The only place that turns Settings into plain values for the stages; `opening` does so for the bus.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
-from threading import Event
 from typing import TYPE_CHECKING
 
 from reusewatch.streams import kernels, topics
@@ -18,7 +17,7 @@ from reusewatch.streams.bus import Bus
 from reusewatch.streams.labels.follower import Followed
 from reusewatch.streams.labels.marking import Labeler
 from reusewatch.streams.labels.store import LabelStore
-from reusewatch.streams.local import LocalBus
+from reusewatch.streams.opening import state_directory
 from reusewatch.streams.running.changelog import Changelog, Following, require_room
 from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.worker import Pace, Worker
@@ -35,55 +34,12 @@ from reusewatch.streams.stages.stage import Stage
 
 if TYPE_CHECKING:
     from reusewatch.detector.labels.stop_chunks import StopChunks, StopList
-    from reusewatch.streams.kafka.config import KafkaConfig, Protocol
 
 STAGES = ("fingerprint", "index", "neighborhoods")
 # Where each stage serves its metrics unless told otherwise.
 PORTS = {"fingerprint": 9461, "index": 9462, "neighborhoods": 9465}
 # Where the state of stages that share their partitions is, on Kafka.
 CHANGELOGS = {"neighborhoods": topics.NEIGHBORHOODS}
-
-
-def open_bus(
-    settings: Settings,
-    *,
-    stop: Event | None = None,
-    say: Callable[[str], None] = lambda text: None,
-) -> Bus:
-    """The bus named by `bus`. `stop` ends the waiting for a broker that is away."""
-    if settings.bus.startswith("local:"):
-        return LocalBus(Path(settings.bus.removeprefix("local:")))
-    from reusewatch.streams.kafka import (
-        KafkaBus,  # a local bus need not pay for importing the client
-    )
-
-    return KafkaBus(kafka_config(settings), stopping=(stop or Event()).is_set, report=say)
-
-
-def kafka_config(settings: Settings) -> KafkaConfig:
-    """What the settings say about the cluster."""
-    from reusewatch.streams.kafka import from_url
-
-    sasl = settings.kafka_security.startswith("sasl")
-    return from_url(
-        settings.bus,
-        topic_prefix=settings.topic_prefix,
-        group_instance_id=settings.kafka_instance,
-        security_protocol=_PROTOCOLS[settings.kafka_security],
-        ssl_cafile=settings.kafka_tls_ca,
-        ssl_certfile=settings.kafka_tls_certificate,
-        ssl_keyfile=settings.kafka_tls_key,
-        ssl_password=settings.kafka_tls_key_password,
-        ssl_check_hostname=settings.kafka_tls_check_hostname,
-        sasl_mechanism=settings.kafka_sasl if sasl else None,
-        sasl_username=settings.kafka_username,
-        sasl_password=settings.kafka_password,
-        sasl_token=settings.kafka_token,
-        session_timeout=settings.kafka_session_seconds,
-        # Three heartbeats may be lost, as brokers expect.
-        heartbeat=min(3.0, settings.kafka_session_seconds / 4),
-        compression=None if settings.kafka_compression == "none" else settings.kafka_compression,
-    )
 
 
 def worker(
@@ -152,12 +108,6 @@ def partitions_of(bus: Bus) -> int:
 def stateful(name: str, settings: Settings, read_origin: ReadOrigin | None = None) -> Stage:
     """A stage that keeps a state, as at first."""
     return STATEFUL[name](settings, read_origin)
-
-
-def state_directory(settings: Settings) -> Path:
-    """Where this process keeps what it must find again."""
-    local = settings.bus.startswith("local:")
-    return Path(settings.bus.removeprefix("local:") if local else settings.state)
 
 
 def label_store(settings: Settings) -> LabelStore:
@@ -271,11 +221,4 @@ def _pace(settings: Settings) -> Pace:
 STATEFUL: Mapping[str, Callable[[Settings, ReadOrigin | None], Stage]] = {
     "index": _index,
     "neighborhoods": lambda settings, read_origin: neighborhoods(settings),
-}
-
-_PROTOCOLS: Mapping[str, Protocol] = {
-    "plaintext": "PLAINTEXT",
-    "tls": "SSL",
-    "sasl": "SASL_PLAINTEXT",
-    "sasl+tls": "SASL_SSL",
 }

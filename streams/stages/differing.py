@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.scanning.differences import differences
+from reusewatch.streams.charsets import charset_of
 from reusewatch.streams.origins import Origins
 from reusewatch.streams.records import Differs, Page
 from reusewatch.streams.samples import read_unchanged
@@ -59,7 +60,7 @@ def _words_of(page: Page, scheme: HashScheme) -> list[str]:
     from reusewatch.detector.scanning.scan import scan
 
     scanned = scan(
-        decode(page.body, page.charset or "utf-8").utf8, key=scheme.key, host=page.host,
+        decode(page.body, charset_of(page)).utf8, key=scheme.key, host=page.host,
         site=page.site, url=page.url, html=page.content_type != "text/plain",
     )  # fmt: skip
     return Readable(scanned).words()[: scanned.text_tokens]

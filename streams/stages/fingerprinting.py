@@ -19,6 +19,7 @@ from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.block import block_messages, block_of
 from reusewatch.streams.bus import Message, Outgoing
+from reusewatch.streams.charsets import charset_of
 from reusewatch.streams.labels.marking import Labeler
 from reusewatch.streams.questions import Parameters, Rows, no_questions
 from reusewatch.streams.records import DeadLetter, Origin, Page
@@ -143,6 +144,7 @@ class FingerprintStage:
         where = place(page.url, self.scheme)
         # A revisit stored no body: it has no words, and the index knows whose words it has.
         referred = page.revisit_of
+        charset = page.charset if referred else charset_of(page)
         row = {
             "page": int(where.page_id, 16),
             "url": page.url,
@@ -152,7 +154,7 @@ class FingerprintStage:
             "fetched_at": page.fetched_at,
             "status": page.status,
             "content_type": page.content_type,
-            "charset": page.charset,
+            "charset": charset,
             "source": page.origin.source,
             "offset": page.origin.offset,
             "truncated": page.truncated,
@@ -164,7 +166,7 @@ class FingerprintStage:
             page.url,
             where.host,
             where.site,
-            page.charset or "utf-8",
+            charset or "utf-8",
             page.content_type != "text/plain",
         )
 

@@ -47,7 +47,7 @@ def create(
     """Make topics."""
     _needs_kafka(settings, "topics create")
     from reusewatch.streams.kafka import create_topics
-    from reusewatch.streams.running.topology import kafka_config
+    from reusewatch.streams.opening import kafka_config
 
     made = create_topics(
         kafka_config(settings),
@@ -81,7 +81,7 @@ def check(
     """Compare topics."""
     _needs_kafka(settings, "topics check")
     from reusewatch.streams.kafka import check_topics
-    from reusewatch.streams.running.topology import kafka_config
+    from reusewatch.streams.opening import kafka_config
 
     _report(check_topics(kafka_config(settings), partitions=settings.kafka_partitions), json=json)
 

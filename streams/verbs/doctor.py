@@ -119,7 +119,7 @@ def _clock(against: str, ahead: float | None) -> Check:
 def _kafka(settings: Settings) -> Iterator[Check]:
     from reusewatch.streams.kafka import check_topics
     from reusewatch.streams.kafka.clock import broker_clock
-    from reusewatch.streams.running.topology import kafka_config
+    from reusewatch.streams.opening import kafka_config
 
     try:
         config = kafka_config(settings)

@@ -13,8 +13,8 @@ from typing import Annotated, TypeVar, get_args
 import typer
 
 from reusewatch.streams.console import fail, print_json, print_row, print_table, say
+from reusewatch.streams.opening import open_bus
 from reusewatch.streams.records import Kind
-from reusewatch.streams.running.topology import open_bus
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs import (
     checking,

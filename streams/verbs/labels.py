@@ -22,7 +22,8 @@ from reusewatch.streams.labels import changes
 from reusewatch.streams.labels.changes import NoChange
 from reusewatch.streams.labels.pushing import Desk
 from reusewatch.streams.labels.table import LabelTable
-from reusewatch.streams.running.topology import label_store, open_bus, stop_list
+from reusewatch.streams.opening import open_bus
+from reusewatch.streams.running.topology import label_store, stop_list
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs.options import BUS, BUS_AND_STATE, JsonOption, with_settings
 

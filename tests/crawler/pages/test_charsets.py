@@ -1,4 +1,4 @@
-"""Mark, header, meta, detection: in this order, by the labels that browsers know."""
+"""Mark, header, meta: in this order, by the labels that browsers know; the rest is left open."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ _RUSSIAN = "Все счастливые семьи похожи друг на д
         ("<p>ä".encode(), "text/html", ("utf-8", "detected")),
         (b"<p>", "", ("utf-8", "detected")),
         (b"", "", ("utf-8", "detected")),
-        (_RUSSIAN.encode("cp1251"), "", ("windows-1251", "detected")),
+        (_RUSSIAN.encode("cp1251"), "", (None, None)),
+        ("In UTF-16".encode("utf-16-le"), "", (None, None)),
     ],
 )
 def test_the_order_is_that_of_browsers(body: bytes, content_type: str, wanted: object) -> None:
@@ -42,4 +43,4 @@ def test_the_order_is_that_of_browsers(body: bytes, content_type: str, wanted: o
 @given(st.binary(max_size=300), st.text(max_size=40))
 def test_the_name_is_always_one_that_python_knows(body: bytes, label: str) -> None:
     name, _ = charset_of(body, f"text/html; charset={label}")
-    assert codecs.lookup(name)
+    assert name is None or codecs.lookup(name)

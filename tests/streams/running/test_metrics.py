@@ -15,8 +15,8 @@ from prometheus_client.samples import Sample
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Outgoing, Partition, Unreachable
 from reusewatch.streams.local import LocalBus
+from reusewatch.streams.running.local_sink import LocalSink
 from reusewatch.streams.running.metrics import Health, Meters
-from reusewatch.streams.running.sinks import LocalSink
 from reusewatch.streams.running.worker import Pace, Worker
 from reusewatch.streams.settings import Settings
 from tests.pages import SCHEME, Fetch, page_of

@@ -11,7 +11,7 @@ import pytest
 from reusewatch.streams import topics
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.records import UNDATED, DeadLetter, Origin, Page
-from reusewatch.streams.running.sinks import LocalSink
+from reusewatch.streams.running.local_sink import LocalSink
 from reusewatch.streams.segments import LogWriter, bases
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.fingerprinting import PART_BYTES, FingerprintStage

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reusewatch.streams import topics
 from reusewatch.streams.local import LocalBus
-from reusewatch.streams.running.sinks import LocalSink
+from reusewatch.streams.running.local_sink import LocalSink
 from reusewatch.streams.settings import Settings
 from tests.pages import BEGIN, Fetch, copies, crawls, mixed_crawl, page_of
 from tests.streams.memory_bus import MemoryBus

@@ -1,0 +1,50 @@
+"""What the small installation leaves out, and the one line that says so.
+
+`pip install reusewatch` brings what a crawl host needs; the extra `all` brings the rest. What the
+extra holds is read from the installed package's own metadata, so that there is no second list.
+
+NotInstalled   something was asked for that needs more than is installed; names the extra
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import requires
+
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+_OF_THE_EXTRA = re.compile(r"""extra\s*==\s*["']all["']""")
+
+
+class NotInstalled(Exception):
+    """A part that is not installed here."""
+
+
+@contextmanager
+def needed_for(what: str) -> Iterator[None]:
+    """Import inside; what is missing of the extra becomes NotInstalled, and says what needs it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        missing = _top(error)
+        if missing not in in_the_extra():
+            raise  # our own mistake, or a broken installation: no extra mends it
+        raise NotInstalled(
+            f"{what} needs {missing}, which a crawl host goes without; to have everything: "
+            'pip install "reusewatch[all]"'
+        ) from error
+
+
+@cache
+def in_the_extra() -> frozenset[str]:
+    """The modules that only `reusewatch[all]` brings."""
+    asked = (line for line in requires("reusewatch") or () if _OF_THE_EXTRA.search(line))
+    return frozenset(
+        match[0].replace("-", "_").lower() for line in asked if (match := _NAME.match(line))
+    )
+
+
+def _top(error: ModuleNotFoundError) -> str:
+    return (error.name or "").partition(".")[0]

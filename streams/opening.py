@@ -1,0 +1,72 @@
+"""The bus that the settings name, and where a process on it keeps its state.
+
+Imports no stage: a crawl host opens a bus, and has none of what the stages need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
+
+from reusewatch.streams.bus import Bus
+from reusewatch.streams.local import LocalBus
+from reusewatch.streams.settings import Settings
+
+if TYPE_CHECKING:
+    from reusewatch.streams.kafka.config import KafkaConfig, Protocol
+
+
+def open_bus(
+    settings: Settings,
+    *,
+    stop: Event | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Bus:
+    """The bus named by `bus`. `stop` ends the waiting for a broker that is away."""
+    if settings.bus.startswith("local:"):
+        return LocalBus(Path(settings.bus.removeprefix("local:")))
+    from reusewatch.streams.kafka import KafkaBus  # a local bus need not pay for the client
+
+    return KafkaBus(kafka_config(settings), stopping=(stop or Event()).is_set, report=say)
+
+
+def kafka_config(settings: Settings) -> KafkaConfig:
+    """What the settings say about the cluster."""
+    from reusewatch.streams.kafka import from_url
+
+    sasl = settings.kafka_security.startswith("sasl")
+    return from_url(
+        settings.bus,
+        topic_prefix=settings.topic_prefix,
+        group_instance_id=settings.kafka_instance,
+        security_protocol=_PROTOCOLS[settings.kafka_security],
+        ssl_cafile=settings.kafka_tls_ca,
+        ssl_certfile=settings.kafka_tls_certificate,
+        ssl_keyfile=settings.kafka_tls_key,
+        ssl_password=settings.kafka_tls_key_password,
+        ssl_check_hostname=settings.kafka_tls_check_hostname,
+        sasl_mechanism=settings.kafka_sasl if sasl else None,
+        sasl_username=settings.kafka_username,
+        sasl_password=settings.kafka_password,
+        sasl_token=settings.kafka_token,
+        session_timeout=settings.kafka_session_seconds,
+        # Three heartbeats may be lost, as brokers expect.
+        heartbeat=min(3.0, settings.kafka_session_seconds / 4),
+        compression=None if settings.kafka_compression == "none" else settings.kafka_compression,
+    )
+
+
+def state_directory(settings: Settings) -> Path:
+    """Where this process keeps what it must find again."""
+    local = settings.bus.startswith("local:")
+    return Path(settings.bus.removeprefix("local:") if local else settings.state)
+
+
+_PROTOCOLS: Mapping[str, Protocol] = {
+    "plaintext": "PLAINTEXT",
+    "tls": "SSL",
+    "sasl": "SASL_PLAINTEXT",
+    "sasl+tls": "SASL_SSL",
+}

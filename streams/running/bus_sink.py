@@ -1,0 +1,72 @@
+"""A sink onto a bus: pages and dead letters as messages, for workers elsewhere.
+
+It imports no stage, since crawl hosts have none of what those need.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from datetime import UTC, datetime
+
+import msgspec
+
+from reusewatch.streams import topics
+from reusewatch.streams.bus import Bus, BusError, Outlet, TooLarge
+from reusewatch.streams.records import DeadLetter, Page
+from reusewatch.streams.wire import dead_letter_message, page_message
+
+_STDIN = "-"  # what came from there cannot be read again
+
+
+class BusSink:
+    """Pages onto a bus, for workers elsewhere."""
+
+    alerts = None
+
+    def __init__(self, bus: Bus) -> None:
+        self.dead: Counter[str] = Counter()
+        self._bus = bus
+        self._outlet: Outlet = bus.outlet()
+        # A missing topic is told before anything is fetched for it.
+        for topic in (topics.PAGES, topics.DEAD_LETTERS):
+            self._outlet.partitions(topic)
+
+    def put(self, page: Page) -> None:
+        """Send the page; one that is too large goes by reference to its archive, if it has one."""
+        try:
+            self._outlet.send(page_message(page))
+        except TooLarge as error:
+            if page.origin.offset is None or page.origin.source == _STDIN:
+                self.bury(_too_large(page, error))
+                return
+            self._outlet.send(
+                page_message(msgspec.structs.replace(page, body=b"", by_reference=True))
+            )
+
+    def bury(self, letter: DeadLetter) -> None:
+        """Send a dead letter."""
+        self.dead[letter.reason] += 1
+        self._outlet.send(dead_letter_message(letter))
+
+    def checkpoint(self) -> None:
+        """Wait for the broker."""
+        self._outlet.flush()
+
+    def close(self) -> None:
+        """Wait for the broker, and leave."""
+        self._outlet.close()
+        self._bus.close()
+
+    def abandon(self) -> None:
+        """Leave; what the broker does not take within seconds is sent again by the next run."""
+        with suppress(BusError):
+            self._outlet.close()
+        self._bus.close()
+
+
+def _too_large(page: Page, error: TooLarge) -> DeadLetter:
+    return DeadLetter(
+        reason="too-large", source=page.origin.source, offset=None, url=page.url[:2048],
+        detail=str(error), at=datetime.now(UTC),
+    )  # fmt: skip
