@@ -67,7 +67,14 @@ from reusewatch.detector.window.store import (
     SEEN_TYPE,
     STORE,
 )
-from reusewatch.detector.window.versions import expire, new_entry, new_row, superseded, version
+from reusewatch.detector.window.versions import (
+    dismiss,
+    expire,
+    new_entry,
+    new_row,
+    superseded,
+    version,
+)
 
 HOUR_US = 3_600_000_000
 # Before the web: a date that an archive invented, or did not have.
@@ -299,7 +306,8 @@ def add_pages(
         elif superseded(store, bits[0], row):
             # Or an old archive, replayed again, would put back what was said of it then.
             out[i].flags |= SUPERSEDED
-        out[i].evicted = expire(store, bits[0], bits[1])
+        out[i].evicted = dismiss(store, bits[0], bits[1], page)
+        out[i].evicted += expire(store, bits[0], bits[1])
         if not store.rows[row].state & LIVE:
             out[i].flags |= SUPERSEDED if known and not changed else 0
             out[i].flags |= LATE if not known else 0

@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.window.store import CLUSTER, CLUSTERS, ENTRIES, ENTRY, ROW, ROWS, Store
+from reusewatch.detector.window.store import (
+    CLUSTER,
+    CLUSTERS,
+    COUNT,
+    ENTRIES,
+    ENTRY,
+    ROW,
+    ROWS,
+    Store,
+)
 
 _RECORDS = {"rows": (ROW, ROWS), "entries": (ENTRY, ENTRIES), "clusters": (CLUSTER, CLUSTERS)}
 _SIZES = ("rows", "entries", "clusters")
@@ -33,6 +42,8 @@ def store_of(arrays: Mapping[str, NDArray[Any]]) -> Store:
     for name in Store._fields:
         if name not in _RECORDS:
             copies[name] = np.array(arrays[name])
+    # A window that was saved when there were fewer numbers: the others begin at 0.
+    copies["numbers"] = np.pad(copies["numbers"], (0, COUNT - len(copies["numbers"])))
     for name, size in zip(_SIZES, arrays["capacities"].tolist(), strict=True):
         kind, _ = _RECORDS[name]
         copies[name] = np.zeros(size, kind)

@@ -1,8 +1,9 @@
 """Which row leaves next: the one last seen longest ago, by event time.
 
 A heap of four children a node: what a step compares lies in one or two lines of memory. A row
-seen again moves back in the queue only when its turn comes. Knows no clock: age is measured
-against the newest fetch.
+seen again moves back in the queue only when its turn comes. A row that left before its turn stays
+in the queue until it stands at the head, or until `sweep`: to find it would take a look at all.
+Knows no clock: age is measured against the newest fetch.
 """
 
 from __future__ import annotations
@@ -11,13 +12,24 @@ from typing import Any
 
 from numba import types
 
-from reusewatch.detector.compiling.kernels import part
-from reusewatch.detector.window.store import LIVE_ROWS, MAX_AGE, MAX_ROWS, NEWEST, QUEUED, STORE
+from reusewatch.detector.compiling.kernels import kernel, part
+from reusewatch.detector.window.store import (
+    DISMISSED_ROWS,
+    FREE_ROWS,
+    LIVE_ROWS,
+    MAX_AGE,
+    MAX_ROWS,
+    NEWEST,
+    NO_TIME,
+    QUEUED,
+    STORE,
+    STRIPPED,
+)
 
 
 @part(types.boolean(STORE, types.int64, types.int64, types.int64, types.int64))
 def _sooner(store: Any, due: Any, row: Any, other_due: Any, other: Any) -> Any:
-    """Ties go by page id: what leaves must not hang on who came first."""
+    """Ties go by page id: what leaves must not depend on who came first."""
     if due != other_due:
         return due < other_due
     return store.rows[row].page < store.rows[other].page
@@ -37,10 +49,10 @@ def enqueue(store: Any, due: Any, row: Any) -> None:
     store.due[at], store.due_row[at] = due, row
 
 
-@part(types.void(STORE, types.int64, types.int64))
-def _settle(store: Any, due: Any, row: Any) -> None:
-    """Put a row where the first of the queue was, and let it sink to its place."""
-    at, size = 0, store.numbers[QUEUED]
+@part(types.void(STORE, types.int64, types.int64, types.int64))
+def _sink(store: Any, at: Any, due: Any, row: Any) -> None:
+    """Put a row at a place of the queue, and let it sink to where it belongs."""
+    size = store.numbers[QUEUED]
     while True:
         child = 4 * at + 1
         if child >= size:
@@ -62,7 +74,33 @@ def dequeue(store: Any) -> None:
     store.numbers[QUEUED] -= 1
     size = store.numbers[QUEUED]
     if size:
-        _settle(store, store.due[size], types.int64(store.due_row[size]))
+        _sink(store, 0, store.due[size], types.int64(store.due_row[size]))
+
+
+@part(types.void(STORE, types.int64))
+def _forget(store: Any, row: Any) -> None:
+    """A row that was dismissed is in the queue no more; its number is free, once it is buried."""
+    store.numbers[DISMISSED_ROWS] -= 1
+    if store.rows[row].state & STRIPPED:
+        store.free_rows[store.numbers[FREE_ROWS]] = row
+        store.numbers[FREE_ROWS] += 1
+    store.rows[row].state = 0
+
+
+@kernel(types.void(STORE))
+def sweep(store: Any) -> None:
+    """Take all that was dismissed out of the queue; in time linear in the queue."""
+    numbers, size = store.numbers, 0
+    for at in range(numbers[QUEUED]):
+        row = types.int64(store.due_row[at])
+        if store.rows[row].last == NO_TIME:
+            _forget(store, row)
+        else:
+            store.due[size], store.due_row[size] = store.due[at], row
+            size += 1
+    numbers[QUEUED] = size
+    for at in range((size - 2) >> 2, -1, -1):
+        _sink(store, at, store.due[at], types.int64(store.due_row[at]))
 
 
 @part(types.int64(STORE))
@@ -71,8 +109,12 @@ def expired(store: Any) -> Any:
     while store.numbers[QUEUED]:
         row = types.int64(store.due_row[0])
         last = store.rows[row].last
+        if last == NO_TIME:
+            dequeue(store)
+            _forget(store, row)
+            continue
         if last != store.due[0]:
-            _settle(store, last, row)
+            _sink(store, 0, last, row)
             continue
         many = store.numbers[LIVE_ROWS] > store.numbers[MAX_ROWS]
         age = store.numbers[MAX_AGE]

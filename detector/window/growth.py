@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel, mix
 from reusewatch.detector.window.buckets import empty_tables, number, number_bits, put
 from reusewatch.detector.window.candidates import hash_of, key_of
+from reusewatch.detector.window.expiry import sweep
 from reusewatch.detector.window.identity_sets import file_hash
 from reusewatch.detector.window.store import (
     ARENA,
@@ -23,6 +24,7 @@ from reusewatch.detector.window.store import (
     BY_TEXT,
     CLUSTER,
     COUNT,
+    DISMISSED_ROWS,
     ENTRIES_TYPE,
     ENTRY,
     GRAVES,
@@ -40,6 +42,9 @@ from reusewatch.detector.window.versions import bury
 _FIRST = 1024
 _GROWN = 1.5
 _SMALL = 1 << 18
+# Rows that left before their turn may be an eighth of the others before the queue is swept: a
+# sweep then costs eight steps for each of them, and they cost an eighth more room at most.
+_SWEPT = 8
 
 
 def empty_store() -> Store:
@@ -67,7 +72,9 @@ def empty_store() -> Store:
 def with_room(store: Store, pages: int, url_bytes: int, limit: int) -> Store:
     """The same window, with room for so many more pages; `limit` is how many it ever holds."""
     bury(store)  # what left still has URLs, which `compact` would not take along
-    rows = int(store.numbers[LIVE_ROWS]) + pages
+    if store.numbers[DISMISSED_ROWS] * _SWEPT > store.numbers[LIVE_ROWS]:
+        sweep(store)
+    rows = int(store.numbers[LIVE_ROWS] + store.numbers[DISMISSED_ROWS]) + pages
     if rows > len(store.rows):
         store = _more_rows(store, _capacity(rows, len(store.rows), limit))
     entries = int(store.numbers[LIVE_ENTRIES]) + pages
@@ -77,7 +84,12 @@ def with_room(store: Store, pages: int, url_bytes: int, limit: int) -> Store:
 
 
 def _capacity(need: int, have: int, limit: int) -> int:
-    """Twice as many while small; later a quarter more, as room without use is memory too."""
+    """Twice as many while small; later a quarter more, as room without use is memory too.
+
+    Beyond the limit go only rows that left before their turn: room for all of them at once.
+    """
+    if need > limit:
+        return need + need // _SWEPT
     more = 2 * have if have < _SMALL else have + have // 4
     return max(need, min(more, limit))
 

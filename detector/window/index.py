@@ -24,12 +24,14 @@ from reusewatch.detector.window.policy import Policy
 from reusewatch.detector.window.sightings import Cluster, Judgements, Seen, Sightings
 from reusewatch.detector.window.store import (
     CUT,
+    DISMISSED_EVER,
     ENTRY,
     LIVE_ENTRIES,
     LIVE_ROWS,
     MAX_AGE,
     MAX_CLUSTER,
     MAX_ROWS,
+    MAX_VERSIONS,
     NEWEST,
     REFUSED,
     SAME_SITE,
@@ -42,6 +44,9 @@ from reusewatch.detector.window.versions import versions_of
 BATCH = 256
 """Pages of one call: the memory that they touch fits into a core's own cache."""
 LARGEST_CLASS = 100_000
+VERSIONS_OF_A_PAGE = 64
+"""Contents of one URL that are kept: a page that changes at each fetch is looked up among them,
+which takes some 8 µs, and with every one of 10 000 took 60 µs."""
 _WORDLESS = np.zeros(1, ENTRY)[0]
 _POINTERS = ("file", "text", "donors", "near", "alert", "seen")
 
@@ -51,7 +56,8 @@ class NearDuplicateIndex:
 
     `same_site`: exact copies on one site count as copies too. `near_same_site`,
     `near_other_site`: which near-copies alert, the others are judged only. `max_cluster`: sets
-    that a class of near-duplicates may grow to by chaining.
+    that a class of near-duplicates may grow to by chaining. `max_versions`: contents of one URL
+    that are kept, beside the first, see `versions`.
     """
 
     def __init__(
@@ -64,9 +70,12 @@ class NearDuplicateIndex:
         near_other_site: bool = True,
         policy: Policy | None = None,
         max_cluster: int = LARGEST_CLASS,
+        max_versions: int = VERSIONS_OF_A_PAGE,
     ) -> None:
         if max_pages < 1:
             raise ValueError(f"a window has room for at least one page, not {max_pages}")
+        if max_versions < 1:
+            raise ValueError(f"of a page at least its last version is kept, not {max_versions}")
         self.policy = policy or Policy()
         # As `neighbors.ALERTS` says.
         self._rules = np.append(self.policy.numbers(), near_same_site + 2 * near_other_site)
@@ -76,6 +85,7 @@ class NearDuplicateIndex:
             MAX_AGE: -1 if max_age_us is None else max_age_us,
             SAME_SITE: int(same_site),
             MAX_CLUSTER: max_cluster,
+            MAX_VERSIONS: max_versions,
         }
         self._store = self._bounded(empty_store())
 
@@ -101,6 +111,11 @@ class NearDuplicateIndex:
     def cut(self) -> int:
         """Candidates and postings that hot keys have cost so far."""
         return int(self._store.numbers[CUT])
+
+    @property
+    def dismissed(self) -> int:
+        """Versions that left so far since their page had too many."""
+        return int(self._store.numbers[DISMISSED_EVER])
 
     @property
     def refused(self) -> int:

@@ -27,9 +27,12 @@ NO_ROW = -1
 SAMPLE = 16
 """Bytes of min-values kept of a page, to see whether it shares phrases with another."""
 
-LIVE, ALERTED, NEAR, LISTED, NEAR_ALERTED = 1, 2, 4, 8, 16
+LIVE, ALERTED, NEAR, LISTED, NEAR_ALERTED, DISMISSED, STRIPPED = (1 << bit for bit in range(7))
 """Bits of a row's state: in the window; reported as a copy; known to be a near-copy; on a list now;
-reported as a near-copy."""
+reported as a near-copy. Then of a row that left but stands in the queue still, so that its number
+cannot be used again: it left before its turn; its URL's room is free again, too."""
+NO_TIME = 1 << 62
+"""Later than every fetch: the last sighting of a row that was dismissed."""
 
 ROW = np.dtype(
     [
@@ -58,8 +61,8 @@ SEEN = np.dtype(
 (
     ROWS, FREE_ROWS, ENTRIES, FREE_ENTRIES, QUEUED, CLUSTERS, FREE_CLUSTERS, LEFT, NEWEST,
     CUT, REFUSED, ARENA, ARENA_FREE, LIVE_ROWS, LIVE_ENTRIES, MAX_ROWS, MAX_AGE, SAME_SITE,
-    MAX_CLUSTER, GRAVES, WARM, COUNT,
-) = range(22)  # fmt: skip
+    MAX_CLUSTER, GRAVES, WARM, MAX_VERSIONS, DISMISSED_ROWS, DISMISSED_EVER, COUNT,
+) = range(25)  # fmt: skip
 
 NEAR_TABLES = 24
 """Six supershingles with k = 8, twelve pieces of the simhash, six supershingles with k = 5."""

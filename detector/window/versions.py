@@ -2,6 +2,11 @@
 
 A later fetch that finds the same content is a sighting of a version; one that finds other content
 is a new version, which stands beside the old until that one leaves.
+
+A page that changes at each fetch has no end of versions, and each new one is compared with those
+before. So of one URL only `max_versions` are kept, those seen last, and beside them the one seen
+first, of which others may be copies. Which these are depends on the times of the fetches alone,
+not on the order in which they arrived.
 """
 
 from __future__ import annotations
@@ -19,6 +24,9 @@ from reusewatch.detector.window.expiry import dequeue, enqueue, expired
 from reusewatch.detector.window.identity_sets import remove_file, remove_text
 from reusewatch.detector.window.store import (
     BY_PAGE,
+    DISMISSED,
+    DISMISSED_EVER,
+    DISMISSED_ROWS,
     ENTRIES,
     FREE_ENTRIES,
     FREE_ROWS,
@@ -26,9 +34,12 @@ from reusewatch.detector.window.store import (
     LIVE,
     LIVE_ENTRIES,
     LIVE_ROWS,
+    MAX_VERSIONS,
+    NO_TIME,
     ROWS,
     ROWS_TYPE,
     STORE,
+    STRIPPED,
 )
 from reusewatch.detector.window.url_arena import keep, release
 
@@ -165,6 +176,70 @@ def _leave_set(store: Any, entry_bits: Any, row: Any) -> None:
     store.numbers[LIVE_ENTRIES] -= 1
 
 
+@part(types.void(STORE, types.int64, types.int64, types.int64))
+def _leave(store: Any, bits: Any, entry_bits: Any, row: Any) -> None:
+    """Take a row out of everything but the queue."""
+    _leave_set(store, entry_bits, row)
+    remove_file(store, bits, row)
+    _unlink(store, bits, row)
+    store.rows[row].state = 0
+    store.rows[row].next = store.numbers[GRAVES]
+    store.numbers[GRAVES] = row
+    store.numbers[LIVE_ROWS] -= 1
+
+
+@part(types.boolean(STORE, types.int64, types.int64, types.int64, types.int64))
+def _precedes(store: Any, time: Any, row: Any, other_time: Any, other: Any) -> Any:
+    """Of two versions whether one was seen sooner; ties go by content, never by who came first."""
+    if time != other_time:
+        return time < other_time
+    text, other_text = text_of_row(store, row), text_of_row(store, other)
+    if text != other_text:
+        return text < other_text
+    return store.rows[row].file < store.rows[other].file
+
+
+@part(types.int64(STORE, types.int64, types.uint64))
+def _surplus(store: Any, bits: Any, page: Any) -> Any:
+    """A version that is neither the one of its page that was seen first, nor among so many that
+    were seen last: of several, the one seen last longest ago. −1 if there is none."""
+    rows, surplus = store.rows, -store.numbers[MAX_VERSIONS]
+    newest = latest(store, bits, page)
+    first, other = newest, newest
+    while other >= 0:
+        surplus += 1
+        if _precedes(store, rows[other].first, other, rows[first].first, first):
+            first = other
+        other = types.int64(rows[other].older)
+    if surplus <= 0:
+        return -1
+    oldest, other = -1, newest
+    while other >= 0:
+        if other != first and (
+            oldest < 0 or _precedes(store, rows[other].last, other, rows[oldest].last, oldest)
+        ):
+            oldest = other
+        other = types.int64(rows[other].older)
+    if oldest >= 0 and _precedes(store, rows[first].last, first, rows[oldest].last, oldest):
+        surplus -= 1  # the first stays, beside those that were seen last
+    return oldest if surplus > 0 else -1
+
+
+@part(types.int64(STORE, types.int64, types.int64, types.uint64))
+def dismiss(store: Any, bits: Any, entry_bits: Any, page: Any) -> Any:
+    """Versions that a page has too many leave; how many did."""
+    count = 0
+    row = _surplus(store, bits, page)
+    while row >= 0:
+        _leave(store, bits, entry_bits, row)
+        store.rows[row].state, store.rows[row].last = DISMISSED, NO_TIME
+        store.numbers[DISMISSED_ROWS] += 1
+        count += 1
+        row = _surplus(store, bits, page)
+    store.numbers[DISMISSED_EVER] += count
+    return count
+
+
 @part(types.int64(STORE, types.int64, types.int64))
 def expire(store: Any, bits: Any, entry_bits: Any) -> Any:
     """All that must leave now leaves; how many did."""
@@ -172,13 +247,7 @@ def expire(store: Any, bits: Any, entry_bits: Any) -> Any:
     row = expired(store)
     while row >= 0:
         dequeue(store)
-        _leave_set(store, entry_bits, row)
-        remove_file(store, bits, row)
-        _unlink(store, bits, row)
-        store.rows[row].state = 0
-        store.rows[row].next = store.numbers[GRAVES]
-        store.numbers[GRAVES] = row
-        store.numbers[LIVE_ROWS] -= 1
+        _leave(store, bits, entry_bits, row)
         count += 1
         row = expired(store)
     return count
@@ -192,5 +261,8 @@ def bury(store: Any) -> None:
         row = numbers[GRAVES]
         numbers[GRAVES] = store.rows[row].next
         release(store, store.rows[row].url, store.rows[row].length)
-        store.free_rows[numbers[FREE_ROWS]] = row
-        numbers[FREE_ROWS] += 1
+        if store.rows[row].state & DISMISSED:  # the queue still holds this number
+            store.rows[row].state = STRIPPED
+        else:
+            store.free_rows[numbers[FREE_ROWS]] = row
+            numbers[FREE_ROWS] += 1

@@ -70,9 +70,14 @@ class DuplicateIndex:
     """The window's identity sets. `match` is pure, `add` changes; match before add."""
 
     def __init__(
-        self, *, max_pages: int, max_age_us: int | None = None, same_site: bool = False
+        self,
+        *,
+        max_pages: int,
+        max_age_us: int | None = None,
+        same_site: bool = False,
+        max_versions: int = 64,
     ) -> None:
-        self.window = Window(max_pages=max_pages, max_age_us=max_age_us)
+        self.window = Window(max_pages=max_pages, max_age_us=max_age_us, max_versions=max_versions)
         self.texts = IdentitySets(self.window, same_site=same_site)
         self.files = IdentitySets(self.window, same_site=same_site)
 
@@ -105,7 +110,7 @@ class DuplicateIndex:
         turned = self._place(row)
         alert = self._flag(row)
         superseded = self.window.superseded(row)
-        evicted = self._expire()
+        evicted = self._dismiss(seen.page) + self._expire()
         late = row in evicted
         return Change(alert, superseded=superseded, late=late, evicted=len(evicted), turned=turned)
 
@@ -116,7 +121,7 @@ class DuplicateIndex:
             # Or an old archive, replayed again, would put a verdict on what stood there before
             # in the place of the one on what stands there now.
             superseded = window.superseded(row)
-            evicted = self._expire()
+            evicted = self._dismiss(seen.page) + self._expire()
             return Change(False, superseded=superseded or row in evicted, evicted=len(evicted))
         self._unplace(row)
         window.first[row] = min(window.first[row], seen.at)
@@ -128,7 +133,7 @@ class DuplicateIndex:
             window.alerted[row] = 0
         alert = self._flag(row)
         superseded = window.superseded(row)
-        evicted = self._expire()
+        evicted = self._dismiss(seen.page) + self._expire()
         return Change(alert, withdrawn, superseded, evicted=len(evicted), turned=turned)
 
     def _place(self, row: int) -> tuple[Turned, ...]:
@@ -155,6 +160,14 @@ class DuplicateIndex:
         self.window.alerted[row] = 1
         return True
 
+    def _dismiss(self, page: int) -> list[int]:
+        dismissed = []
+        while (row := self.window.surplus(page)) is not None:
+            self._unplace(row)
+            self.window.dismiss(row)
+            dismissed.append(row)
+        return dismissed
+
     def _expire(self) -> list[int]:
         evicted = []
         while (row := self.window.expired()) is not None:
@@ -170,13 +183,6 @@ class DuplicateIndex:
 
     def _optional(self, row: int | None) -> Seen | None:
         return None if row is None else self._seen(row)
-
-    def restore(self) -> None:
-        """Rebuild the sets after the window's columns were loaded."""
-        self.window.restore()
-        for row in sorted(range(len(self.window)), key=self.window.order):
-            self.texts.place(self.window.text[row], row)
-            self.files.place(self.window.file[row], row)
 
 
 def _misdated(at: int, now: int) -> bool:

@@ -15,9 +15,6 @@ from heapq import heapify, heappop, heappush, heapreplace
 NO_ROW = -1
 _ROW_BITS = 32
 _LAST_AT = _ROW_BITS + 64
-# Of one URL: a page that changes at each fetch would be walked through at each fetch.
-MAX_VERSIONS = 64
-_FIRST_OUT = -(1 << 62)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +34,11 @@ class Sighting:
 class Window:
     """Rows of page versions as columns; a row number is valid until the row is evicted."""
 
-    def __init__(self, *, max_pages: int, max_age_us: int | None = None) -> None:
+    def __init__(
+        self, *, max_pages: int, max_age_us: int | None = None, max_versions: int = 64
+    ) -> None:
         self.max_pages = max_pages
+        self.max_versions = max_versions
         self.max_age_us = max_age_us
         self.newest = -(1 << 62)
         self.page = array("Q")
@@ -106,20 +106,26 @@ class Window:
         self.url[row] = seen.url
         self._latest[seen.page] = row
         heappush(self._heap, self._turn(row))
-        self._bound_versions(seen.page)
         return row
 
     def _turn(self, row: int) -> int:
         """A row's place in the queue: by its last sighting, ties by page, never by row number."""
         return self.last[row] << _LAST_AT | self.page[row] << _ROW_BITS | row
 
-    def _bound_versions(self, page: int) -> None:
-        """Of too many versions the one seen longest ago leaves at the next `expired`."""
-        rows = list(self.versions(page))
-        if len(rows) > MAX_VERSIONS:
-            oldest = min(rows, key=self.last.__getitem__)
-            self.last[oldest] = _FIRST_OUT
-            heappush(self._heap, self._turn(oldest))
+    def surplus(self, page: int) -> int | None:
+        """A version that is neither the one seen first nor among so many that were seen last."""
+        rows = sorted(self.versions(page), key=lambda row: (self.last[row], *self._content(row)))
+        first = min(rows, key=lambda row: (self.first[row], *self._content(row)), default=None)
+        return next((row for row in rows[: -self.max_versions] if row != first), None)
+
+    def _content(self, row: int) -> tuple[int, int]:
+        return self.text[row], self.file[row]
+
+    def dismiss(self, row: int) -> None:
+        """Forget a row before its turn."""
+        self._heap = [turn for turn in self._heap if turn & ((1 << _ROW_BITS) - 1) != row]
+        heapify(self._heap)
+        self._forget(row)
 
     def _grow(self) -> int:
         for column in self.columns():
@@ -140,13 +146,10 @@ class Window:
         """A row that must leave: the one last seen longest ago. The caller drops it."""
         while self._heap:
             last, row = self._heap[0] >> _LAST_AT, self._heap[0] & ((1 << _ROW_BITS) - 1)
-            if not self.url[row]:  # it left by another entry of its
-                heappop(self._heap)
-                continue
             if last != self.last[row]:  # seen again since: its place in the queue is further back
                 heapreplace(self._heap, self._turn(row))
                 continue
-            if len(self) > self.max_pages or last == _FIRST_OUT or self._too_old(last):
+            if len(self) > self.max_pages or self._too_old(last):
                 return row
             return None
         return None
@@ -157,6 +160,9 @@ class Window:
     def drop(self, row: int) -> None:
         """Forget the row that `expired` named."""
         heappop(self._heap)
+        self._forget(row)
+
+    def _forget(self, row: int) -> None:
         self._unlink(row)
         self.url[row] = ""
         self._free.append(row)
@@ -178,13 +184,3 @@ class Window:
         """The rows in use."""
         free = set(self._free)
         return [row for row in range(len(self.url)) if row not in free]
-
-    def restore(self) -> None:
-        """Rebuild what follows from the columns, after they were loaded without gaps."""
-        self._free = []
-        self._heap = [self._turn(row) for row in range(len(self.last))]
-        heapify(self._heap)
-        self._latest = {}
-        for row, page in enumerate(self.page):
-            self.older[row] = self._latest.get(page, NO_ROW)
-            self._latest[page] = row

@@ -47,18 +47,23 @@ def exact_turns(found: Any) -> list[str]:
 
 @given(
     pages, st.booleans(), st.sampled_from([3, 1_000]), st.sampled_from([None, 20]),
+    st.sampled_from([1, 2, 64]),
     st.lists(st.sampled_from([0, 0, 0, -(1 << 51), 1 << 54]), min_size=30, max_size=30),
 )  # fmt: skip
 @settings(max_examples=600)
 def test_exact_duplicates_are_those_of_the_plain_index(
-    seen: list[Page], same_site: bool, size: int, age: int | None, shifts: list[int]
-) -> None:
+    seen: list[Page], same_site: bool, size: int, age: int | None, versions: int,
+    shifts: list[int],
+) -> None:  # fmt: skip
     seen = [
         Page(p.page, p.site, 40 * p.at + i + shift, Text(p.text.text % 5), p.file % 4)
         for i, (p, shift) in enumerate(zip(seen, shifts, strict=False))
     ]
-    index = NearDuplicateIndex(max_pages=size, max_age_us=age and age * 40, same_site=same_site)
-    twin = DuplicateIndex(max_pages=size, max_age_us=age and age * 40, same_site=same_site)
+    options: dict[str, Any] = {
+        "max_pages": size, "max_age_us": age and age * 40, "same_site": same_site,
+        "max_versions": versions,
+    }  # fmt: skip
+    index, twin = NearDuplicateIndex(**options), DuplicateIndex(**options)
     for page in seen:
         sighting = plain(page)
         expected = of_match(twin.match(sighting, now=NOW))
