@@ -56,7 +56,8 @@ class KafkaConfig:
     linger: float = 0.01
     # A delivery timeout is fatal to a producer and may double what it had in flight: long.
     delivery_timeout: float = 3600.0
-    # Without any acknowledgement for so long, a producer is suspected and a new one is tried.
+    # Without any acknowledgement for so long, a producer is suspected; when the broker then answers
+    # others for as long again, a new one takes its place.
     stall: float = 60.0
     # How long an outage is waited out; None: until `close` or the stop callback.
     patience: float | None = None

@@ -48,7 +48,9 @@ class KafkaOutlet:
         self._partitions: dict[str, int] = {}
         # Found out late, about a message sent long ago: flush tells, send must not.
         self._refused: list[BusBroken] = []
+        # When to look again at a broker that acknowledges nothing, and since when it has answered.
         self._suspected_at = 0.0
+        self._answering_since: float | None = None
         self._closed = False
         self._producer = self._connect()
 
@@ -160,11 +162,29 @@ class KafkaOutlet:
         except Unreachable as error:
             # Away. What is in flight stays where it cannot be doubled.
             self._patience.report(str(error))
+            self._answering_since = None
             self._suspected_at = time.monotonic() + self._config.stall / 4
+            return
+        if not self._is_stuck():
+            discard(fresh, force=True)
             return
         discard(self._producer, force=True)
         self._producer = fresh
         self._send_again()
+
+    def _is_stuck(self) -> bool:
+        """Whether the broker has answered for the whole of the stall limit, and still nothing came.
+
+        A broker that has just come back answers a new client at once, and this producer within
+        seconds. Replaced in between, it would have sent what the new one sends again.
+        """
+        now = time.monotonic()
+        since = self._answering_since
+        if since is None or self._in_flight.stalled() < now - since:
+            self._answering_since = now
+            self._suspected_at = now + self._config.stall
+            return False
+        return now - since >= self._config.stall
 
     def _send_again(self) -> None:
         for message in self._in_flight.restart():

@@ -210,19 +210,21 @@ def test_a_stuck_producer_is_replaced(make_config: Callable[..., KafkaConfig]) -
     assert in_order(log)
 
 
+@pytest.mark.parametrize(("leave", "come_back"), [("stop", "start"), ("pause", "resume")])
 def test_an_outage_longer_than_the_stall_limit_doubles_nothing(
-    make_config: Callable[..., KafkaConfig], own_broker: Broker
+    make_config: Callable[..., KafkaConfig], own_broker: Broker, leave: str, come_back: str
 ) -> None:
     said: list[str] = []
-    bus = KafkaBus(make_config(stall=0.5, connect_timeout=1.0), report=said.append)
+    # Above the second after which a client tries again: within the limit it has sent what it holds.
+    bus = KafkaBus(make_config(stall=4.0, connect_timeout=1.0), report=said.append)
     outlet = bus.outlet()
     outlet.partitions(topics.PAGES)
-    own_broker.stop()
+    getattr(own_broker, leave)()
     for message in numbered(topics.PAGES, 100):
         outlet.send(message)
     flushing = Background(outlet.flush)
     wait_until(lambda: any("no Kafka broker" in text for text in said))
-    own_broker.start()
+    getattr(own_broker, come_back)()
     flushing.result()
     outlet.close()
     assert sorted(numbers(bus.read(topics.PAGES))) == list(range(100))
