@@ -1,7 +1,18 @@
 """The command `reusewatch`: the verbs that bring pages, beside those of `streams.verbs.findings`.
 
-Exit codes: 0 done, 1 something was damaged or did not hold, 2 wrong usage or configuration,
-3 a part is unreachable, 130 interrupted.
+How every command ends:
+
+====  =====================================================================================
+code  meaning
+====  =====================================================================================
+0     Done. A filter that nothing fits (`alerts --site S`, `verdicts --url U`) prints nothing.
+1     Done, but something was damaged or did not hold; the last line on stderr names it.
+2     Wrong usage or configuration. What was named is not there: a file, an archive, a pack, an
+      alert's id, a label's name, a page of an archive (`fingerprint --url`) or of the window
+      (`clusters --url`, `similar URL`). Nothing is printed on stdout.
+3     A part is unreachable: a broker, a worker, a directory that cannot be read or written.
+130   Interrupted; it can be run again.
+====  =====================================================================================
 """
 
 from __future__ import annotations

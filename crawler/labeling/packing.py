@@ -55,10 +55,10 @@ def build_pack(
     from reusewatch.detector.labels.building import LabelBuilder
 
     named = [label_source(text) for text in sources]
-    output.parent.mkdir(parents=True, exist_ok=True)
     reading = LabelReading(scheme, limits, wanted)
     told = _Told(say)
     try:
+        output.parent.mkdir(parents=True, exist_ok=True)
         with (
             tempfile.TemporaryDirectory(prefix=".labels-", dir=output.parent) as spool,
             LabelBuilder(

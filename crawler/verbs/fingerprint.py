@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -52,32 +53,51 @@ def fingerprint(
     kernels.prepare(pages=True)
     from reusewatch.streams.verbs.fingerprint_view import view_of
 
-    count = 0
-    for document in _documents(paths, url, scheme):
+    count, damaged = 0, Counter[str]()
+    for document in _documents(paths, url, scheme, damaged):
         count += 1
         view = view_of(document, scheme, words=words, chunks=settings.chunks)
         if json:
             print_json(view)
         else:
             _print(view)
+    _fail_for_what_is_missing(count, damaged, paths, url)
+
+
+def _fail_for_what_is_missing(
+    count: int, damaged: Counter[str], paths: list[str], url: str | None
+) -> None:
+    """A page that was named and is not there is wrong usage; archives that lack one are not."""
+    names = ", ".join(f"{name} ({times})" for name, times in damaged.items())
+    broken = f"damaged records were left out: {names}" if damaged else ""
+    if url and not count:
+        fail(f"no page of {url} in {', '.join(paths)}" + (f"; {broken}" if broken else ""), 2)
     if not count:
-        fail(f"no page of {url} in {', '.join(paths)}" if url else "no page in these archives", 1)
+        fail("no page in these archives" + (f"; {broken}" if broken else ""), 1)
+    if broken and not url:
+        fail(broken, 1)
 
 
-def _documents(paths: list[str], url: str | None, scheme: HashScheme) -> Iterator[Document]:
+def _documents(
+    paths: list[str], url: str | None, scheme: HashScheme, damaged: Counter[str]
+) -> Iterator[Document]:
     for path in paths:
         if Path(path).is_file() and not is_archive(path):
             yield document_of_file(Path(path), url, scheme)
             continue
         for source in expand([path]):
-            yield from _archived(source.name, url, scheme)
+            yield from _archived(source.name, url, scheme, damaged)
 
 
-def _archived(name: str, url: str | None, scheme: HashScheme) -> Iterator[Document]:
+def _archived(
+    name: str, url: str | None, scheme: HashScheme, damaged: Counter[str]
+) -> Iterator[Document]:
     from reusewatch.detector.sketching.fingerprint import Document
 
     for found in read_archive(name, scheme=scheme, clock=now):
         page = found.page
+        if found.damage:
+            damaged[name] += 1
         if page is None or page.revisit_of is not None or url not in (None, page.url):
             continue
         html = page.content_type != "text/plain"

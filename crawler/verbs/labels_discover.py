@@ -28,7 +28,7 @@ from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.streams import kernels, topics
 from reusewatch.streams.blocks.block import read_block
 from reusewatch.streams.blocks.occurrences import chunks_of, countable, files_of
-from reusewatch.streams.bus import Message, Partition
+from reusewatch.streams.bus import Message, Partition, Unreachable
 from reusewatch.streams.console import fail, harmless, print_json, print_row, say
 from reusewatch.streams.opening import open_bus
 from reusewatch.streams.records import Origin, Page
@@ -271,7 +271,7 @@ class _Discovery:
             try:
                 builder.build(path)
             except OSError as error:
-                raise SourceError(f"{path} cannot be written: {error.strerror}") from error
+                raise Unreachable(f"{path} cannot be written: {error.strerror}") from error
         say(f"{path}: {len(hashes['chunk'])} chunks, {len(hashes['file'])} files")
 
 

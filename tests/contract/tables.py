@@ -91,7 +91,11 @@ class Tried:
 
     def run(self, *arguments: str) -> Done:
         """A command on the bus of the demo."""
-        return run(*arguments, "--bus", self.bus, cwd=self.directory)
+        return self.here(*arguments, "--bus", self.bus)
+
+    def here(self, *arguments: str) -> Done:
+        """A command in the demo's directory."""
+        return run(*arguments, cwd=self.directory)
 
     def of_kind(self, kind: str) -> list[dict[str, Any]]:
         """The demo's alerts of a kind."""

@@ -92,7 +92,21 @@ def test_a_page_of_an_archive_is_found_by_its_url(tmp_path: Path) -> None:
     path.write_bytes(body_of(1))
     (alone,) = views(path, "--url", fetches[1].url)
     assert alone["identity_hash"] == view["identity_hash"]
-    assert run(tmp_path / "x.warc.gz", "--url", "http://nobody.example/").returncode == 1
+    assert run(tmp_path / "x.warc.gz", "--url", "http://nobody.example/").returncode == 2
+
+
+def test_damage_in_an_archive_is_said_unless_the_page_is_found(tmp_path: Path) -> None:
+    fetches = [Fetch(number, 0, number, number) for number in range(3)]
+    path = tmp_path / "cut.warc.gz"
+    write_warc(fetches, path)
+    path.write_bytes(path.read_bytes()[:-40])
+    done = run(path, "--json")
+    assert (done.returncode, len(done.stdout.splitlines())) == (1, 2)
+    assert f"damaged records were left out: {path} (1)" in done.stderr
+    assert run(path, "--url", fetches[0].url).returncode == 0
+    gone = run(path, "--url", fetches[2].url)
+    assert (gone.returncode, gone.stdout) == (2, "")
+    assert f"damaged records were left out: {path} (1)" in gone.stderr
 
 
 @pytest.mark.parametrize("name", ["gone.html", "gone.warc.gz"])

@@ -1,4 +1,7 @@
-"""`labels build`: a file is the same page whether it is named itself or found in a directory."""
+"""`labels build`: a file is the same page whether it is named itself or found in a directory.
+
+A pack that cannot be written is 3, whichever command was to write it.
+"""
 
 from __future__ import annotations
 
@@ -38,3 +41,16 @@ def test_a_file_named_and_a_file_found_are_the_same_page(
     found, named = built(tmp_path, folder), built(tmp_path, folder / name)
     assert found == named
     assert (found["pages"], found["distinct"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "verb", [("build", "known", "site"), ("discover", "--tree", "site=http://a.example/")]
+)
+def test_a_pack_that_cannot_be_written_is_3(tmp_path: Path, verb: tuple[str, ...]) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "page.html").write_text(f"<p>{PARAGRAPH}</p>")
+    (tmp_path / "file").touch()
+    done = run("labels", *verb, "-o", "file/x.pack", cwd=tmp_path)
+    assert (done.code, done.out) == (3, ""), done.err
+    assert done.err.startswith("reusewatch: file")
+    assert "written" in done.err
