@@ -11,6 +11,8 @@ from reusewatch.streams.settings import described
 from reusewatch.streams.verbs.options import BUS, JsonOption, Resolving, with_settings
 
 _FORMATS = ("table", "markdown")
+# The words for the type name the choices already.
+_COLUMNS = ("name", "type", "default", "meaning")
 
 
 def register(app: typer.Typer) -> None:
@@ -55,11 +57,12 @@ def _describe(form: str, *, json: bool) -> None:
         return
     rows = list(described.as_rows())
     if not json:
-        for row in rows:
-            # A table for people names the choices where it names the type.
-            row.pop("choices"), row.pop("secret")
-            row["default"] = "" if row["default"] is None else described.as_text(row["default"])
+        rows = [{name: _told(row[name]) for name in _COLUMNS} for row in rows]
     _print(rows, ("type", "default", "meaning"), json=json)
+
+
+def _told(value: object) -> str:
+    return "" if value is None else described.as_text(value)
 
 
 def _print(rows: list[dict[str, object]], fold: tuple[str, ...], *, json: bool) -> None:
