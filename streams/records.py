@@ -143,6 +143,8 @@ class Verdict(Record, frozen=True, kw_only=True):
     # Why nothing is said: an error page is no page by itself, and what a revisit refers to is not
     # known (yet: when that page is seen, there is a new verdict).
     not_judged: Literal["error-page", "revisit"] | None = None
+    # Whether damage stands before the page in its archive: another page may have forged it.
+    salvaged: bool = False
     detector: str
     labels_version: str | None = None
     scheme: str
@@ -210,6 +212,8 @@ class Alert(Record, frozen=True, kw_only=True):
     # Of a prefix: files that count, and the share of all their chunks that is labeled.
     files: int | None = None
     chunk_ratio: float | None = None
+    # As in the verdict of the page: the finding is told as `info`, whatever it is.
+    salvaged: bool = False
 
 
 class Label(Record, frozen=True, kw_only=True):

@@ -50,6 +50,7 @@ PAGE_FIELDS = (
     pa.field("text_start", pa.int64(), nullable=False),
     pa.field("text_end", pa.int64(), nullable=False),
     pa.field("truncated", pa.bool_(), nullable=False),
+    pa.field("salvaged", pa.bool_(), nullable=False),
     pa.field("file_hash", _HASH, nullable=False),
     pa.field("revisit_of", _HASH),
     pa.field("revisit_at", pa.timestamp("us", "UTC")),

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from reusewatch.streams.origins import Origins
-from reusewatch.streams.records import FINE
-from reusewatch.streams.stages.reports import Subject
+from reusewatch.streams.records import FINE, UNDATED
+from reusewatch.streams.stages.reports import Subject, at_us
 from reusewatch.streams.wire import Malformed
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def subjects_of(block: pa.RecordBatch, origins: Origins) -> list[Subject]:
     except (pa.ArrowException, ValueError) as error:
         raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
     numbers = [origins.number(source, offset) for source, offset in places]
-    rows = zip(*columns, times_of(block, "fetched_at"), numbers, strict=True)
+    salvaged = block.column("salvaged").to_pylist()
+    rows = zip(*columns, times_of(block, "fetched_at"), numbers, salvaged, strict=True)
     return list(map(Subject._make, rows))
 
 
@@ -63,10 +64,28 @@ def is_judged(block: pa.RecordBatch) -> NDArray[np.bool_]:
     return found
 
 
+def counts(block: pa.RecordBatch) -> NDArray[np.bool_]:
+    """Whether each page counts for what is said of others: one by itself, and not salvaged.
+
+    Another page may have forged it, under any URL and with any date.
+    """
+    found: NDArray[np.bool_] = is_judged(block) & ~_salvaged(block)
+    return found
+
+
+def _salvaged(block: pa.RecordBatch) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_] = block.column("salvaged").to_numpy(zero_copy_only=False)
+    return found
+
+
 def sightings_of(
     block: pa.RecordBatch, subjects: list[Subject], site_of: Callable[[Subject], int]
 ) -> Sightings:
-    """The pages of a block as the window takes them."""
+    """The pages of a block as the window takes them.
+
+    One that was salvaged has no date there, as one whose archive names none: such a page is matched
+    and never added, so that it is no donor and no earlier sighting of anything.
+    """
     from reusewatch.detector.window.policy import sample_of
     from reusewatch.detector.window.sightings import Sightings
 
@@ -74,7 +93,7 @@ def sightings_of(
         return Sightings(
             page=_numbers(block, "page"),
             site=np.fromiter(map(site_of, subjects), np.uint64, len(subjects)),
-            at=_numbers(block, "fetched_at"),
+            at=np.where(_salvaged(block), at_us(UNDATED), _numbers(block, "fetched_at")),
             text=_numbers(block, "identity_hash"),
             file=_numbers(block, "file_hash"),
             origin=np.fromiter((subject.origin for subject in subjects), np.uint64, len(subjects)),

@@ -29,6 +29,8 @@ def countable(block: pa.RecordBatch) -> pa.RecordBatch:
     """The pages of a block whose content is theirs."""
     status = _numbers(block.column("status"), 200)
     seen = (status >= 200) & (status < 300) & _is_null(block.column("revisit_of"))
+    # One that another page may have forged is nobody's.
+    seen &= ~block.column("salvaged").to_numpy(zero_copy_only=False)
     return block if seen.all() else block.filter(pa.array(seen))
 
 

@@ -158,6 +158,7 @@ class FingerprintStage:
             "source": page.origin.source,
             "offset": page.origin.offset,
             "truncated": page.truncated,
+            "salvaged": page.salvaged,
             "revisit_of": referred and int(place(referred.url, self.scheme).page_id, 16),
             "revisit_at": referred and referred.fetched_at,
         }

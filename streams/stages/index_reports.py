@@ -86,6 +86,7 @@ class Reporter:
             match = found.match(at) if matched else None
             # What is known of a page by its dates is better than what a record without one says.
             known = flags & MISDATED and self._index.holds(subject.page)
+            events["misdated"] -= subject.salvaged
             if not flags & SUPERSEDED and not known:
                 out.append(self.verdict(subject, match, labeled[at]))
             if flags & (_ALERTS | _WITHDRAWN):

@@ -19,7 +19,7 @@ from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.window.revisits import Revisit, Waiting
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.block import read_block
-from reusewatch.streams.blocks.columns import is_judged, sightings_of, subjects_of, times_of
+from reusewatch.streams.blocks.columns import counts, is_judged, sightings_of, subjects_of, times_of
 from reusewatch.streams.blocks.occurrences import check_marks
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.origins import Origins
@@ -154,7 +154,9 @@ class IndexStage:
             mine = [subject for subject, one in zip(subjects, judged, strict=True) if one]
         sightings = sightings_of(batch, mine, self._site_of)
         now = self._clock()
-        weighted = self._similarity.weighted(batch) if self._similarity and len(batch) else None
+        events["salvaged"] += sum(subject.salvaged for subject in subjects)
+        own = block.filter(pa.array(counts(block))) if self._similarity else batch
+        weighted = self._similarity.weighted(own) if self._similarity and len(own) else None
         out = self._discover(block, now, events)
         if self._similarity and weighted is not None:
             self._similarity.add(weighted, now=at_us(now))
@@ -162,15 +164,23 @@ class IndexStage:
         out += [
             self._reporter.not_judged(subject, "error-page")
             for subject, one, page in zip(subjects, judged, of, strict=True)
-            if not one and page is None
+            if not one and page is None and not self._is_known(subject)
         ]
         out += [alert_message(alert) for one in labeled for alert in one.alerts]
         out += self._add(mine, sightings, labeled, events)
         for subject, page, then in zip(subjects, of, revisited, strict=True):
-            if page is not None:
+            if page is None or self._is_known(subject):
+                continue
+            if subject.salvaged:
+                out.append(self._reporter.not_judged(subject, "revisit"))
+            else:
                 out += self._judge_revisit(subject, page, then, events)
         waited_for = self._waiting.among(dict.fromkeys(subject.page for subject in mine))
         return out + self._judge_waiting(waited_for, events)
+
+    def _is_known(self, subject: Subject) -> bool:
+        """Whether a salvaged page is one that was seen undamaged: what is known of it stays."""
+        return subject.salvaged and self._index.holds(subject.page)
 
     def _check_urls(self, block: pa.RecordBatch) -> None:
         """A page is placed again whenever another turns it: then it is too late."""

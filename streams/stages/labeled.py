@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.thresholds import PAPER_PAGES, Moments, Threshold, share
-from reusewatch.streams.blocks.columns import is_judged
+from reusewatch.streams.blocks.columns import counts
 from reusewatch.streams.blocks.marks import LABEL_FIELDS, Marks, marks_of
 from reusewatch.streams.records import FINE, Alert, Evidence, Kind, Severity
 from reusewatch.streams.stages.reports import DETECTOR, alert_id
@@ -32,7 +32,7 @@ _SAID_BYTES = 400
 _COUNTED = ("chunks", "stopped", "labeled", "file_labels")
 _COLUMNS = (
     "page", "url", "site", "ip", "status", "revisit_of", "fetched_at", "text_start", "text_end",
-    "excerpt", "file_hash", "identity_hash", "chunks", "chunk_starts", "chunk_ends",
+    "excerpt", "salvaged", "file_hash", "identity_hash", "chunks", "chunk_starts", "chunk_ends",
     *(field.name for field in LABEL_FIELDS),
 )  # fmt: skip
 _SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")
@@ -77,12 +77,16 @@ class LabeledPages:
         found = []
         pages = zip(
             block.column("page").to_pylist(), labeled.to_pylist(), versions,
-            sizes["chunks"].to_pylist(), sizes["stopped"].to_pylist(), is_judged(block).tolist(),
+            sizes["chunks"].to_pylist(), sizes["stopped"].to_pylist(), counts(block).tolist(),
             strict=True,
         )  # fmt: skip
         for page, hit, version, chunks, stopped, counted in pages:
-            if hit:
-                one = self.judge(next(rows), now)
+            row = next(rows) if hit else None
+            if row is not None:
+                one = self.judge(row, now)
+                if row["salvaged"]:
+                    found.append(one)
+                    continue  # what is said of the page itself stays as it is
             elif counted and version is not None:
                 one = Labeled(0.0, (), version)
                 if chunks > stopped:
@@ -131,7 +135,7 @@ class LabeledPages:
             alerts.append(self._page_alert(row, marks, now))
         if labeled and found >= threshold:
             alerts.append(self._content_alert(row, marks, found, threshold, now))
-        if total:
+        if total and not row["salvaged"]:
             self._seen.add(share(labeled, total))
         names = tuple(sorted({*marks.file_labels, *marks.labeled_by}))
         return Labeled(found, names, marks.labels_version, tuple(alerts))
@@ -189,10 +193,13 @@ class LabeledPages:
     ) -> Alert:
         said = marks.labels_severity
         severity: Severity = next((one for one in _SEVERITIES if one == said), "warning")
+        if row["salvaged"]:
+            severity = "info"
         return Alert(
             id=alert_id(kind, row["page"], content, self._scheme),
             kind=kind, severity=severity, url=row["url"], site=row["site"], figure=figure,
             threshold=threshold, labels=names, evidence=evidence, fetched_at=row["fetched_at"],
             detected_at=now, detector=DETECTOR, labels_version=marks.labels_version,
             scheme=self._scheme.name, page_id=hex_of(row["page"]), ip=row["ip"],
+            salvaged=row["salvaged"],
         )  # fmt: skip

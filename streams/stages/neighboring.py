@@ -32,7 +32,7 @@ from reusewatch.detector.neighborhoods.figures import (
 from reusewatch.detector.thresholds import PAPER_NEIGHBORHOODS, Moments, Threshold
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.block import read_block
-from reusewatch.streams.blocks.columns import is_judged, times_of
+from reusewatch.streams.blocks.columns import counts, times_of
 from reusewatch.streams.blocks.marks import LABEL_FIELDS, Marks, marks_of
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.questions import BadQuestion, Parameters, Rows, number
@@ -277,14 +277,14 @@ def _counted(block: pa.RecordBatch) -> list[tuple[PageFacts, str | None]]:
     except (pa.ArrowException, BadPage, ValueError) as error:
         raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
     rows = zip(
-        is_judged(block).tolist(), block.column("page").to_pylist(), urls,
+        counts(block).tolist(), block.column("page").to_pylist(), urls,
         times_of(block, "fetched_at"), chunks.to_pylist(), stopped, marked.to_pylist(), versions,
         strict=True,
     )  # fmt: skip
     found = []
-    for counts, page, url, at, total, stops, some, version in rows:
+    for counted, page, url, at, total, stops, some, version in rows:
         mine = next(marks) if some else None
-        if counts:
+        if counted:
             out = {place for place in stops if place < total}
             found.append((_facts(page, url, at or 0, total, out, mine), version))
     return found

@@ -54,6 +54,7 @@ class Subject(NamedTuple):
     excerpt: str | None
     fetched_us: int
     origin: int = 0
+    salvaged: bool = False
 
 
 def alert_id(kind: Kind, page: int, content: int, scheme: HashScheme) -> str:
@@ -101,6 +102,7 @@ def verdict(
         labels_version=labeled.labels_version,
         truncated=subject.truncated,
         not_judged=not_judged,
+        salvaged=subject.salvaged,
         detector=DETECTOR,
         scheme=scheme.name,
     )
@@ -171,7 +173,8 @@ def _alert(
     return Alert(
         id=alert_id(kind, subject.page, subject.text, scheme),
         kind=kind,
-        severity="info" if same_site else "warning",
+        severity="info" if same_site or subject.salvaged else "warning",
+        salvaged=subject.salvaged,
         url=subject.url,
         site=subject.site,
         figure=float(figure),

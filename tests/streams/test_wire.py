@@ -69,7 +69,13 @@ def row(**values: Any) -> dict[str, Any]:
     }
     times = {"fetched_at": datetime(2026, 3, 2, tzinfo=UTC), "revisit_at": None}
     url = values.get("url", "http://one.example/")
-    return empty | times | {"truncated": False} | strategies.placed({"url": url}) | values
+    return (
+        empty
+        | times
+        | {"truncated": False, "salvaged": False}
+        | strategies.placed({"url": url})
+        | values
+    )
 
 
 def block(rows: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:

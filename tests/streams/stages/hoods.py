@@ -52,7 +52,11 @@ def blocks_of(
     found: list[Outgoing] = []
     for page in pages:
         made = _made(page.total)
-        row = _row(page) | {"truncated": False, "file_hash": made.facts[0].file_hash}
+        row = _row(page) | {
+            "truncated": False,
+            "salvaged": False,
+            "file_hash": made.facts[0].file_hash,
+        }
         block = block_of([row], made, grams=False, marks=[_marks(page)])
         found += block_messages(block, SCHEME, partition_for(str(row["site"])))
     return found
