@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 import msgspec
+import xxhash
 from msgspec import Meta
 
 VERSIONS = {
@@ -303,11 +304,22 @@ class PartitionMoments(Record, frozen=True, kw_only=True):
 
 
 class DeadLetter(Record, frozen=True, kw_only=True):
-    """What could not be processed, and why. Nothing leaves the stream without one."""
+    """What could not be processed, and why. Nothing leaves the stream without one.
 
+    The id is made of reason, source, offset and URL: the same damage, replayed again, is the same
+    letter.
+    """
+
+    id: Hash128 = ""
     reason: str
     source: str
     offset: int | None
     url: str | None
     detail: str
     at: Time
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            made_of = f"{self.reason}\n{self.source}\n{self.offset}\n{self.url}"
+            name = xxhash.xxh3_128_hexdigest(made_of.encode("utf-8", "surrogatepass"))
+            msgspec.structs.force_setattr(self, "id", name)

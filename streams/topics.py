@@ -67,7 +67,7 @@ TOPICS = {
         Topic(LABELS, "label", JSON, "label hash", 1, "compact", None, 8 * MIB),
         # A pack in parts: the one in force, and the one before it for a rollback.
         Topic(LABEL_PACKS, "label-pack", BINARY, "version/part", 1, "compact", None, 8 * MIB),
-        Topic(DEAD_LETTERS, "dead-letter", JSON, "source", 1, "delete", 30 * DAY_MS),
+        Topic(DEAD_LETTERS, "dead-letter", JSON, "dead letter id", 1, "delete", 30 * DAY_MS),
         # State, not news: what is in partition n comes of the fingerprints in partition n.
         Topic(NEIGHBORHOODS, "neighborhood-part", JSON, "page id or prefix", 6, "compact"),
         Topic(MOMENTS, "moments", JSON, "partition", 1, "compact"),

@@ -141,7 +141,7 @@ def verdict_message(verdict: Verdict) -> Outgoing:
 
 
 def dead_letter_message(letter: DeadLetter) -> Outgoing:
-    """A dead letter, keyed by where it came from. What strangers wrote into it is cut."""
+    """A dead letter, keyed by its id. What strangers wrote into it is cut."""
     letter = msgspec.structs.replace(
         letter,
         source=letter.source[:_LETTER_TEXT],
@@ -149,7 +149,7 @@ def dead_letter_message(letter: DeadLetter) -> Outgoing:
         url=letter.url and letter.url[:_LETTER_TEXT],
     )
     return Outgoing(
-        topics.DEAD_LETTERS, letter.source, _json.encode(letter), _HEADERS[topics.DEAD_LETTERS]
+        topics.DEAD_LETTERS, letter.id, _json.encode(letter), _HEADERS[topics.DEAD_LETTERS]
     )
 
 

@@ -38,6 +38,13 @@ _SCHEMA = "\n".join(
         for name in TABLES
     ]
     + [
+        # The same damage, replayed again, is the same letter. Only what is keyed by an id: letters
+        # of before had other keys, of which many may be the same.
+        f'CREATE UNIQUE INDEX IF NOT EXISTS "{topics.DEAD_LETTERS} id" '
+        f'ON "{topics.DEAD_LETTERS}" (key) '
+        "WHERE length(key) = 32 AND key NOT GLOB '*[^0-9a-f]*';"
+    ]
+    + [
         "CREATE TABLE IF NOT EXISTS offsets (reader TEXT, topic TEXT, part INTEGER, "
         "next INTEGER NOT NULL, PRIMARY KEY (reader, topic, part)) WITHOUT ROWID;"
     ]

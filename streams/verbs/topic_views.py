@@ -51,8 +51,12 @@ def verdicts(bus: Bus, *, url: str | None = None, site: str | None = None) -> It
 
 
 def dead_letters(bus: Bus) -> Iterator[DeadLetter]:
-    """Everything that could not be processed."""
-    return _read(bus, topics.DEAD_LETTERS, DeadLetter)
+    """Everything that could not be processed, each letter once, however often it was sent."""
+    told: set[str] = set()
+    for letter in _read(bus, topics.DEAD_LETTERS, DeadLetter):
+        if letter.id not in told:
+            told.add(letter.id)
+            yield letter
 
 
 def _read(

@@ -138,7 +138,7 @@ def test_a_label_arrives_as_it_was(label: Label) -> None:
 @given(strategies.dead_letters)
 def test_a_dead_letter_arrives_as_it_was(letter: DeadLetter) -> None:
     sent = wire.dead_letter_message(letter)
-    assert (sent.topic, sent.key) == (topics.DEAD_LETTERS, letter.source)
+    assert (sent.topic, sent.key) == (topics.DEAD_LETTERS, letter.id)
     assert wire.read_json(arrived(sent), DeadLetter) == letter
     holds("dead-letter", sent)
 
