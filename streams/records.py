@@ -45,9 +45,9 @@ Hash128 = Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9a-f]{32}$"})]
 _RFC3339 = {"format": "date-time", "pattern": "^[0-9]{4}-[0-9-]+T[0-9:.]+Z$"}
 Time = Annotated[datetime, Meta(extra_json_schema=_RFC3339)]
 
-# A page whose archive names no date. It is matched, and never taken for a donor.
 # Statuses of pages; the others are of errors.
 FINE = range(200, 300)
+# A page whose archive names no date. It is matched, and never taken for a donor.
 UNDATED = datetime.fromtimestamp(0, UTC)
 
 

@@ -52,7 +52,7 @@ def _planted(pages: Sequence[DemoPage]) -> Iterator[Planted]:
             yield Planted(kind, frozenset({page.url}), page.copy_of)
     yield Planted("bad-neighborhood", frozenset({STUFFED}))
     yield Planted("crawl-trap", frozenset({ENDLESS}))
-    # Whose page was the last one needed hangs on the order in which they come.
+    # Whose page was the last one needed depends on the order in which they come.
     yield Planted("discovered-content", frozenset(x.url for x in pages if x.role == "notice"))
 
 

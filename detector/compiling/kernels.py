@@ -86,7 +86,7 @@ def part(signature: Any, *, allocates: bool = False) -> Callable[[Callable[P, R]
 
 @kernel(types.uint64(types.uint64))
 def mix(x: Any) -> Any:
-    """A bijection on 64 bits whose every output bit hangs on every input bit (MurmurHash3)."""
+    """A bijection on 64 bits whose every output bit depends on every input bit (MurmurHash3)."""
     x ^= x >> _SHIFT
     x *= _FIRST
     x ^= x >> _SHIFT

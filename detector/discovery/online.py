@@ -13,8 +13,8 @@ one of the same hash (of n, n²/2^33 on average); and by all that was counted be
 counter was evicted, or a fingerprint forgotten, in a full table: `evicted` and `forgotten` say how
 often. So with tables large enough, and in any order: what `threshold + 2` or more pages, of more
 than `min_sites` sites, share is discovered; what `threshold` pages or fewer share is not. Between
-the two it hangs on whether the first page came twice. Which of many hashes are evicted hangs on the
-order of pages.
+the two it depends on whether the first page came twice. Which of many hashes are evicted depends
+on the order of pages.
 
 **Memory.** 8 bytes for each of `singletons`, and for each of `counters` 44 + 4 (threshold + 1) + 8
 `most_sites` bytes; none of it grows. `memory` says how much that is. What is saved is as large as

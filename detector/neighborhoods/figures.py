@@ -7,7 +7,7 @@ file of N: else empty pages would hide a bad one. Recursion errors are in no fig
 
 A neighborhood opens when its badness crosses the threshold with enough files, and closes when it
 falls well below; in between it is not reported again. Figures are the same whatever the order of
-pages; when a neighborhood opens or closes hangs on the order, since the threshold is of its time.
+pages; when a neighborhood opens or closes depends on the order, since the threshold is of its time.
 They are of the pages counted last, as many as are remembered; after a prefix was evicted, of those
 since it came back.
 

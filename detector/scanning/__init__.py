@@ -1,6 +1,10 @@
 """The machinery of the scan: kernels, and the tables that they read.
 
-    jit.py             how kernels are compiled
+Some kernels are long, and look for one thing at a time instead of asking a set. A call between
+kernels hands on every array, which takes longer than a few comparisons, and a look into a set is a
+search that the compiler does not turn into comparisons.
+
+    characters.py      characters and short names, as kernels compare them
     mixing.py          bytes of a word → its 64-bit hash
     tables.py          everything below as arrays
     unicode_tables.py  what a code point is, case folding (data)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.scan_jit import Bool, Int, Tuple, int64, part, uint64
+from reusewatch.detector.scanning import characters as ch
 from reusewatch.detector.scanning.references import reference
 from reusewatch.detector.scanning.syntax import is_letter
 from reusewatch.detector.scanning.tables import Tables
@@ -34,15 +35,20 @@ def plainly_relative(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
     """Whether the raw value is surely relative: most are, and need not be decoded."""
     if at >= end:
         return True
-    if buf[at] == 0x2F:
+    if buf[at] == ch.SLASH:
         return at + 1 >= end or (buf[at + 1] < 0x80 and is_letter(buf[at + 1]))
     i = at
     while i < end:
         c = buf[i]
-        if is_letter(c) or 0x30 <= c <= 0x39 or c == 0x2D or c == 0x5F:
+        if is_letter(c) or ch.DIGIT_0 <= c <= ch.DIGIT_9 or c == ch.DASH or c == ch.UNDERSCORE:
             i += 1
             continue
-        return c == 0x23 or c == 0x3F or (c == 0x2F and i > at) or (c == 0x2E and i > at)
+        return (
+            c == ch.HASH
+            or c == ch.QUESTION
+            or (c == ch.SLASH and i > at)
+            or (c == ch.DOT and i > at)
+        )
     return True
 
 
@@ -81,7 +87,7 @@ def decoded(
     i = at
     while i < end:
         c = int64(buf[i])
-        if c == 0x26:
+        if c == ch.AMPERSAND:
             stop, one, two = reference(buf, i, end, True, look)
             if stop > i:
                 n = put_utf8(to, n, one)
@@ -90,11 +96,11 @@ def decoded(
                 i = stop
                 continue
         i += 1
-        if c == 0x09 or c == 0x0A or c == 0x0D or (c <= 0x20 and n == 0):
+        if c == ch.TAB or c == ch.LINE_FEED or c == ch.RETURN or (c <= ch.SPACE and n == 0):
             continue
         to[n] = c
         n += 1
-    while n > 0 and to[n - 1] <= 0x20:
+    while n > 0 and to[n - 1] <= ch.SPACE:
         n -= 1
     return n
 
@@ -108,11 +114,11 @@ def host_span(text: NDArray[np.uint8], n: Int, secure: Bool) -> Tuple:
     if n > 0 and is_letter(text[0]):
         while i < n and (
             is_letter(text[i])
-            or 0x30 <= text[i] <= 0x39
-            or (text[i] == 0x2B or text[i] == 0x2D or text[i] == 0x2E)
+            or ch.DIGIT_0 <= text[i] <= ch.DIGIT_9
+            or (text[i] == ch.PLUS or text[i] == ch.DASH or text[i] == ch.DOT)
         ):
             i += 1
-        if i < n and text[i] == 0x3A:
+        if i < n and text[i] == ch.COLON:
             if not _is_web(text, i):
                 return NO_PAGE, 0, 0
             own = (i == 5) == secure
@@ -120,24 +126,29 @@ def host_span(text: NDArray[np.uint8], n: Int, secure: Bool) -> Tuple:
         else:
             i = 0
     after_scheme = i
-    while i < n and (text[i] == 0x2F or text[i] == 0x5C):
+    while i < n and (text[i] == ch.SLASH or text[i] == ch.BACKSLASH):
         i += 1
     # To an http page `http:page` and `http:/path` are relative, `https:host` is not.
     if own and i - after_scheme < 2:
         return RELATIVE, after_scheme, after_scheme
     start = i
-    while i < n and not (text[i] == 0x2F or text[i] == 0x5C or text[i] == 0x3F or text[i] == 0x23):
-        if text[i] == 0x40:
+    while i < n and not (
+        text[i] == ch.SLASH
+        or text[i] == ch.BACKSLASH
+        or text[i] == ch.QUESTION
+        or text[i] == ch.HASH
+    ):
+        if text[i] == ch.AT:
             start = i + 1
         i += 1
     end = i
     # A port, unless the colon is one of an IPv6 address.
     k = end - 1
-    while k >= start and 0x30 <= text[k] <= 0x39:
+    while k >= start and ch.DIGIT_0 <= text[k] <= ch.DIGIT_9:
         k -= 1
-    if k >= start and text[k] == 0x3A:
+    if k >= start and text[k] == ch.COLON:
         end = k
-    if end > start and text[end - 1] == 0x2E:
+    if end > start and text[end - 1] == ch.DOT:
         end -= 1
     return OTHER_SITE, start, end
 
@@ -148,8 +159,8 @@ def _is_web(text: NDArray[np.uint8], length: Int) -> Bool:
         return False
     word = uint64(0)
     for i in range(length):
-        word = word << uint64(8) | uint64(text[i] | 0x20)
-    return word == 0x68747470 or word == 0x6874747073
+        word = word << uint64(8) | uint64(text[i] | ch.LOWER)
+    return word == ch.HTTP or word == ch.HTTPS
 
 
 @part
@@ -169,7 +180,7 @@ def compare_host(
     if not _same(text, tail, buf, site, site_length):
         return OTHER_SITE
     # `notexample.org` is not of the site `example.org`.
-    if tail == start or text[tail - 1] == 0x2E:
+    if tail == start or text[tail - 1] == ch.DOT:
         return SAME_SITE
     return OTHER_SITE
 
@@ -180,8 +191,8 @@ def _same(
 ) -> Bool:
     for k in range(length):
         c = text[start + k]
-        if 0x41 <= c <= 0x5A:
-            c |= 0x20
+        if ch.UPPER_A <= c <= ch.UPPER_Z:
+            c |= ch.LOWER
         if c != buf[at + k]:
             return False
     return True
@@ -270,14 +281,14 @@ def _put(text: NDArray[np.uint8], start: Int, end: Int, term: NDArray[np.uint8],
 
 @part
 def _is_slash(c: Int) -> Bool:
-    return c == 0x2F or c == 0x5C
+    return c == ch.SLASH or c == ch.BACKSLASH
 
 
 @part
 def _file_name(text: NDArray[np.uint8], at: Int, n: Int, term: NDArray[np.uint8]) -> Int:
     """What stands after the path's last slash."""
     start = i = at
-    while i < n and text[i] != 0x3F and text[i] != 0x23:
+    while i < n and text[i] != ch.QUESTION and text[i] != ch.HASH:
         if _is_slash(text[i]):
             start = i + 1
         i += 1
@@ -288,7 +299,7 @@ def _file_name(text: NDArray[np.uint8], at: Int, n: Int, term: NDArray[np.uint8]
 def _is_secure(buf: NDArray[np.uint8], work: Work) -> Bool:
     """Whether the page's own scheme is https."""
     at = work.bound[1]
-    return work.bound[2] - at > 5 and (buf[at + 4] | 0x20) == 0x73
+    return work.bound[2] - at > 5 and (buf[at + 4] | ch.LOWER) == ch.LOWER_S
 
 
 @part
@@ -302,9 +313,9 @@ def _put_scheme(
     term[0], term[1], term[2], term[3] = 0x68, 0x74, 0x74, 0x70
     n = 4
     if _is_secure(buf, work):
-        term[4] = 0x73
+        term[4] = ch.LOWER_S
         n = 5
-    term[n] = 0x3A
+    term[n] = ch.COLON
     return n + 1
 
 
@@ -312,7 +323,7 @@ def _put_scheme(
 def _put_lower(text: NDArray[np.uint8], end: Int, term: NDArray[np.uint8], n: Int) -> Int:
     for i in range(end):
         c = text[i]
-        term[n + i] = c | 0x20 if 0x41 <= c <= 0x5A else c
+        term[n + i] = c | ch.LOWER if ch.UPPER_A <= c <= ch.UPPER_Z else c
     return n + end
 
 
@@ -325,16 +336,18 @@ def _put_base(
     _, _, stop = host_span(base, base_length, _is_secure(buf, work))
     i = stop
     # A port.
-    while i < base_length and not _is_slash(base[i]) and base[i] != 0x3F and base[i] != 0x23:
+    while (
+        i < base_length and not _is_slash(base[i]) and base[i] != ch.QUESTION and base[i] != ch.HASH
+    ):
         i += 1
     end = i
-    while not from_root and i < base_length and base[i] != 0x3F and base[i] != 0x23:
+    while not from_root and i < base_length and base[i] != ch.QUESTION and base[i] != ch.HASH:
         i += 1
         if _is_slash(base[i - 1]):
             end = i
     length = _put_lower(base, stop, term, _put_scheme(buf, work, base, term))
     length = _put(base, stop, end, term, length)
     if not from_root and not _is_slash(term[length - 1]):
-        term[length] = 0x2F
+        term[length] = ch.SLASH
         length += 1
     return length

@@ -1,7 +1,5 @@
 """The kernel that Python calls: a batch of pages, one after the other, without the GIL."""
 
-# Kernels: a call costs its arguments, a set a search.
-
 from __future__ import annotations
 
 import numpy as np

@@ -4,8 +4,6 @@ The arrays hold a batch of pages one after the other. Each write is behind its l
 not fit is counted and dropped, and the pass goes on.
 """
 
-# Kernels: a call costs its arguments, a set a search.
-
 from __future__ import annotations
 
 from typing import Any, NamedTuple

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.scan_jit import Int, apart, inlined, int64, part
+from reusewatch.detector.scanning import characters as ch
 from reusewatch.detector.scanning import elements as el
 from reusewatch.detector.scanning import output as o
 from reusewatch.detector.scanning import state as s
@@ -43,7 +44,7 @@ def scan_page(
     plain = i
     while i < hi:
         if now[s.UNSEEN] > 0 and (how & tx.TAGS) != 0:
-            while i < hi and buf[i] != 0x3C:
+            while i < hi and buf[i] != ch.LESS:
                 i += 1
         else:
             i = tx.read_text(buf, i, hi, how, now[s.FIELD], look, work, out)
@@ -108,18 +109,18 @@ def _markup(
     name = at + 1
     closing = False
     if not sx.is_letter(c):
-        if c == 0x2F:
+        if c == ch.SLASH:
             if at + 2 >= hi:
                 return at
             closing = sx.is_letter(buf[at + 2])
             name = at + 2
         if not closing:
-            if c != 0x21 and c != 0x3F and c != 0x2F:
+            if c != ch.BANG and c != ch.QUESTION and c != ch.SLASH:
                 return at
             if visible:
                 note_segment(work, out, plain, at, how)
-            if c == 0x21:
-                if at + 3 < hi and buf[at + 2] == 0x2D and buf[at + 3] == 0x2D:
+            if c == ch.BANG:
+                if at + 3 < hi and buf[at + 2] == ch.DASH and buf[at + 3] == ch.DASH:
                     return sx.comment_end(buf, at + 4, hi)
                 if now[s.FOREIGN] != 0 and sx.starts_cdata(buf, at, hi):
                     end = sx.cdata_end(buf, at + 9, hi)
@@ -209,7 +210,7 @@ def _waiting(
             out,
         )  # fmt: skip
         tx.end_word(work, out)
-    # Spans of the URL's words are within the s.URL.
+    # Spans of the URL's words are within the URL.
     st[o.ORIGIN] = bound[1]
     tx.read_text(buf, bound[1], bound[2], s.AS_IT_IS, s.URL, look, work, out)
     tx.end_word(work, out)

@@ -22,6 +22,7 @@ from reusewatch.detector.compiling.scan_jit import (
     part,
     uint64,
 )
+from reusewatch.detector.scanning import characters as ch
 from reusewatch.detector.scanning.tables import PLAIN, REFERENCE_SLOTS, SPREAD, Tables
 
 # "CounterClockwiseContourIntegral" without its semicolon; "Aacute".
@@ -46,7 +47,7 @@ def starts_reference(buf: NDArray[np.uint8], at: Int, limit: Int, look: Tables) 
     if at + 1 >= limit:
         return False
     c = byte_at(buf, at + 1)
-    return c == 0x23 or look.ascii[c] > PLAIN
+    return c == ch.HASH or look.ascii[c] > PLAIN
 
 
 @part
@@ -60,7 +61,7 @@ def reference(
     i = at + 1
     if i >= limit:
         return at, 0, 0
-    if byte_at(buf, i) == 0x23:  # '#'
+    if byte_at(buf, i) == ch.HASH:
         return _numeric(buf, at, limit)
     # A name is letters and digits.
     stop = min(limit, i + _LONGEST)
@@ -69,7 +70,7 @@ def reference(
     length = i - at - 1
     if length < 2:
         return at, 0, 0
-    if i < limit and byte_at(buf, i) == 0x3B:  # ';'
+    if i < limit and byte_at(buf, i) == ch.SEMICOLON:
         slot = _find(buf, at + 1, length + 1, look)
         if slot >= 0:
             return i + 1, look.reference_first[slot], look.reference_second[slot]
@@ -82,7 +83,7 @@ def reference(
             if (
                 in_attribute
                 and i < limit
-                and (byte_at(buf, i) == 0x3D or look.ascii[byte_at(buf, i)] > PLAIN)
+                and (byte_at(buf, i) == ch.EQUALS or look.ascii[byte_at(buf, i)] > PLAIN)
             ):
                 return at, 0, 0
             return i, look.reference_first[slot], look.reference_second[slot]
@@ -111,17 +112,17 @@ def _find(buf: NDArray[np.uint8], start: Int, length: Int, look: Tables) -> Int:
 @part
 def _numeric(buf: NDArray[np.uint8], at: Int, limit: Int) -> Tuple:
     i = at + 2
-    hexadecimal = i < limit and (byte_at(buf, i) | 0x20) == 0x78  # 'x'
+    hexadecimal = i < limit and (byte_at(buf, i) | ch.LOWER) == ch.LOWER_X
     if hexadecimal:
         i += 1
     first = i
     value = 0
     while i < limit:
         c = byte_at(buf, i)
-        if 0x30 <= c <= 0x39:
-            digit = c - 0x30
-        elif hexadecimal and 0x61 <= (c | 0x20) <= 0x66:
-            digit = (c | 0x20) - 0x57
+        if ch.DIGIT_0 <= c <= ch.DIGIT_9:
+            digit = c - ch.DIGIT_0
+        elif hexadecimal and ch.LOWER_A <= (c | ch.LOWER) <= ch.LOWER_F:
+            digit = (c | ch.LOWER) - ch.LOWER_A + 10
         else:
             break
         # Saturates: a million digits are one code point out of range.
@@ -129,7 +130,7 @@ def _numeric(buf: NDArray[np.uint8], at: Int, limit: Int) -> Tuple:
         i += 1
     if i == first:
         return at, 0, 0
-    if i < limit and byte_at(buf, i) == 0x3B:
+    if i < limit and byte_at(buf, i) == ch.SEMICOLON:
         i += 1
     if value == 0 or value > 0x10FFFF or 0xD800 <= value <= 0xDFFF:
         value = REPLACEMENT

@@ -21,6 +21,7 @@ from reusewatch.detector.compiling.scan_jit import (
     part,
     uint64,
 )
+from reusewatch.detector.scanning import characters as ch
 from reusewatch.detector.scanning.elements import ATTRIBUTES
 from reusewatch.detector.scanning.tables import SPREAD, TAG_SLOTS, Tables
 
@@ -38,13 +39,13 @@ _DESCRIPTION = np.frombuffer(b"description", dtype=np.uint8)
 @inlined
 def is_space(c: Int) -> Bool:
     """ASCII white space of the HTML standard."""
-    return c == 0x20 or c == 0x0A or c == 0x09 or c == 0x0D or c == 0x0C
+    return c == ch.SPACE or c == ch.LINE_FEED or c == ch.TAB or c == ch.RETURN or c == ch.FORM_FEED
 
 
 @inlined
 def is_letter(c: Int) -> Bool:
     """An ASCII letter, which is what may start a tag's name."""
-    return 0x61 <= (c | 0x20) <= 0x7A
+    return ch.LOWER_A <= (c | ch.LOWER) <= ch.LOWER_Z
 
 
 @inlined
@@ -53,7 +54,7 @@ def starts_markup(buf: NDArray[np.uint8], at: Int, hi: Int) -> Bool:
     if at + 1 >= hi:
         return False
     c = byte_at(buf, at + 1)
-    return is_letter(c) or c == 0x2F or c == 0x21 or c == 0x3F
+    return is_letter(c) or c == ch.SLASH or c == ch.BANG or c == ch.QUESTION
 
 
 @inlined
@@ -69,10 +70,10 @@ def tag_end(
     second = uint64(0)
     while i < hi:
         c = byte_at(buf, i)
-        if c == 0x3E or c == 0x2F or is_space(c):
+        if c == ch.GREATER or c == ch.SLASH or is_space(c):
             break
-        if 0x41 <= c <= 0x5A:
-            c |= 0x20
+        if ch.UPPER_A <= c <= ch.UPPER_Z:
+            c |= ch.LOWER
         elif c == 0:
             # `script` and a NUL is no script; the padding of packed names is zeros.
             c = 0xFF
@@ -95,7 +96,7 @@ def tag_end(
     found[BITS] = bits
     found[SELF_CLOSING] = 0
     # The usual tag has no attributes.
-    if i < hi and byte_at(buf, i) == 0x3E:
+    if i < hi and byte_at(buf, i) == ch.GREATER:
         if (bits & ATTRIBUTES) != 0:
             for k in range(HREF, FOUND_SIZE):
                 found[k] = -1
@@ -113,27 +114,27 @@ def _attributes(
     i = at
     while True:
         before = i
-        while i < hi and (byte_at(buf, i) == 0x2F or is_space(byte_at(buf, i))):
+        while i < hi and (byte_at(buf, i) == ch.SLASH or is_space(byte_at(buf, i))):
             i += 1
         if i >= hi:
             return -1
-        if byte_at(buf, i) == 0x3E:
+        if byte_at(buf, i) == ch.GREATER:
             # The slash of `a=b/>` is the value's.
-            found[SELF_CLOSING] = int64(i > before and byte_at(buf, i - 1) == 0x2F)
+            found[SELF_CLOSING] = int64(i > before and byte_at(buf, i - 1) == ch.SLASH)
             return i + 1
         name = i
         # An equals sign here is the name's first character.
         i += 1
         while i < hi:
             c = byte_at(buf, i)
-            if c == 0x3D or c == 0x3E or c == 0x2F or is_space(c):
+            if c == ch.EQUALS or c == ch.GREATER or c == ch.SLASH or is_space(c):
                 break
             i += 1
         name_end = i
         while i < hi and is_space(byte_at(buf, i)):
             i += 1
         value = value_end = i
-        if i < hi and byte_at(buf, i) == 0x3D:
+        if i < hi and byte_at(buf, i) == ch.EQUALS:
             i += 1
             while i < hi and is_space(byte_at(buf, i)):
                 i += 1
@@ -141,7 +142,7 @@ def _attributes(
                 return -1
             quote = byte_at(buf, i)
             value = i
-            if quote == 0x22 or quote == 0x27:
+            if quote == ch.QUOTE or quote == ch.APOSTROPHE:
                 value = i + 1
                 i = value
                 while i < hi and byte_at(buf, i) != quote:
@@ -151,7 +152,7 @@ def _attributes(
                 value_end = i
                 i += 1
             else:
-                while i < hi and byte_at(buf, i) != 0x3E and not is_space(byte_at(buf, i)):
+                while i < hi and byte_at(buf, i) != ch.GREATER and not is_space(byte_at(buf, i)):
                     i += 1
                 value_end = i
         if wanted:
@@ -169,18 +170,18 @@ def _attribute(buf: NDArray[np.uint8], at: Int, end: Int) -> Int:
         return -1
     for i in range(at, end):
         c = uint64(byte_at(buf, i))
-        if 0x41 <= c <= 0x5A:
-            c |= uint64(0x20)
+        if ch.UPPER_A <= c <= ch.UPPER_Z:
+            c |= uint64(ch.LOWER)
         word = word << uint64(8) | c
-    if word == 0x68726566:
+    if word == ch.HREF:
         return HREF
-    if word == 0x737263:
+    if word == ch.SRC:
         return SRC
-    if word == 0x72656C:
+    if word == ch.REL:
         return REL
-    if word == 0x6E616D65:
+    if word == ch.NAME:
         return NAME_VALUE
-    if word == 0x636F6E74656E74:
+    if word == ch.CONTENT:
         return CONTENT
     return -1
 
@@ -188,19 +189,19 @@ def _attribute(buf: NDArray[np.uint8], at: Int, end: Int) -> Int:
 @part
 def comment_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
     """The end of a comment whose `<!--` ends at `at`."""
-    if at < hi and byte_at(buf, at) == 0x3E:
+    if at < hi and byte_at(buf, at) == ch.GREATER:
         return at + 1
-    if at + 1 < hi and byte_at(buf, at) == 0x2D and byte_at(buf, at + 1) == 0x3E:
+    if at + 1 < hi and byte_at(buf, at) == ch.DASH and byte_at(buf, at + 1) == ch.GREATER:
         return at + 2
     i = at
     dashes = 0
     while i < hi:
         c = byte_at(buf, i)
-        if c == 0x2D:
+        if c == ch.DASH:
             dashes += 1
-        elif dashes >= 2 and c == 0x3E:
+        elif dashes >= 2 and c == ch.GREATER:
             return i + 1
-        elif dashes >= 2 and c == 0x21 and i + 1 < hi and byte_at(buf, i + 1) == 0x3E:
+        elif dashes >= 2 and c == ch.BANG and i + 1 < hi and byte_at(buf, i + 1) == ch.GREATER:
             return i + 2
         else:
             dashes = 0
@@ -212,7 +213,7 @@ def comment_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
 def bogus_comment_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
     """The end of what `<?`, `</` and a character, `<!` and no comment started."""
     i = at
-    while i < hi and byte_at(buf, i) != 0x3E:
+    while i < hi and byte_at(buf, i) != ch.GREATER:
         i += 1
     return min(i + 1, hi)
 
@@ -225,7 +226,7 @@ def starts_cdata(buf: NDArray[np.uint8], at: Int, hi: Int) -> Bool:
     word = uint64(0)
     for i in range(at + 1, at + 9):
         word = word << uint64(8) | uint64(byte_at(buf, i))
-    return word == 0x215B43444154415B
+    return word == ch.CDATA
 
 
 @part
@@ -235,9 +236,9 @@ def cdata_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
     brackets = 0
     while i < hi:
         c = byte_at(buf, i)
-        if c == 0x5D:
+        if c == ch.BRACKET:
             brackets += 1
-        elif c == 0x3E and brackets >= 2:
+        elif c == ch.GREATER and brackets >= 2:
             return i - 2
         else:
             brackets = 0
@@ -251,7 +252,7 @@ def raw_end(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int, name_end: Int) 
     length = name_end - name
     i = at
     while i < hi:
-        if byte_at(buf, i) != 0x3C:
+        if byte_at(buf, i) != ch.LESS:
             i += 1
             continue
         if _closes(buf, i, hi, name, length):
@@ -264,13 +265,13 @@ def raw_end(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int, name_end: Int) 
 def _closes(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int, length: Int) -> Bool:
     """Whether `</`, the name and what may follow a name stand at `at`."""
     end = at + 2 + length
-    if end >= hi or byte_at(buf, at + 1) != 0x2F:
+    if end >= hi or byte_at(buf, at + 1) != ch.SLASH:
         return False
     for k in range(length):
-        if (byte_at(buf, at + 2 + k) | 0x20) != (byte_at(buf, name + k) | 0x20):
+        if (byte_at(buf, at + 2 + k) | ch.LOWER) != (byte_at(buf, name + k) | ch.LOWER):
             return False
     c = byte_at(buf, end)
-    return c == 0x3E or c == 0x2F or is_space(c)
+    return c == ch.GREATER or c == ch.SLASH or is_space(c)
 
 
 @part
@@ -284,22 +285,22 @@ def script_end(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int) -> Int:
     i = at
     while i < hi:
         c = byte_at(buf, i)
-        if c == 0x2D:
+        if c == ch.DASH:
             dashes += 1
             i += 1
             continue
-        if c == 0x3E:
+        if c == ch.GREATER:
             if depth > 0 and dashes >= 2:
                 depth = 0
-        elif c == 0x3C:
+        elif c == ch.LESS:
             if depth < 2 and _closes(buf, i, hi, name, 6):
                 return i
             if depth == 0:
                 if (
                     i + 3 < hi
-                    and byte_at(buf, i + 1) == 0x21
-                    and byte_at(buf, i + 2) == 0x2D
-                    and byte_at(buf, i + 3) == 0x2D
+                    and byte_at(buf, i + 1) == ch.BANG
+                    and byte_at(buf, i + 2) == ch.DASH
+                    and byte_at(buf, i + 3) == ch.DASH
                 ):
                     depth = 1
                     dashes = 2
@@ -325,14 +326,14 @@ def script_end(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int) -> Int:
 @part
 def _is_script(buf: NDArray[np.uint8], at: Int, name: Int) -> Bool:
     for k in range(6):
-        if (byte_at(buf, at + k) | 0x20) != (byte_at(buf, name + k) | 0x20):
+        if (byte_at(buf, at + k) | ch.LOWER) != (byte_at(buf, name + k) | ch.LOWER):
             return False
     return True
 
 
 @part
 def _ends_name(c: Int) -> Bool:
-    return c == 0x3E or c == 0x2F or is_space(c)
+    return c == ch.GREATER or c == ch.SLASH or is_space(c)
 
 
 @part
@@ -367,6 +368,6 @@ def _is_word(buf: NDArray[np.uint8], at: Int, end: Int, word: NDArray[np.uint8])
     if end - at != len(word):
         return False
     for k in range(len(word)):
-        if (byte_at(buf, at + k) | 0x20) != word[k]:
+        if (byte_at(buf, at + k) | ch.LOWER) != word[k]:
             return False
     return True

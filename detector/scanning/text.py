@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.scan_jit import Int, byte_at, inlined, int64, part, uint64
+from reusewatch.detector.scanning import characters as ch
 from reusewatch.detector.scanning.mixing import fold_product
 from reusewatch.detector.scanning.output import ALONE, LINES, Output, emit, end_block, facts_of
 from reusewatch.detector.scanning.references import reference, starts_reference
@@ -110,9 +111,11 @@ def read_text(
         stop, code, second = i + 1, c, 0
         if c >= 0x80:
             code, stop = code_point(buf, i, limit)
-        elif c == 0x3C and (how & TAGS) != 0 and starts_markup(buf, i, limit):
+        elif c == ch.LESS and (how & TAGS) != 0 and starts_markup(buf, i, limit):
             break
-        elif c == 0x26 and (how & REFERENCES) != 0 and starts_reference(buf, i, limit, look):
+        elif (
+            c == ch.AMPERSAND and (how & REFERENCES) != 0 and starts_reference(buf, i, limit, look)
+        ):
             stop, code, second = reference(buf, i, limit, (how & ATTRIBUTE) != 0, look)
             if stop == i:
                 stop, code = i + 1, c
@@ -125,7 +128,7 @@ def read_text(
                 if kind != _NONE:
                     emit(work, out, finish(h, w, secrets), start, end, facts_of(own, size))
                     kind = _NONE
-                if (how & LINED) != 0 and code > 0x20:
+                if (how & LINED) != 0 and code > ch.SPACE:
                     work.st[LINES] = 0
             elif what != IGNORED:
                 if what != MARK:
@@ -156,12 +159,12 @@ def read_text(
 @part
 def _line(buf: NDArray[np.uint8], at: Int, limit: Int, c: Int, work: Work, out: Output) -> None:
     """Two line ends with nothing but white space between them end a block."""
-    if c == 0x0D and at + 1 < limit and byte_at(buf, at + 1) == 0x0A:
+    if c == ch.RETURN and at + 1 < limit and byte_at(buf, at + 1) == ch.LINE_FEED:
         return
-    if c == 0x0A or c == 0x0D or c == 0x0C:
+    if c == ch.LINE_FEED or c == ch.RETURN or c == ch.FORM_FEED:
         # A form feed is as good as a blank line.
-        if work.st[LINES] != 0 or c == 0x0C:
+        if work.st[LINES] != 0 or c == ch.FORM_FEED:
             end_block(work, out, at, at + 1)
         work.st[LINES] = 1
-    elif c > 0x20:
+    elif c > ch.SPACE:
         work.st[LINES] = 0

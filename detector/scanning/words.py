@@ -4,8 +4,6 @@ Decoding is the Encoding standard's UTF-8: what is no UTF-8 becomes U+FFFD, as m
 browser shows it, and ends a word.
 """
 
-# Kernels: a call costs its arguments, a set a search.
-
 from __future__ import annotations
 
 import numpy as np

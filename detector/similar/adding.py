@@ -1,7 +1,7 @@
 """Pages of weighted terms enter the window and leave it, a batch in one call.
 
 A page has one version here, that of its latest fetch; one that comes late is passed over, so that
-the window does not hang on the order of arrival. Of two fetches at one time the one whose content
+the window does not depend on the order of arrival. Of two fetches at one time the one whose content
 has the larger hash stays. Who leaves is decided by `expiry`, as for every window.
 """
 

@@ -5,8 +5,8 @@ it is 1 for a page and its copy, and 0 for pages without a common term.
 
 **Exact.** A weight is a float32 of at least `LIGHTEST`, hence a whole multiple of 2⁻⁵¹; sums below
 2 of such are exact in 64 bits, in any order. So a bound that holds on paper holds in the machine,
-and the answer does not hang on who adds up. Rounded weights add up to 1 within 2⁻²⁴: a threshold t
-stands for `least(t)`, a trifle below, so that t = 1 finds copies.
+and the answer does not depend on who adds up. Rounded weights add up to 1 within 2⁻²⁴: a threshold
+t stands for `least(t)`, a trifle below, so that t = 1 finds copies.
 
 **Bounds that lose nothing.** Put the terms of the page r that is asked for in any order, and let
 rest(k) be the weight of its terms from the k-th on.

@@ -76,7 +76,7 @@ def table_bits(size: Any) -> Any:
 def find(table: Any, mask: Any, known: Any, value: Any, salt: Any) -> Any:
     """The slot of `value`: the one that holds its index in `known`, or the free one for it.
 
-    The salt must hang on the whole page. Against a slot that follows from the value alone, a
+    The salt must depend on the whole page. Against a slot that follows from the value alone, a
     page can be written whose values all want one slot, and reading it takes quadratic time.
     """
     slot = types.int64(mix(value ^ salt) & types.uint64(mask))

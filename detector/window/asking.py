@@ -1,6 +1,6 @@
 """What the window knows of pages that are not added: each is judged alone, nothing changes.
 
-Apart from `sliding`, so that only who asks compiles it.
+Apart from `adding`, so that only who asks compiles it.
 """
 
 from __future__ import annotations

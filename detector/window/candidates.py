@@ -15,14 +15,23 @@ from numba import types
 
 from reusewatch.detector.compiling.kernels import OUT_COUNTS, mix, part
 from reusewatch.detector.window.buckets import home, number, put, seek, take
-from reusewatch.detector.window.store import BY_TEXT, CUT, ENTRIES_TYPE, LINKS, NEAR_TABLES, STORE
+from reusewatch.detector.window.store import (
+    BY_TEXT,
+    CUT,
+    ENTRIES_TYPE,
+    LINKS,
+    NEAR_TABLES,
+    PIECES,
+    STORE,
+    SUPER5,
+)
 
 POSTINGS = 32
 """Sets that a key leads to."""
 CANDIDATES = 256
 """Sets that a page is compared with."""
-_PIECES = 6
-_SUPER5 = 18
+MARKS = 1024
+"""Places of the marks, a power of two: at most a quarter of them is taken."""
 _FEW = 16
 
 _ZERO = np.uint64(0)
@@ -33,11 +42,11 @@ _ONE = np.uint64(1)
 @part(types.uint64(ENTRIES_TYPE, types.int64, types.int64))
 def key_of(entries: Any, entry: Any, table: Any) -> Any:
     """The key of a set in a table: 33 bits, so that a piece of zeros is one; 0 is no key."""
-    if table < _PIECES:
+    if table < PIECES:
         return types.uint64(entries[entry].super8[table])
-    if table >= _SUPER5:
-        return types.uint64(entries[entry].super5[table - _SUPER5])
-    piece = table - _PIECES
+    if table >= SUPER5:
+        return types.uint64(entries[entry].super5[table - SUPER5])
+    piece = table - PIECES
     word = entries[entry].simhash[piece >> 1]
     return ((word >> (_WORD * types.uint64(piece & 1))) & types.uint64(0xFFFFFFFF)) | (
         _ONE << _WORD
@@ -60,7 +69,7 @@ def projected(entries: Any, entry: Any) -> Any:
 @part(types.boolean(ENTRIES_TYPE, types.int64, types.int64))
 def has_key(entries: Any, entry: Any, table: Any) -> Any:
     """Whether a set stands in a table at all."""
-    if _PIECES <= table < _SUPER5:
+    if PIECES <= table < SUPER5:
         return projected(entries, entry)
     return key_of(entries, entry, table) != _ZERO
 
@@ -123,9 +132,9 @@ def entry_of(store: Any, bits: Any, text: Any) -> Any:
 
 @part(types.void(LINKS, LINKS, types.int64))
 def _mark(found: Any, marks: Any, place: Any) -> None:
-    at = (types.int64(found[place]) * 2654435761 >> 7) & 1023
+    at = (types.int64(found[place]) * 2654435761 >> 7) & (MARKS - 1)
     while marks[at] >= 0:
-        at = (at + 1) & 1023
+        at = (at + 1) & (MARKS - 1)
     marks[at] = place
 
 
@@ -145,11 +154,11 @@ def _new(found: Any, count: Any, marks: Any, entry: Any) -> Any:
                 marks[i] = -1
             for i in range(count):
                 _mark(found, marks, i)
-        at = (entry * 2654435761 >> 7) & 1023
+        at = (entry * 2654435761 >> 7) & (MARKS - 1)
         while marks[at] >= 0:
             if found[marks[at]] == entry:
                 return False
-            at = (at + 1) & 1023
+            at = (at + 1) & (MARKS - 1)
     if count < CANDIDATES:
         found[count] = entry
         if count >= _FEW:

@@ -6,7 +6,7 @@ of runs, so that the closure needs no pair of pages to be compared: sets of equa
 are joined, a million pages of one template in one pass.
 
 A class that would outgrow its bound does not join another; sets are taken in the order of their
-identity hashes, so that the answer does not hang on who came first. Changes nothing.
+identity hashes, so that the answer does not depend on who came first. Changes nothing.
 """
 
 from __future__ import annotations

@@ -26,11 +26,11 @@ from reusewatch.detector.window.store import (
     NEAR_TABLES,
     REFUSED,
     STORE,
+    SUPER5,
     TEXT_LINKS,
 )
 from reusewatch.detector.window.treap import earlier, first_of
 
-_TABLES = 18
 _LOOK = 64
 _TWO = 2
 _ONE = np.uint64(1)
@@ -147,7 +147,7 @@ def _connect(store: Any, entry: Any, other: Any) -> None:
 @part(types.void(STORE, types.int64, types.int64, LINKS, LINKS))
 def join_classes(store: Any, bits: Any, entry: Any, found: Any, marks: Any) -> None:
     """A new set joins the classes of all that agree with it in two of six supershingles."""
-    count = collect(store, bits, store.entries, entry, _TABLES, NEAR_TABLES, found, marks)
+    count = collect(store, bits, store.entries, entry, SUPER5, NEAR_TABLES, found, marks)
     for i in range(min(count, CANDIDATES)):
         other = types.int64(found[i])
         agree = 0

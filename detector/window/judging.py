@@ -11,7 +11,7 @@ import numpy as np
 from numba import types
 
 from reusewatch.detector.compiling.kernels import OUT_OFFSETS, part, tuple_of
-from reusewatch.detector.window.candidates import CANDIDATES
+from reusewatch.detector.window.candidates import CANDIDATES, MARKS
 from reusewatch.detector.window.clusters import cluster_id
 from reusewatch.detector.window.identity_sets import donates, file_root, next_donor
 from reusewatch.detector.window.neighbors import ALERTS, CUT_ROW, NEAR_ROWS, best_donor, neighbors
@@ -48,14 +48,13 @@ JUDGED = np.dtype(
 JUDGED_TYPE = records(JUDGED)
 SCRATCH = tuple_of(LINKS, LINKS, NEAR_ROWS)
 """Candidates, marks of those seen, near sets."""
-_MARKS = 1024
 
 
 @part(SCRATCH(), allocates=True)
 def new_scratch() -> Any:
     """Room that the judgements of a batch share."""
     return (
-        np.empty(CANDIDATES, np.int32), np.empty(_MARKS, np.int32),
+        np.empty(CANDIDATES, np.int32), np.empty(MARKS, np.int32),
         np.empty((CANDIDATES + 1, 4), np.int32),
     )  # fmt: skip
 

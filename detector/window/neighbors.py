@@ -23,19 +23,20 @@ from reusewatch.detector.window.store import (
     NEAR_ALERTED,
     SAMPLE,
     STORE,
+    SUPER5,
     TEXT_LINKS,
 )
 from reusewatch.detector.window.treap import after, before, earlier, first_of, following
 
 LOOK = 64
-_TABLES = 18
 _BITS = 384
 
 NEAR_ROWS = types.Array(types.int32, 2, "C")
 THREE = tuple_of(types.int64, types.int64, types.int64)
 ENTRY, B, C, RULES = range(4)
-ALERTS = 6
-"""Where, beside the policy's numbers, stands which relations alert: 1 one site, 2 two sites."""
+SAME_SITE_RULE, OTHER_SITE_RULE, B_SIMILAR, T, COMBINED_T, LEAST_SHARED, ALERTS = range(7)
+"""Where the numbers of a policy stand (`Policy.numbers`), and behind them which relations alert:
+1 one site, 2 two sites."""
 CUT_ROW = CANDIDATES
 """The last row of the scratch counts what was cut: candidates, then rows."""
 
@@ -98,11 +99,11 @@ def _holds(rule: Any, b_similar: Any, c_similar: Any, combined: Any) -> Any:
 @part(types.int64(OUT_OFFSETS, types.int64, types.int64, types.int64))
 def _rules(policy: Any, b: Any, c: Any, shared: Any) -> Any:
     """1: near on one site, 2: near on different sites."""
-    b_similar = b >= policy[2]
-    c_similar = c >= policy[3] and (shared >= policy[5] or b > 0)
-    combined = b_similar and c >= policy[4]
-    same = _holds(policy[0], b_similar, c_similar, combined)
-    other = _holds(policy[1], b_similar, c_similar, combined)
+    b_similar = b >= policy[B_SIMILAR]
+    c_similar = c >= policy[T] and (shared >= policy[LEAST_SHARED] or b > 0)
+    combined = b_similar and c >= policy[COMBINED_T]
+    same = _holds(policy[SAME_SITE_RULE], b_similar, c_similar, combined)
+    other = _holds(policy[OTHER_SITE_RULE], b_similar, c_similar, combined)
     return (1 if same else 0) + (2 if other else 0)
 
 
@@ -113,7 +114,7 @@ def neighbors(
     found: Any, marks: Any, near: Any,
 ) -> Any:  # fmt: skip
     """The identity sets near to this one by the policy, on one site or on two."""
-    count = collect(store, bits, entries, entry, 0, _TABLES, found, marks)
+    count = collect(store, bits, entries, entry, 0, SUPER5, found, marks)
     near[CUT_ROW, 0], near[CUT_ROW, 1] = max(count - CANDIDATES, 0), 0
     size = 0
     for i in range(min(count, CANDIDATES)):
@@ -122,7 +123,7 @@ def neighbors(
             continue
         b = _b(entries, entry, store.entries, other)
         c = _c(entries, entry, store.entries, other)
-        if b < policy[2] and c < min(policy[3], policy[4]):
+        if b < policy[B_SIMILAR] and c < min(policy[T], policy[COMBINED_T]):
             continue
         rules = _rules(policy, b, c, _shared(entries, entry, store.entries, other))
         if rules:

@@ -66,6 +66,9 @@ SEEN = np.dtype(
 
 NEAR_TABLES = 24
 """Six supershingles with k = 8, twelve pieces of the simhash, six supershingles with k = 5."""
+PIECES, SUPER5 = 6, 18
+"""The first table of the simhash's pieces, and that of the supershingles with k = 5; those with
+k = 8 come first."""
 BY_PAGE, BY_FILE = 0, 1
 BY_TEXT = NEAR_TABLES
 TEXT_LINKS, FILE_LINKS = 0, 1

@@ -3,8 +3,8 @@ Heidemann 2014, §3.1 steps 4 and 5): a part of the stage `index`.
 
 `labeled-page` where the file as a whole is in L_f, `labeled-content` where contains reaches the
 threshold. Stop chunks count neither above nor below the line. Without a fixed threshold it is mean
-plus one standard deviation of the pages seen so far: then which pages are reported hangs on when
-they came, as in the paper; with a fixed one it hangs on nothing but the page.
+plus one standard deviation of the pages seen so far: then which pages are reported depends on when
+they came, as in the paper; with a fixed one it depends on nothing but the page.
 """
 
 from __future__ import annotations
