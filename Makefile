@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types layers bench experiments broker corpora kafka lock schemas docs clean
+.PHONY: help setup demo test check lint types layers bench experiments broker corpora kafka lock schemas docs wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +74,14 @@ schemas: $(READY) ## write deploy/schemas anew from the records
 
 docs: $(READY) ## write the tables of deploy/README.md anew from the code
 	@$(BIN)/python -m reusewatch.streams.verbs.tables
+
+# From a copy of what git knows: setuptools takes up whatever an older build left in build/lib.
+wheel: $(READY) ## dist/reusewatch-….whl, of the files that git knows
+	@copy=$$(mktemp -d) && trap 'rm -rf "$$copy"' EXIT \
+	  && git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents --target-directory="$$copy" \
+	  && mkdir -p dist \
+	  && $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist "$$copy" \
+	  && ls dist
 
 lock: ## write requirements.lock anew from pyproject.toml
 	@$(PYTHON) -m venv .venv && $(BIN)/python -m pip install --quiet uv

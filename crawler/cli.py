@@ -18,35 +18,29 @@ code  meaning
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
 from reusewatch.crawler.errors import CrawlerError, SourceError
-from reusewatch.crawler.verbs import (
-    crawl,
-    demo,
-    fingerprint,
-    labels_build,
-    labels_discover,
-    labels_propose_stops,
-    replay,
-    similar,
-    work,
-)
+from reusewatch.crawler.verbs import crawl
 from reusewatch.detector.errors import DetectorError, SchemeMismatch
 from reusewatch.streams.bus import BusError, Unreachable
 from reusewatch.streams.console import print_line, say
+from reusewatch.streams.extras import NotInstalled, missing, needed_for
 from reusewatch.streams.poison import WorkerStopped
 from reusewatch.streams.questions import BadQuestion, Unanswered
 from reusewatch.streams.settings import SettingsError
-from reusewatch.streams.stages.snapshot import Incompatible, SnapshotError
+from reusewatch.streams.stages.errors import Incompatible, SnapshotError
+from reusewatch.streams.verbs import installed
 from reusewatch.streams.verbs.findings import app
 from reusewatch.streams.wire import WireError
 
 _CODES: dict[type[Exception], int] = {
     SettingsError: 2,
+    NotInstalled: 2,
     SourceError: 2,
     BadQuestion: 2,
     Incompatible: 2,
@@ -78,21 +72,24 @@ def root(
     """Finds reused web content while a crawl runs."""
 
 
-replay.register(app)
-work.register(app)
-demo.register(app)
+_VERBS = "reusewatch.crawler.verbs"
+installed.register(app, f"{_VERBS}.replay", "replay")
+installed.register(app, f"{_VERBS}.work", "work")
+installed.register(app, f"{_VERBS}.demo", "demo")
 crawl.register(app)
-fingerprint.register(app)
-similar.register(app)
-labels_build.register()
-labels_discover.register()
-labels_propose_stops.register()
+installed.register(app, f"{_VERBS}.fingerprint", "fingerprint")
+installed.register(app, f"{_VERBS}.similar", "similar")
+if not missing():  # otherwise a stand-in speaks for all verbs below `labels`
+    for name in ("labels_build", "labels_discover", "labels_propose_stops"):
+        import_module(f"{_VERBS}.{name}").register()
 
 
 def main() -> None:
     """Run the command line, and end with its code."""
     try:
-        app(prog_name="reusewatch")
+        # Some verbs import what they need when they are called.
+        with needed_for(" ".join(("`reusewatch", *sys.argv[1:2])) + "`"):
+            app(prog_name="reusewatch")
     except tuple(_CODES) as error:
         say(f"reusewatch: {error}")
         sys.exit(next(code for kind, code in _CODES.items() if isinstance(error, kind)))

@@ -13,7 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import requires
+from importlib.util import find_spec
 
+HOW = 'pip install "reusewatch[all]"'
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _OF_THE_EXTRA = re.compile(r"""extra\s*==\s*["']all["']""")
 
@@ -28,13 +30,15 @@ def needed_for(what: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        missing = _top(error)
-        if missing not in in_the_extra():
+        module = (error.name or "").partition(".")[0]
+        if module not in in_the_extra():
             raise  # our own mistake, or a broken installation: no extra mends it
-        raise NotInstalled(
-            f"{what} needs {missing}, which a crawl host goes without; to have everything: "
-            'pip install "reusewatch[all]"'
-        ) from error
+        raise NotInstalled(f"{what} needs {module}, which is not installed: {HOW}") from error
+
+
+def missing() -> list[str]:
+    """What the extra would bring and is not here."""
+    return sorted(name for name in in_the_extra() if find_spec(name) is None)
 
 
 @cache
@@ -44,7 +48,3 @@ def in_the_extra() -> frozenset[str]:
     return frozenset(
         match[0].replace("-", "_").lower() for line in asked if (match := _NAME.match(line))
     )
-
-
-def _top(error: ModuleNotFoundError) -> str:
-    return (error.name or "").partition(".")[0]

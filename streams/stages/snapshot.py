@@ -2,11 +2,7 @@
 
 Written under a temporary name, synced, renamed; the two newest are kept. A damaged one is found
 before it is used, and the one before it is taken; one of another scheme or of a newer version is
-refused with the reason.
-
-SnapshotError
-├── Damaged        the one before it is taken, or the log
-└── Incompatible   another scheme, or a newer version: stops the process, nothing is thrown away
+refused with the reason. What can be wrong with one is in `stages.errors`.
 """
 
 from __future__ import annotations
@@ -28,24 +24,13 @@ from reusewatch.detector.errors import SchemeMismatch
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.bus import Offsets, Partition, Unreachable
 from reusewatch.streams.segments import sync_directory
+from reusewatch.streams.stages.errors import Damaged, Incompatible
 
 VERSION = 2
 KEEP = 2
 _MAGIC = b"reusewatch snapshot\n"
 _LENGTH = struct.Struct("<Q")
 _SUM = 16
-
-
-class SnapshotError(Exception):
-    """Root of what can be wrong with a snapshot."""
-
-
-class Damaged(SnapshotError):
-    """A snapshot that does not hold together."""
-
-
-class Incompatible(SnapshotError):
-    """A sound snapshot that this process cannot read on from."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from pathlib import Path
 from reusewatch.streams import kernels
 from reusewatch.streams.bus import BusError
 from reusewatch.streams.checks import Check
+from reusewatch.streams.extras import HOW, missing
 from reusewatch.streams.local import DATABASE, LocalBus
 from reusewatch.streams.settings import Settings
 
@@ -31,8 +32,10 @@ def examine(settings: Settings) -> Iterator[Check]:
     """Everything, the machine first."""
     yield _python()
     yield from _extensions()
-    yield _kernels()
     local = settings.bus.startswith("local:")
+    yield _installation(stages=local)
+    if not missing():
+        yield _kernels()
     state = Path(settings.bus.removeprefix("local:")) if local else Path(settings.state)
     yield _writable(state)
     yield _room(state)
@@ -54,6 +57,15 @@ def _extensions() -> Iterator[Check]:
             yield Check(
                 f"extension {package}", False, str(error), "there", f"pip install {package}"
             )
+
+
+def _installation(*, stages: bool) -> Check:
+    """`stages`: whether this machine runs them, as on a local bus; a crawl host need not."""
+    if not (gone := missing()):
+        return Check("installation", True, "everything", "everything")
+    found = f"what a crawl host needs; not {', '.join(gone)}"
+    wanted = "everything" if stages else "what a crawl host needs"
+    return Check("installation", not stages, found, wanted, f"where stages run: {HOW}")
 
 
 def _kernels() -> Check:

@@ -18,10 +18,8 @@ from reusewatch.streams.records import Kind
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs import (
     checking,
-    clusters,
     config,
-    labels,
-    neighborhoods,
+    installed,
     showing,
     topic_views,
 )
@@ -39,11 +37,11 @@ app = typer.Typer(
 )
 alerts_app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
 app.add_typer(alerts_app, name="alerts")
-app.add_typer(labels.app, name="labels")
+installed.register(app, "reusewatch.streams.verbs.labels", "labels")
 checking.register(app)
-clusters.register(app)
+installed.register(app, "reusewatch.streams.verbs.clusters", "clusters")
 config.register(app)
-neighborhoods.register(app)
+installed.register(app, "reusewatch.streams.verbs.neighborhoods", "neighborhoods")
 
 KindOption = Annotated[
     str | None, typer.Option("--kind", metavar="KIND", help=", ".join(get_args(Kind)))

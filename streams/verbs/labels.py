@@ -40,6 +40,11 @@ PackArgument = Annotated[Path, typer.Argument(metavar="PACK")]
 OutOption = Annotated[Path, typer.Option("-o", "--output", metavar="PACK")]
 
 
+def register(root: typer.Typer) -> None:
+    """Add the verbs."""
+    root.add_typer(app, name="labels")
+
+
 def opened(path: Path, scheme: HashScheme | None) -> LabelPack:
     """A pack that a command names; ends the command where there is none."""
     from reusewatch.detector.labels.pack import open_pack

@@ -16,7 +16,8 @@ from hypothesis.extra import numpy as hnp
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Partition, Unreachable
-from reusewatch.streams.stages.snapshot import KEEP, VERSION, Incompatible, Snapshots, State
+from reusewatch.streams.stages.errors import Incompatible
+from reusewatch.streams.stages.snapshot import KEEP, VERSION, Snapshots, State
 from tests.pages import SCHEME, Fetch, crawls
 from tests.streams.stages.making import as_message, blocks_of, index_stage
 
