@@ -25,7 +25,6 @@ from pathlib import Path
 import xxhash
 
 from reusewatch import detector
-from reusewatch.streams.console import say
 
 _VARIABLE = "NUMBA_CACHE_DIR"
 _PLACES = "NUMBA_CACHE_LOCATOR_CLASSES"
@@ -136,7 +135,7 @@ def are_compiled(*, questions: bool = False) -> bool:
 
 
 @cache
-def prepare(tell: Callable[[str], None] = say, *, pages: bool = False) -> None:
+def prepare(tell: Callable[[str], None], *, pages: bool = False) -> None:
     """Have the kernels ready: loaded, or compiled with a word about it. Before they are imported.
 
     With `pages`, those that make fingerprints, and no others. Processes that this one starts load
@@ -160,7 +159,7 @@ def prepare(tell: Callable[[str], None] = say, *, pages: bool = False) -> None:
 
 
 @cache
-def prepare_questions(tell: Callable[[str], None] = say) -> None:
+def prepare_questions(tell: Callable[[str], None]) -> None:
     """The same of what nobody needs who does not ask: the first run does not wait for it."""
     where = _chosen()
     if not are_compiled(questions=True):

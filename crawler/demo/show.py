@@ -53,9 +53,9 @@ def run_demo(directory: Path, *, json: bool) -> None:
         for alert in found:
             print_json(alert)
         return
-    clusters = Ask(settings, "index")("clusters", {"top": "10"}).answers
+    clusters = Ask(settings, "index", say=say)("clusters", {"top": "10"}).answers
     under = {"under": HOST, "top": "10", "files": "1"}
-    directories = Ask(settings, "neighborhoods")("neighborhoods", under).answers
+    directories = Ask(settings, "neighborhoods", say=say)("neighborhoods", under).answers
     truth = planted(pages)
     tell(Told(pages, len(known), archive, pack, found, truth, clusters, directories))
     _say_what_next(found, settings)

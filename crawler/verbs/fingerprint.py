@@ -16,7 +16,7 @@ from reusewatch.crawler.replaying.sources import expand, is_archive
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams import kernels
 from reusewatch.streams.charsets import charset_of
-from reusewatch.streams.console import fail, harmless, print_json, print_line
+from reusewatch.streams.console import fail, harmless, print_json, print_line, say
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs.options import JsonOption, with_settings
 
@@ -50,7 +50,7 @@ def fingerprint(
 ) -> None:
     """Show fingerprints."""
     scheme = settings.scheme
-    kernels.prepare(pages=True)
+    kernels.prepare(say, pages=True)
     from reusewatch.streams.verbs.fingerprint_view import view_of
 
     count, damaged = 0, Counter[str]()

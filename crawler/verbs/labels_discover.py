@@ -32,6 +32,7 @@ from reusewatch.streams.bus import Message, Partition, Unreachable
 from reusewatch.streams.console import fail, harmless, print_json, print_row, say
 from reusewatch.streams.opening import open_bus
 from reusewatch.streams.records import Origin, Page
+from reusewatch.streams.running.topology import stop_list
 from reusewatch.streams.samples import texts_of
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import stopping
@@ -88,7 +89,10 @@ def discover(
     with stopping() as stop, tempfile.TemporaryDirectory(prefix="reusewatch-") as spool:
         reading = _Reading(settings, _job(settings, sources or [], tree or [], stop), stop)
         kernels.prepare(say)
-        work = _Discovery(settings.scheme, rules, Path(spool))
+        from reusewatch.streams.labels.matching import all_stop_chunks
+
+        stops = all_stop_chunks(settings.scheme, stop_list(settings))
+        work = _Discovery(settings.scheme, rules, Path(spool), stops)
         common = work.count(reading.blocks)
         shown = work.shown(
             common, reading.blocks, origin_reader(settings.scheme, settings.max_body_bytes)
@@ -148,7 +152,7 @@ class _Reading:
             yield read_block(message, self._found.scheme)
 
     def _of_job(self, job: Job) -> Iterator[pa.RecordBatch]:
-        stage = FingerprintStage(self._found.scheme, _only)
+        stage = FingerprintStage(self._found.scheme, _only, chunks=self._found.chunks)
         batch: list[Page] = []
         size = 0
         for source in job.archives:
@@ -175,11 +179,11 @@ class _Reading:
 class _Discovery:
     """Counts, then samples of what is over the thresholds."""
 
-    def __init__(self, scheme: HashScheme, rules: _Rules, spool: Path) -> None:
+    def __init__(self, scheme: HashScheme, rules: _Rules, spool: Path, known: StopChunks) -> None:
         self._scheme = scheme
         self._rules = rules
         self._spool = spool
-        self._known = _stops(scheme)
+        self._known = known
 
     def count(self, blocks: Blocks) -> dict[str, list[Counted]]:
         """What is common, by unit."""
@@ -280,19 +284,6 @@ def _add(counts: ExactCounts, seen: Occurrences) -> None:
     of = np.repeat(np.arange(len(seen.pages)), seen.hashes.counts)[kept]
     lengths = (seen.ends - seen.starts)[kept]
     counts.add(seen.hashes.values[kept], seen.pages[of], seen.sites[of], lengths)
-
-
-def _stops(scheme: HashScheme) -> StopChunks:
-    from reusewatch.detector.labels.stop_chunks import StopChunks, shipped
-    from reusewatch.detector.scanning.scan import Source, scan_batch
-    from reusewatch.detector.sketching.fingerprint import tokens_of
-
-    return StopChunks.of(
-        shipped(), scheme,
-        lambda texts: tokens_of(
-            scan_batch([Source(text.encode(), html=False) for text in texts], key=scheme.key)
-        ),
-    )  # fmt: skip
 
 
 def _message(sent: Any) -> Message:

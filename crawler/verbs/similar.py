@@ -63,7 +63,7 @@ def similar(
         if not sketches["terms"]:
             fail(f"{page}: there is no text in it", 2)
         asked |= sketches
-    (search,) = Ask(settings, "index", at)("similar", asked).answers
+    (search,) = Ask(settings, "index", at, say)("similar", asked).answers
     _say_search(search, threshold)
     for answer in search["answers"]:
         for term in answer["terms"]:

@@ -13,9 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.origins import Origins
 from reusewatch.streams.records import FINE, UNDATED
-from reusewatch.streams.stages.reports import Subject, at_us
+from reusewatch.streams.times import at_us
 from reusewatch.streams.wire import Malformed
 
 if TYPE_CHECKING:

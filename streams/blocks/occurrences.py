@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from reusewatch.streams.blocks.columns import is_judged
 from reusewatch.streams.wire import Malformed
 
 if TYPE_CHECKING:
@@ -27,10 +28,8 @@ IsStopFile = Callable[[NDArray[np.uint64]], NDArray[np.bool_]]
 
 def countable(block: pa.RecordBatch) -> pa.RecordBatch:
     """The pages of a block whose content is theirs."""
-    status = _numbers(block.column("status"), 200)
-    seen = (status >= 200) & (status < 300) & _is_null(block.column("revisit_of"))
     # One that another page may have forged is nobody's.
-    seen &= ~block.column("salvaged").to_numpy(zero_copy_only=False)
+    seen = is_judged(block) & ~block.column("salvaged").to_numpy(zero_copy_only=False)
     return block if seen.all() else block.filter(pa.array(seen))
 
 
@@ -86,16 +85,6 @@ def files_of(
 
 def _pages(block: pa.RecordBatch) -> NDArray[np.uint64]:
     found: NDArray[np.uint64] = block.column("page").to_numpy()
-    return found
-
-
-def _numbers(column: pa.Array, null: int) -> NDArray[Any]:
-    found: NDArray[Any] = column.fill_null(null).to_numpy(zero_copy_only=False)
-    return found
-
-
-def _is_null(column: pa.Array) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = column.is_null().to_numpy(zero_copy_only=False)
     return found
 
 

@@ -15,11 +15,10 @@ from reusewatch.detector.errors import BadPack, SchemeMismatch
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus, Unreachable
-from reusewatch.streams.labels.marking import Labeler
+from reusewatch.streams.labels.marking import InForce, Labeler
 from reusewatch.streams.labels.parts import PackLost, assemble
 from reusewatch.streams.labels.store import LabelStore, checksum_of
 from reusewatch.streams.labels.table import LabelTable
-from reusewatch.streams.running.metrics import Meters
 
 # A dataset that changes all the time is put in force so often.
 PUBLISH_SECONDS = 1.0
@@ -150,7 +149,10 @@ class Follower:
 
 
 class Followed:
-    """A follower beside a worker: nothing is processed before the labels are there."""
+    """A follower beside a worker: nothing is processed before the labels are there.
+
+    `show` takes what is in force, `refuse` how many changes could not be put in force.
+    """
 
     def __init__(
         self,
@@ -158,11 +160,14 @@ class Followed:
         labeler: Labeler,
         store: LabelStore,
         scheme: HashScheme,
-        meters: Meters,
+        *,
+        show: Callable[[InForce], None],
+        refuse: Callable[[int], None],
         say: Callable[[str], None],
     ) -> None:
         self._labeler = labeler
-        self._meters = meters
+        self._show = show
+        self._refuse = refuse
         self._follower = Follower(bus, store, scheme, say=say)
         self._counted = 0
         self._say = say
@@ -173,13 +178,12 @@ class Followed:
         if not self._follower.ready(seconds):
             return False
         found = self._labeler.look()
-        self._meters.show_labels(self._meters.stage, found)
+        self._show(found)
         if found.trouble is not None and found.trouble != self._told:
             self._say(found.trouble)
         self._told = found.trouble
         if (refused := self._follower.refused) > self._counted:
-            events = self._meters.events.labels(self._meters.stage, "labels-refused")
-            events.inc(refused - self._counted)
+            self._refuse(refused - self._counted)
             self._counted = refused
         return True
 

@@ -20,6 +20,7 @@ from reusewatch.detector.labels.hash_table import ABSENT
 from reusewatch.detector.labels.stop_chunks import StopChunks
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.block import read_block
+from reusewatch.streams.blocks.columns import is_judged
 from reusewatch.streams.bus import Bus
 from reusewatch.streams.wire import WireError
 
@@ -93,7 +94,7 @@ def preview(
 def _judged(
     block: pa.RecordBatch, dataset: LabeledDataset, stops: StopChunks, threshold: float
 ) -> Iterator[_Judged | None]:
-    """For each page what would be said of it; None where nothing matches."""
+    """For each page what would be said of it; None where nothing matches, or it is not judged."""
     offsets, hashes = column_of(block, "chunks")
     stopped = stops.has_chunks(hashes)
     labeled = dataset.match("chunks", hashes)
@@ -103,11 +104,11 @@ def _judged(
     file_sets[stops.has_files(files)] = ABSENT
     urls, sites = block.column("url"), block.column("site")
     before, before_files = block.column("labeled"), block.column("file_labels")
-    for page in range(len(block)):
+    for page, counts in enumerate(is_judged(block).tolist()):
         mine = slice(int(offsets[page]), int(offsets[page + 1]))
         sets = labeled[mine][labeled[mine] != ABSENT]
         whole = int(file_sets[page])
-        if not len(sets) and whole == ABSENT:
+        if not counts or (not len(sets) and whole == ABSENT):
             yield None
             continue
         total = int(np.count_nonzero(~stopped[mine]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +14,6 @@ import msgspec
 
 from reusewatch.streams import kernels
 from reusewatch.streams.bus import Message, Unreachable
-from reusewatch.streams.console import say
 from reusewatch.streams.opening import open_bus, state_directory
 from reusewatch.streams.questions import WAIT_SECONDS, BadQuestion, Parameters, Rows, Unanswered
 from reusewatch.streams.running import topology
@@ -32,11 +32,13 @@ class Answered(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """How a command asks the state of a stage. `at`: the address of a worker, instead of ours."""
+    """How a command asks the state of a stage. `at`: the address of a worker, instead of ours.
+    `say` tells the operator what is waited for."""
 
     settings: Settings
     stage: str
     at: str | None = None
+    say: Callable[[str], None] = lambda text: None
 
     def __call__(self, name: str, parameters: Parameters) -> Answered:
         """The answer. Unreachable where there is neither a worker nor a snapshot."""
@@ -81,14 +83,14 @@ class Ask:
         loaded = Snapshots(directory / "snapshots", self.stage, self.settings.scheme).load()
         if loaded.state is None or loaded.written_at is None:
             raise Unreachable(self._nobody(directory))
-        kernels.prepare(say)
+        kernels.prepare(self.say)
         stage = topology.stateful(self.stage, self.settings)
         stage.restore(loaded.state)
         as_of = datetime.fromtimestamp(loaded.written_at, UTC)
         return Answered(as_of, stage.answer(name, parameters))
 
     def _from_changelog(self, name: str, parameters: Parameters) -> Answered:
-        bus = open_bus(self.settings, say=say)
+        bus = open_bus(self.settings, say=self.say)
         stage = topology.neighborhoods(self.settings, partitions=topology.partitions_of(bus))
         newest = 0
         found: dict[int, list[Message]] = {}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from reusewatch.streams import kernels, topics
 from reusewatch.streams.blocks.occurrences import IsStopFile
 from reusewatch.streams.bus import Bus
+from reusewatch.streams.console import say
 from reusewatch.streams.labels.follower import Followed
 from reusewatch.streams.labels.marking import Labeler
 from reusewatch.streams.labels.store import LabelStore
@@ -63,7 +64,11 @@ def worker(
     made = FingerprintStage(
         settings.scheme, partition_for, read_origin, settings.grams, settings.chunks, labeler
     )
-    followed = Followed(bus, labeler, label_store(settings), settings.scheme, meters, say)
+    followed = Followed(
+        bus, labeler, label_store(settings), settings.scheme, say=say,
+        show=partial(meters.show_labels, stage),
+        refuse=meters.events.labels(stage, "labels-refused").inc,
+    )  # fmt: skip
     return Worker(
         made, bus, outlet, meters, pace=_pace(settings), companion=followed, say=say
     )  # fmt: skip
@@ -153,7 +158,7 @@ def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
         least_mwo=settings.near_mwo,
     )
     max_age_us = None if seconds is None else round(seconds * 1_000_000)
-    scheme, kept = settings.scheme, settings.similar_pages
+    scheme = settings.scheme
     return IndexStage(
         scheme,
         clock=lambda: datetime.now(UTC),
@@ -163,9 +168,16 @@ def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
         rules=rules,
         read_origin=read_origin,
         labeled=LabeledPages(scheme, fixed=settings.contains_threshold),
-        similarity=Similarity(scheme, max_pages=kept, max_age_us=max_age_us) if kept else None,
+        similarity=_similarity(settings, max_age_us) if settings.similar_pages else None,
         discovering=_discovering(settings, read_origin),
     )
+
+
+def _similarity(settings: Settings, max_age_us: int | None) -> Similarity:
+    return Similarity(
+        settings.scheme, max_pages=settings.similar_pages, max_age_us=max_age_us,
+        prepare=partial(kernels.prepare_questions, say),
+    )  # fmt: skip
 
 
 def _discovering(settings: Settings, read_origin: ReadOrigin | None) -> Discovering | None:

@@ -17,8 +17,8 @@ from reusewatch.streams.samples import read_unchanged
 
 if TYPE_CHECKING:
     from reusewatch.detector.window.sightings import Seen
+    from reusewatch.streams.blocks.subject import Subject
     from reusewatch.streams.stages.fingerprinting import ReadOrigin
-    from reusewatch.streams.stages.reports import Subject
 
 
 class Differing:

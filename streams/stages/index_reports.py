@@ -23,13 +23,13 @@ from reusewatch.detector.window.judging import (
     WITHDRAWN,
 )
 from reusewatch.detector.window.sightings import Judgements, Match, Seen, Turned
+from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.origins import Origins
 from reusewatch.streams.records import Kind
 from reusewatch.streams.stages.differing import Differing
 from reusewatch.streams.stages.labeled import NOT_JUDGED, Labeled, LabeledPages
 from reusewatch.streams.stages.reports import (
-    Subject,
     alert_id,
     duplicate_alert,
     near_duplicate_alert,

@@ -21,6 +21,7 @@ from reusewatch.streams import topics
 from reusewatch.streams.blocks.block import read_block
 from reusewatch.streams.blocks.columns import counts, is_judged, sightings_of, subjects_of, times_of
 from reusewatch.streams.blocks.occurrences import check_marks
+from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.origins import Origins
 from reusewatch.streams.questions import (
@@ -35,10 +36,10 @@ from reusewatch.streams.stages.differing import Differing
 from reusewatch.streams.stages.discovering import Discovering
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
 from reusewatch.streams.stages.labeled import Labeled, LabeledPages
-from reusewatch.streams.stages.reports import Subject, at_us
 from reusewatch.streams.stages.similarity import Similarity
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.stages.stage import Output
+from reusewatch.streams.times import at_us
 from reusewatch.streams.urls import place, simple_site
 from reusewatch.streams.wire import (
     Malformed,

@@ -18,7 +18,7 @@ from reusewatch.detector.thresholds import Moments
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.records import NeighborhoodPart, PartitionMoments
 from reusewatch.streams.stages.neighborhood_reports import RANKS, SEVERITIES
-from reusewatch.streams.stages.reports import at_us
+from reusewatch.streams.times import at_us
 from reusewatch.streams.wire import moments_message, part_gone, part_message, read_json
 
 _Noted = dict[str, NeighborhoodPart | None]  # by key; None: it is gone

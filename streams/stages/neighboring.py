@@ -43,9 +43,9 @@ from reusewatch.streams.stages.neighborhood_reports import (
     neighborhood_alert,
     trap_alert,
 )
-from reusewatch.streams.stages.reports import moment
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.stages.stage import Output
+from reusewatch.streams.times import moment
 from reusewatch.streams.urls import canonical
 from reusewatch.streams.wire import (
     Malformed,

@@ -7,13 +7,14 @@ times: found again, by whomever and in whatever order, it is the same alert.
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import xxhash
 
 from reusewatch.detector.hashing import HashScheme, hex_of
+from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.records import (
     Alert,
     Differs,
@@ -25,6 +26,7 @@ from reusewatch.streams.records import (
     Relation,
     Verdict,
 )
+from reusewatch.streams.times import moment
 
 if TYPE_CHECKING:
     from reusewatch.detector.window.policy import Policy
@@ -32,45 +34,15 @@ if TYPE_CHECKING:
     from reusewatch.streams.stages.labeled import Labeled
 
 DETECTOR = f"reusewatch/{version('reusewatch')}"
-_EPOCH = datetime.fromtimestamp(0, UTC)
 # Two pages make a duplicate.
 DUPLICATE_THRESHOLD = 2
 _BITS = 384
-
-
-class Subject(NamedTuple):
-    """The page that is reported on."""
-
-    page: int
-    url: str
-    site: str
-    host: str
-    text: int
-    file: int
-    start: int
-    end: int
-    truncated: bool
-    ip: str | None
-    excerpt: str | None
-    fetched_us: int
-    origin: int = 0
-    salvaged: bool = False
 
 
 def alert_id(kind: Kind, page: int, content: int, scheme: HashScheme) -> str:
     """The id under which a finding is known."""
     made_of = f"{kind}\n{hex_of(page)}\n{hex_of(content)}"
     return xxhash.xxh3_128_hexdigest(made_of.encode(), scheme.key)
-
-
-def at_us(moment: datetime) -> int:
-    """Microseconds since the epoch, exactly."""
-    return (moment - _EPOCH) // timedelta(microseconds=1)
-
-
-def moment(us: int) -> datetime:
-    """The other way."""
-    return _EPOCH + timedelta(microseconds=us)
 
 
 _UNKNOWN = Exact()

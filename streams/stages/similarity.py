@@ -18,7 +18,6 @@ import pyarrow as pa
 
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.sketching.agreement import b_similarity, c_similarity
-from reusewatch.streams import kernels
 from reusewatch.streams.blocks.occurrences import lists_of
 from reusewatch.streams.questions import BadQuestion, Parameters, Rows, number
 from reusewatch.streams.stages.snapshot import State
@@ -43,9 +42,16 @@ class Similarity:
     """The weighted terms of the last pages; `add` keeps, `similar` asks."""
 
     def __init__(
-        self, scheme: HashScheme, *, max_pages: int, max_age_us: int | None = None
+        self,
+        scheme: HashScheme,
+        *,
+        max_pages: int,
+        max_age_us: int | None = None,
+        prepare: Callable[[], None] = lambda: None,
     ) -> None:
+        """`prepare` has the kernels of `similar` ready; called when somebody asks first."""
         self._scheme = scheme
+        self._prepare = prepare
         self._bounds: dict[str, Any] = {"max_pages": max_pages, "max_age_us": max_age_us}
         self._index: MwoIndex | None = None
         self.restore(None)
@@ -86,7 +92,7 @@ class Similarity:
     def _filed(self) -> MwoIndex:
         """The index, made when something is filed: until then nobody needs its kernels."""
         if self._index is None:
-            kernels.prepare_questions()
+            self._prepare()
             from reusewatch.detector.similar.index import MwoIndex
 
             self._index = MwoIndex(**self._bounds)

@@ -10,7 +10,7 @@ import typer
 
 from reusewatch.streams import kernels
 from reusewatch.streams.checks import Check
-from reusewatch.streams.console import fail, harmless, print_json, print_line, print_table
+from reusewatch.streams.console import fail, harmless, print_json, print_line, print_table, say
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.topics import FINGERPRINTS, NEIGHBORHOODS, PAGES, TOPICS, VERDICTS
 from reusewatch.streams.verbs import doctor as machine
@@ -96,8 +96,8 @@ def doctor(
 ) -> None:
     """Examine the machine and the bus."""
     if warm:
-        kernels.prepare()
-        kernels.prepare_questions()
+        kernels.prepare(say)
+        kernels.prepare_questions(say)
     _report(machine.examine(settings), json=json)
 
 

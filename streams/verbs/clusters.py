@@ -38,7 +38,7 @@ def clusters(
 ) -> None:
     """Show clusters."""
     asked = {"url": url} if url else {"top": str(top)}
-    answered = Ask(settings, "index", at)("clusters", asked)
+    answered = Ask(settings, "index", at, say)("clusters", asked)
     if not answered.answers:
         say("no two pages of the window are near-duplicates")
     if json:

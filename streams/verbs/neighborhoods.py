@@ -47,7 +47,7 @@ def neighborhoods(
     """Show neighborhoods."""
     parameters = {"top": str(top), "files": str(files)} | ({"under": under} if under else {})
     addresses: list[str | None] = [*at] if at else [None]
-    answers = [Ask(settings, _STAGE, one)(_STAGE, parameters) for one in addresses]
+    answers = [Ask(settings, _STAGE, one, say)(_STAGE, parameters) for one in addresses]
     rows = worst([row for answer in answers for row in answer.answers], top)
     if json:
         for row in rows:

@@ -5,6 +5,7 @@ on one core, means something. Nothing here asserts a time.
 """
 
 from reusewatch.streams import kernels
+from reusewatch.streams.console import say
 
 # Before any of them is imported, or numba keeps machine code beside the sources.
-kernels.prepare()
+kernels.prepare(say)

@@ -68,6 +68,28 @@ def test_the_pages_of_a_bus_give_the_same(tmp_path: Path, trees: list[str]) -> N
     assert ours.out == discover(tmp_path, *trees, *rules).out
 
 
+def test_what_a_chunk_is_follows_the_setting(tmp_path: Path, trees: list[str]) -> None:
+    bus = f"local:{tmp_path / 'bus'}"
+    (tmp_path / "reusewatch.toml").write_text('chunks = "raw"\n')
+    replayed = run("replay", *trees, "--bus", bus, cwd=tmp_path)
+    assert replayed.code == 0, replayed.err
+    rules = ("--pages", "2", "--sites", "2", "--json")
+    of_sources, of_bus = (
+        discover(tmp_path, *trees, *rules),
+        discover(tmp_path, *rules, "--bus", bus),
+    )
+    assert "chunk" in [row["unit"] for row in of_sources.objects]
+    assert of_sources.out == of_bus.out
+
+
+def test_a_stop_chunk_of_ones_own_is_not_discovered(tmp_path: Path, trees: list[str]) -> None:
+    listed = f'[[chunks]]\nreason = "everybody has it"\ntexts = ["{COMMON}"]\n'
+    (tmp_path / "stops.toml").write_text(listed)
+    (tmp_path / "reusewatch.toml").write_text('stop_chunks = "stops.toml"\n')
+    said = discover(tmp_path, *trees, "--pages", "2", "--sites", "2", "--json")
+    assert [row["unit"] for row in said.objects] == ["file"], said.err
+
+
 def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
     assert discover(tmp_path, "-").code == 2
     said = discover(tmp_path, "/nowhere.warc")

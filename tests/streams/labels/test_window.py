@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from reusewatch.detector.labels.building import LabelBuilder
 from reusewatch.detector.labels.dataset import LabeledDataset
@@ -17,9 +18,11 @@ from reusewatch.streams.bus import Bus
 from reusewatch.streams.labels.proposing import as_list, stop_proposals
 from reusewatch.streams.labels.window import preview
 from reusewatch.streams.records import Origin
+from reusewatch.streams.stages.fingerprinting import FingerprintStage
+from reusewatch.streams.wire import page_message
 from tests.pages import SCHEME, Fetch, page_of
 from tests.streams.memory_bus import MemoryBus
-from tests.streams.stages.making import blocks_of
+from tests.streams.stages.making import as_message, blocks_of, zero
 
 NO_STOPS = stop_chunks_of(StopList(), SCHEME)
 # Three sites say one thing, a fourth another; the first page was fetched twice.
@@ -53,6 +56,18 @@ def test_a_preview_counts_the_last_version_of_each_page_of_the_window(
     assert all(one["contains"] == 1.0 for one in found["examples"])
     few = preview(bus, SCHEME, dataset, NO_STOPS, threshold=0.9, max_pages=2)
     assert few["pages"] == 2
+
+
+def test_a_preview_flags_no_error_page_for_judging_flags_none(tmp_path: Path) -> None:
+    making, bus = FingerprintStage(SCHEME, zero), MemoryBus()
+    statuses = {FETCHES[1]: 200, FETCHES[2]: 404, FETCHES[3]: None}
+    pages = [structs.replace(page_of(fetch), status=code) for fetch, code in statuses.items()]
+    messages = [as_message(page_message(page), at) for at, page in enumerate(pages)]
+    for block in making.process(messages).messages:
+        bus.append(block)
+    dataset = dataset_of(tmp_path, FETCHES[1])
+    found = preview(bus, SCHEME, dataset, NO_STOPS, threshold=0.9, max_pages=100)
+    assert (found["pages"], found["touched"], found["labeled"]) == (3, 2, 2)
 
 
 def test_stop_chunks_are_proposed_by_their_spread_with_what_they_say(bus: Bus) -> None:

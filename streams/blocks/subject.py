@@ -1,0 +1,24 @@
+"""A page of a fingerprint block as verdicts and alerts tell of it: plain values, a tuple."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Subject(NamedTuple):
+    """The page that is reported on."""
+
+    page: int
+    url: str
+    site: str
+    host: str
+    text: int
+    file: int
+    start: int
+    end: int
+    truncated: bool
+    ip: str | None
+    excerpt: str | None
+    fetched_us: int
+    origin: int = 0
+    salvaged: bool = False
