@@ -11,7 +11,8 @@ from reusewatch.crawler.replaying.readable import Readable
 from reusewatch.streams.console import fail, say
 from reusewatch.streams.opening import open_bus, state_directory
 from reusewatch.streams.running import topology
-from reusewatch.streams.running.metrics import Health, Meters
+from reusewatch.streams.running.metrics import Meters
+from reusewatch.streams.running.serving import Health
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import stopping
 from reusewatch.streams.verbs.options import BUS_AND_STATE, with_settings

@@ -21,8 +21,9 @@ from reusewatch.streams.local.database import told
 from reusewatch.streams.poison import DeadLetterLimit
 from reusewatch.streams.questions import Parameters, Rows, no_questions
 from reusewatch.streams.records import DeadLetter, Page
-from reusewatch.streams.running.metrics import Health, Meters
+from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.parallel import InProcess, ProcessPool, Runner
+from reusewatch.streams.running.serving import Health
 from reusewatch.streams.running.topology import (
     STATEFUL,
     label_store,

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
-from reusewatch.streams import topics
 from reusewatch.streams.bus import (
     Bus,
     BusError,
     Message,
     Offsets,
-    Outgoing,
     Outlet,
     Partition,
     PastRetention,
@@ -30,13 +27,12 @@ from reusewatch.streams.questions import Desk, Parameters, Rows
 from reusewatch.streams.running.changelog import Changelog
 from reusewatch.streams.running.commit import Progress
 from reusewatch.streams.running.metrics import Meters
+from reusewatch.streams.running.recording import Recorder
 from reusewatch.streams.stages.snapshot import Loaded, Snapshots
 from reusewatch.streams.stages.stage import Output, Stage
-from reusewatch.streams.wire import received_ms
 
 POLL_SECONDS = 0.5
 STUCK_SECONDS = 300
-_KIND = "ce_type"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +42,6 @@ class Pace:
     commit_seconds: float = 2.0
     snapshot_seconds: float = 60.0
     dead_letter_limit: float = 0.5
-
-
-def _by_partition(messages: Sequence[Message]) -> dict[Partition, list[Message]]:
-    found: dict[Partition, list[Message]] = {}
-    for message in messages:
-        found.setdefault(message.partition, []).append(message)
-    return found
 
 
 class Companion(Protocol):
@@ -83,7 +72,7 @@ class Worker:
     ) -> None:
         self._companion = companion
         self._stage = stage
-        self._meters = meters
+        self._record = Recorder(meters, stage.name)
         self._pace = pace
         self._say = say
         self._limit = DeadLetterLimit(pace.dead_letter_limit)
@@ -91,7 +80,6 @@ class Worker:
         self._newly_held: set[Partition] = set()
         self._snapshots = snapshots
         self._changelog = changelog
-        self.alerts = 0
         self._desk = Desk()
         # Messages of the last batch: while there are none, questions may have all of the time.
         self._had = 0
@@ -112,10 +100,10 @@ class Worker:
         # Called from within poll: what it takes to recover is done after, outside the callback.
         self._newly_held.update(parts)
         self._held.update(parts)
-        self._meters.rebalances.labels(self._stage.name).inc()
+        self._record.rebalanced()
 
     def _on_revoked(self, parts: Sequence[Partition]) -> None:
-        self._meters.rebalances.labels(self._stage.name).inc()
+        self._record.rebalanced()
         if self._dirty:
             self.commit(snapshot=False)
         self._progress.forget(parts)
@@ -126,7 +114,7 @@ class Worker:
         if not self._held:
             # What is in memory is nobody's state any more: a snapshot of it would be the newest.
             self._dirty = self._state_changed = False
-        self._meters.forget(parts)
+        self._record.forgot(parts)
         self._tell_ready()
 
     def run(self, stop: threading.Event) -> None:
@@ -166,7 +154,8 @@ class Worker:
         began = time.perf_counter()
         processed = self._repeat(messages) if self._progress.recovering else self._judge(messages)
         if processed:
-            self._measure(processed, time.perf_counter() - began)
+            self._moved_at = time.monotonic()
+            self._record.processed(processed, time.perf_counter() - began)
         self._tell_ready()
         self._had = len(messages)
         return self._had
@@ -190,22 +179,22 @@ class Worker:
         self._stage.restore(loaded.state)
         self._dirty = False
         if loaded.written_at is not None:
-            self._meters.snapshot_time.labels(self._stage.name).set(loaded.written_at)
-        self._measure_state()
+            self._record.snapshot(loaded.written_at)
+        self._record.state(self._stage)
 
     def _take_up(self, changelog: Changelog) -> None:
         """Take up what came; what was held before stays as it is."""
         changelog.take_up(sorted(self._newly_held))
         # The others are told what these partitions come to, also while nothing is read of them.
         self._dirty = True
-        self._measure_state()
+        self._record.state(self._stage)
 
     def _repeat(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Bring the state back to where it was, without a word."""
         repeated = self._progress.repeats(messages)
         if repeated:
             muted = self._stage.process(repeated).messages
-            self._meters.muted.labels(self._stage.name).inc(len(muted))
+            self._record.muted(muted)
         self._did(repeated)
         return repeated
 
@@ -222,73 +211,18 @@ class Worker:
             self._dirty = self._state_changed = True
 
     def _send(self, output: Output, cause: Sequence[Message]) -> None:
-        name = self._stage.name
         for sent in output.messages:
             self.outlet.send(sent)
-        self._count_out(output.messages)
-        self._meters.pages.labels(name).inc(output.pages)
-        for reason, count in output.dead.items():
-            self._meters.dead.labels(name, reason).inc(count)
-        for event, count in output.events.items():
-            self._meters.events.labels(name, event).inc(count)
-        now, latency = time.time(), self._meters.latency_seconds.labels(name)
-        for message in cause:
-            latency.observe(max(now - received_ms(message) / 1000, 0))
-        if output.labels is not None:
-            self._meters.show_labels(name, output.labels)
+        self._record.sent(output, cause)
         dead = output.dead.total()
         self._limit.saw(output.pages + dead, dead, next(iter(output.dead), ""))
-
-    def _count_out(self, messages: Sequence[Outgoing]) -> None:
-        # Summed up first: a meter asks for its labels and a lock each time.
-        name = self._stage.name
-        records = Counter(sent.topic for sent in messages)
-        size: Counter[str] = Counter()
-        kinds: Counter[str] = Counter()
-        for sent in messages:
-            size[sent.topic] += len(sent.value or b"")
-            if sent.topic == topics.ALERTS and sent.value is not None:
-                kinds[dict(sent.headers)[_KIND].decode().removeprefix("reusewatch.alert.")] += 1
-        for topic, count in records.items():
-            self._meters.records_out.labels(name, topic).inc(count)
-            self._meters.bytes_out.labels(name, topic).inc(size[topic])
-        for kind, count in kinds.items():
-            self._meters.alerts.labels(name, kind).inc(count)
-        self.alerts += kinds.total()
-
-    def _measure(self, messages: Sequence[Message], seconds: float) -> None:
-        name, now = self._stage.name, time.time()
-        self._moved_at = time.monotonic()
-        self._meters.batch_seconds.labels(name).observe(seconds)
-        for part, read in _by_partition(messages).items():
-            self._meters.records_in.labels(name, part.topic).inc(len(read))
-            self._meters.bytes_in.labels(name, part.topic).inc(
-                sum(len(m.value or b"") for m in read)
-            )
-            self._meters.progress.labels(name, part.topic, str(part.number)).set(now)
-            self._meters.lag_seconds.labels(name, part.topic, str(part.number)).set(
-                max(now - read[-1].timestamp_ms / 1000, 0)
-            )
-
-    def _measure_lag(self) -> None:
-        self._lag = 0
-        for part, waiting in self._inlet.lag().items():
-            labels = (self._stage.name, part.topic, str(part.number))
-            self._meters.lag_records.labels(*labels).set(waiting)
-            if not waiting:
-                self._meters.lag_seconds.labels(*labels).set(0)
-            self._lag += waiting
-
-    def _measure_state(self) -> None:
-        self._meters.state_rows.labels(self._stage.name).set(self._stage.rows())
-        self._meters.state_bytes.labels(self._stage.name).set(self._stage.nbytes())
 
     def _commit_if_due(self) -> None:
         now = time.monotonic()
         if now - self._committed_at < self._pace.commit_seconds:
             return
         self._committed_at = now
-        self._measure_lag()
+        self._lag = self._record.lag(self._inlet.lag())
         self.commit_if_dirty()
 
     def commit_if_dirty(self) -> None:
@@ -300,10 +234,10 @@ class Worker:
         """Make everything done so far last, with a snapshot (None: if one is due)."""
         if snapshot is None:
             snapshot = time.monotonic() - self._snapshot_at >= self._pace.snapshot_seconds
-        with self._meters.commit_seconds.labels(self._stage.name).time():
+        with self._record.committing():
             self._progress.commit(self._keeps(snapshot=snapshot))
         self._dirty = False
-        self._measure_state()
+        self._record.state(self._stage)
 
     def _keeps(self, *, snapshot: bool) -> Callable[[Offsets], None] | None:
         """How the state is made to last before the offsets are."""
@@ -313,14 +247,19 @@ class Worker:
         return self._save if snapshot and self._snapshots is not None else None
 
     def _save(self, offsets: Offsets) -> None:
-        with self._meters.snapshot_seconds.labels(self._stage.name).time():
+        with self._record.saving():
             state = self._stage.save()
             if state is None or self._snapshots is None:
                 return
             self._snapshots.save(state, offsets)
         self._state_changed = False
         self._snapshot_at = time.monotonic()
-        self._meters.snapshot_time.labels(self._stage.name).set(time.time())
+        self._record.snapshot(time.time())
+
+    @property
+    def alerts(self) -> int:
+        """Alerts sent since the start."""
+        return self._record.alerts
 
     def ready(self) -> bool:
         """Whether partitions are held and recovery is through."""
@@ -331,7 +270,7 @@ class Worker:
         return self._desk.ask(name, parameters)
 
     def _tell_ready(self) -> None:
-        self._meters.ready.labels(self._stage.name).set(self.ready())
+        self._record.ready(ready=self.ready())
 
     def trouble(self) -> str | None:
         """Why the worker is not healthy, for whoever restarts it."""

@@ -15,7 +15,8 @@ from reusewatch.streams.bus import Unreachable
 from reusewatch.streams.questions import BadQuestion, Desk, Parameters, Rows, Unanswered, number
 from reusewatch.streams.running import topology
 from reusewatch.streams.running.asking import Ask
-from reusewatch.streams.running.metrics import Health, Meters
+from reusewatch.streams.running.metrics import Meters
+from reusewatch.streams.running.serving import Health
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.indexing import IndexStage
 from reusewatch.streams.stages.snapshot import Snapshots

@@ -16,7 +16,8 @@ from reusewatch.streams import topics
 from reusewatch.streams.bus import Outgoing, Partition, Unreachable
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.running.local_sink import LocalSink
-from reusewatch.streams.running.metrics import Health, Meters
+from reusewatch.streams.running.metrics import Meters
+from reusewatch.streams.running.serving import Health
 from reusewatch.streams.running.worker import Pace, Worker
 from reusewatch.streams.settings import Settings
 from tests.pages import SCHEME, Fetch, page_of

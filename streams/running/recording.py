@@ -1,0 +1,120 @@
+"""What a worker does, as metrics: the loop says what happened, this counts it.
+
+Decides nothing. One stage, one recorder.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+
+from reusewatch.streams import topics
+from reusewatch.streams.bus import Message, Outgoing, Partition
+from reusewatch.streams.running.metrics import Meters
+from reusewatch.streams.stages.stage import Output, Stage
+from reusewatch.streams.wire import received_ms
+
+_KIND = "ce_type"
+
+
+class Recorder:
+    """Counts for one stage. `alerts`: how many were sent since the start."""
+
+    def __init__(self, meters: Meters, stage: str) -> None:
+        self._meters = meters
+        self._stage = stage
+        self.alerts = 0
+
+    def rebalanced(self) -> None:
+        """Partitions came or went."""
+        self._meters.rebalances.labels(self._stage).inc()
+
+    def forgot(self, parts: Sequence[Partition]) -> None:
+        """These partitions are somebody else's from now on."""
+        self._meters.forget(parts)
+
+    def ready(self, *, ready: bool) -> None:
+        """Whether the worker reads and is through with recovery."""
+        self._meters.ready.labels(self._stage).set(ready)
+
+    def muted(self, messages: Sequence[Outgoing]) -> None:
+        """These were made again after a restart, and not sent."""
+        self._meters.muted.labels(self._stage).inc(len(messages))
+
+    def snapshot(self, written_at: float) -> None:
+        """When the newest snapshot was written."""
+        self._meters.snapshot_time.labels(self._stage).set(written_at)
+
+    def committing(self) -> AbstractContextManager[object]:
+        """Measures how long a commit takes."""
+        return self._meters.commit_seconds.labels(self._stage).time()
+
+    def saving(self) -> AbstractContextManager[object]:
+        """Measures how long a snapshot takes."""
+        return self._meters.snapshot_seconds.labels(self._stage).time()
+
+    def state(self, stage: Stage) -> None:
+        """How much the stage holds."""
+        self._meters.state_rows.labels(self._stage).set(stage.rows())
+        self._meters.state_bytes.labels(self._stage).set(stage.nbytes())
+
+    def sent(self, output: Output, cause: Sequence[Message]) -> None:
+        """What the stage made of these messages is on its way."""
+        name, meters = self._stage, self._meters
+        self._count_out(output.messages)
+        meters.pages.labels(name).inc(output.pages)
+        for reason, count in output.dead.items():
+            meters.dead.labels(name, reason).inc(count)
+        for event, count in output.events.items():
+            meters.events.labels(name, event).inc(count)
+        now, latency = time.time(), meters.latency_seconds.labels(name)
+        for message in cause:
+            latency.observe(max(now - received_ms(message) / 1000, 0))
+        if output.labels is not None:
+            meters.show_labels(name, output.labels)
+
+    def _count_out(self, messages: Sequence[Outgoing]) -> None:
+        # Summed up first: a meter asks for its labels and a lock each time.
+        records = Counter(sent.topic for sent in messages)
+        size: Counter[str] = Counter()
+        kinds: Counter[str] = Counter()
+        for sent in messages:
+            size[sent.topic] += len(sent.value or b"")
+            if sent.topic == topics.ALERTS and sent.value is not None:
+                kinds[dict(sent.headers)[_KIND].decode().removeprefix("reusewatch.alert.")] += 1
+        for topic, count in records.items():
+            self._meters.records_out.labels(self._stage, topic).inc(count)
+            self._meters.bytes_out.labels(self._stage, topic).inc(size[topic])
+        for kind, count in kinds.items():
+            self._meters.alerts.labels(self._stage, kind).inc(count)
+        self.alerts += kinds.total()
+
+    def processed(self, messages: Sequence[Message], seconds: float) -> None:
+        """These messages were processed, in so long."""
+        name, now = self._stage, time.time()
+        self._meters.batch_seconds.labels(name).observe(seconds)
+        for part, read in _by_partition(messages).items():
+            self._meters.records_in.labels(name, part.topic).inc(len(read))
+            size = sum(len(message.value or b"") for message in read)
+            self._meters.bytes_in.labels(name, part.topic).inc(size)
+            where = (name, part.topic, str(part.number))
+            self._meters.progress.labels(*where).set(now)
+            self._meters.lag_seconds.labels(*where).set(max(now - read[-1].timestamp_ms / 1000, 0))
+
+    def lag(self, lag: Mapping[Partition, int]) -> int:
+        """How many messages wait in each partition. Returns how many wait in all."""
+        for part, waiting in lag.items():
+            labels = (self._stage, part.topic, str(part.number))
+            self._meters.lag_records.labels(*labels).set(waiting)
+            if not waiting:
+                self._meters.lag_seconds.labels(*labels).set(0)
+        return sum(lag.values())
+
+
+def _by_partition(messages: Sequence[Message]) -> dict[Partition, list[Message]]:
+    found: dict[Partition, list[Message]] = {}
+    for message in messages:
+        found.setdefault(message.partition, []).append(message)
+    return found

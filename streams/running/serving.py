@@ -1,0 +1,119 @@
+"""The port of a worker: its metrics, whether it is well, and questions to its state.
+
+Loopback unless configured otherwise. Answers; never changes what it is asked about.
+"""
+
+from __future__ import annotations
+
+import threading
+import urllib.parse
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Protocol
+
+import msgspec
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+from reusewatch.detector.errors import DetectorError
+from reusewatch.streams.bus import Unreachable
+from reusewatch.streams.questions import BadQuestion, Parameters, Rows, Unanswered
+from reusewatch.streams.running.metrics import Meters
+
+_QUESTIONS = "/questions/"
+_LONGEST_QUESTION = 1 << 20
+
+
+class Watched(Protocol):
+    """What Health asks."""
+
+    def trouble(self) -> str | None:
+        """Why the process should be restarted, if it should."""
+
+    def ready(self) -> bool:
+        """Whether it is through with recovery and reads."""
+
+    def ask(self, name: str, parameters: Parameters) -> Rows:
+        """What a question to its state comes to. Raises BadQuestion, Unanswered."""
+
+
+class Health:
+    """/metrics, /healthz, /readyz and /questions/NAME on one port, loopback unless configured."""
+
+    def __init__(self, meters: Meters, host: str, port: int, watched: Watched) -> None:
+        try:
+            self._server = ThreadingHTTPServer((host, port), _handler(meters, watched))
+        except OSError as error:
+            raise Unreachable(
+                f"metrics cannot be served on {host}:{port}: {error.strerror}: give another "
+                "--metrics-port (0 takes any that is free)"
+            ) from error
+        self._server.daemon_threads = True
+        self.port: int = self._server.server_address[1]
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True
+        )
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def _handler(meters: Meters, watched: Watched) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        timeout = 10  # a client that says nothing does not hold a thread for ever
+
+        def do_GET(self) -> None:
+            if self.path.partition("?")[0] == "/metrics":
+                self._answer(200, meters.exposition(), CONTENT_TYPE_LATEST)
+            elif self.path == "/healthz":
+                trouble = watched.trouble()
+                self._answer(503 if trouble else 200, (trouble or "ok").encode() + b"\n")
+            elif self.path == "/readyz":
+                ready = watched.ready()
+                self._answer(200 if ready else 503, b"ready\n" if ready else b"not ready\n")
+            elif self.path.startswith(_QUESTIONS):
+                path, _, query = self.path.partition("?")
+                self._answer_question(path, query)
+            else:
+                self._answer(404, b"there is /metrics, /healthz, /readyz and /questions/NAME\n")
+
+        def do_POST(self) -> None:
+            length = self.headers.get("Content-Length", "")
+            if not self.path.startswith(_QUESTIONS):
+                self._answer(404, b"there is /questions/NAME\n")
+            elif not length.isdecimal() or int(length) > _LONGEST_QUESTION:
+                self._answer(413, f"a question has at most {_LONGEST_QUESTION} bytes\n".encode())
+            else:
+                body = self.rfile.read(int(length))
+                self._answer_question(self.path, body.decode("ascii", "replace"))
+
+        def _answer_question(self, path: str, query: str) -> None:
+            if not watched.ready():
+                # A state that is half rebuilt would be answered for as if it were all.
+                self._answer(503, b"not ready\n")
+                return
+            try:
+                name = path.removeprefix(_QUESTIONS)
+                found = watched.ask(name, dict(urllib.parse.parse_qsl(query)))
+            except (BadQuestion, DetectorError, ValueError, OverflowError) as error:
+                self._answer(400, f"{error}\n".encode())
+            except Unanswered as error:
+                self._answer(503, f"{error}\n".encode())
+            else:
+                said = {"as_of": datetime.now(UTC), "answers": found}
+                self._answer(200, msgspec.json.encode(said), "application/json")
+
+        def _answer(self, status: int, body: bytes, kind: str = "text/plain") -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
+            """Scrapes are not news."""
+
+    return Handler
