@@ -42,7 +42,7 @@ def worker(tmp_path: Path) -> Iterator[Worker]:
 
 @pytest.fixture
 def health(worker: Worker) -> Iterator[Health]:
-    served = Health(worker._meters, "127.0.0.1", 0, worker)
+    served = Health(worker._record._meters, "127.0.0.1", 0, worker)
     yield served
     served.close()
 
@@ -141,7 +141,7 @@ def test_ready_and_healthy(worker: Worker, health: Health) -> None:
 
 def test_a_port_that_is_taken_is_said(health: Health, worker: Worker) -> None:
     with pytest.raises(Unreachable, match=f"127.0.0.1:{health.port}.*--metrics-port"):
-        Health(worker._meters, "127.0.0.1", health.port, worker)
+        Health(worker._record._meters, "127.0.0.1", health.port, worker)
 
 
 def test_a_local_replay_serves_where_it_is_asked_to(tmp_path: Path) -> None:

@@ -12,9 +12,11 @@ import pytest
 from reusewatch.streams import topics
 from reusewatch.streams.bus import BusBroken, Message, Outgoing, Partition, PastRetention
 from reusewatch.streams.questions import Parameters, Rows
+from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.worker import Pace
 from reusewatch.streams.stages.snapshot import Snapshots, State
 from reusewatch.streams.stages.stage import Output
+from tests.pages import SCHEME
 from tests.streams.memory_bus import MemoryBus
 from tests.streams.stages.making import NEVER, inlet_of, work_off, worker_of
 
@@ -322,11 +324,12 @@ def test_a_slow_stage_reads_no_more_than_it_is_at_work_on() -> None:
             return super().process(messages)
 
     bus.append(Outgoing(topics.FINGERPRINTS, "k", b"1"))
-    worker = worker_of(Slow(), bus, pace=Pace(commit_seconds=1e-9))
+    meters = Meters("index", SCHEME.name)
+    worker = worker_of(Slow(), bus, pace=Pace(commit_seconds=1e-9), meters=meters)
     for _ in range(20):
         worker.step(0)
     assert max(held) <= inlet_of(worker).limit
-    waiting = worker._meters.lag_records.labels("index", part.topic, "0")._value.get()
+    waiting = meters.lag_records.labels("index", part.topic, "0")._value.get()
     assert waiting == len(bus.logs[part]) - inlet_of(worker).held[part] > 100
     worker.abandon()
 

@@ -64,11 +64,12 @@ def worker_of(
     snapshots: Path | None = None,
     pace: Pace = NEVER,
     said: list[str] | None = None,
+    meters: Meters | None = None,
 ) -> Worker:
     kept = None if snapshots is None else Snapshots(snapshots, stage.name, SCHEME)
     return Worker(
-        stage, bus, bus.outlet(), Meters(stage.name, SCHEME.name), pace=pace, snapshots=kept,
-        say=(said if said is not None else []).append,
+        stage, bus, bus.outlet(), meters or Meters(stage.name, SCHEME.name), pace=pace,
+        snapshots=kept, say=(said if said is not None else []).append,
     )  # fmt: skip
 
 
