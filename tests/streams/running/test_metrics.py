@@ -123,7 +123,8 @@ def test_a_restart_knows_the_age_of_its_snapshot(worker: Worker, tmp_path: Path)
     bus = inlet_of(worker).bus
     again = worker_of(index_stage(), bus, snapshots=tmp_path)
     again.step(0)
-    assert again._record._meters.snapshot_time.labels("index")._value.get() == pytest.approx(written)
+    meters = again._record._meters
+    assert meters.snapshot_time.labels("index")._value.get() == pytest.approx(written)
     again.abandon()
 
 
