@@ -2,7 +2,8 @@
 
 CrawlerError
 ├── SourceError   a path, pattern or package that cannot be opened; names it and says what to do
-└── OriginLost    the record that an Origin points at is gone, changed, or cannot be read twice
+├── OriginLost    the record that an Origin points at is gone, changed, or cannot be read twice
+└── Stopped       told to stop while a pipe was waited for
 
 What is wrong inside an archive is no exception: it is a DeadLetter, its reason one of `REASONS`.
 """
@@ -19,6 +20,7 @@ REASONS = frozenset(
         "bad-url",  # not the URL of a page
         "corrupt",  # compressed data that does not decompress to its checksum
         "empty-file",  # an archive of no bytes
+        "given-up",  # too much of an archive is damaged; the rest of it was left
         "garbage",  # bytes between records that are no record
         "nested-encodings",  # more content encodings within each other than are undone
         "not-an-archive",  # a file that is something else
@@ -37,6 +39,10 @@ class CrawlerError(Exception):
 
 class SourceError(CrawlerError):
     """A source that cannot be opened."""
+
+
+class Stopped(CrawlerError):
+    """Reading was told to stop; nothing is wrong with what is read."""
 
 
 class OriginLost(CrawlerError):

@@ -8,7 +8,6 @@ whatever stands around damage, is read by the path that looks closely.
 from __future__ import annotations
 
 import lzma
-import os
 import sys
 import zipfile
 import zlib
@@ -24,6 +23,7 @@ from reusewatch.crawler.archives.magic import NotAnArchive, Shape, shape_of
 from reusewatch.crawler.archives.members import Codec
 from reusewatch.crawler.archives.runs import read_members, read_plain, read_whole
 from reusewatch.crawler.archives.warc import WARC
+from reusewatch.crawler.compression.pipes import arriving, is_pipe, opened_pipe
 from reusewatch.crawler.compression.views import OnDisk, View, Window
 from reusewatch.crawler.errors import OriginLost, SourceError
 from reusewatch.crawler.pages.found import DEFAULT_LIMITS, Found, Limits, Reading
@@ -43,18 +43,19 @@ def read_archive(
     start: int = 0,
     doubt: int = 0,
     clock: Callable[[], datetime],
+    stop: Callable[[], bool] = bool,
 ) -> Iterator[Found]:
     """Every record of an archive from `start` on, one event each.
 
     A source is a path, `-`, or a package's member, `x.wacz!archive/y.warc.gz`. A package as a
     whole is read member by member, and each can be resumed under its own name. Nothing that a
     file holds raises; a file that cannot be read at all is damage too. `doubt` is that of the event
-    after which reading goes on.
+    after which reading goes on; Stopped is raised where `stop` says so while a pipe is waited for.
     """
     reading = Reading(source, scheme, limits, clock)
     offset = start
     try:
-        for found in _read(source, start, doubt, reading):
+        for found in _read(source, start, doubt, reading, stop):
             offset = found.next_offset
             yield found
     except OSError as error:
@@ -63,11 +64,13 @@ def read_archive(
         yield reading.damage("corrupt", str(error) or "it ends too early", offset, offset)
 
 
-def _read(source: str, start: int, doubt: int, reading: Reading) -> Iterator[Found]:
+def _read(
+    source: str, start: int, doubt: int, reading: Reading, stop: Callable[[], bool]
+) -> Iterator[Found]:
     if source != STDIN and wacz.is_package(source):
         yield from _read_package(source, start, reading)
         return
-    with _opened(source) as view:
+    with _opened(source, stop) as view:
         yield from _read_view(view, start, doubt, reading)
 
 
@@ -91,10 +94,12 @@ def _read_package(source: str, start: int, reading: Reading) -> Iterator[Found]:
 
 
 @contextmanager
-def _opened(source: str) -> Iterator[View]:
+def _opened(source: str, stop: Callable[[], bool]) -> Iterator[View]:
     if source == STDIN:
-        # Unbuffered: `read` would wait until all that was asked for is there.
-        yield Window(lambda size: os.read(sys.stdin.fileno(), size))
+        yield Window(arriving(sys.stdin.fileno(), stop))
+    elif is_pipe(source):
+        with opened_pipe(source) as number:
+            yield Window(arriving(number, stop))
     elif (member := wacz.split(source)) is not None:
         with wacz.opened(*member) as view:
             yield view
@@ -111,7 +116,13 @@ def _read_view(view: View, start: int, doubt: int, reading: Reading) -> Iterator
             yield reading.damage(shape.reason, f"this is {shape.found}", 0, max(1, view.position()))
         return
     by_member = shape.codec is not None and not shape.whole
-    yield from doubted(_records(view, start, shape, reading), doubt, by_member=by_member)
+    empty = not start
+    for found in doubted(_records(view, start, shape, reading), doubt, by_member=by_member):
+        empty = False
+        yield found
+    if empty:
+        end = max(1, view.position())
+        yield reading.damage("empty-file", "an archive that holds no record", 0, end)
 
 
 def _records(view: View, start: int, shape: Shape, reading: Reading) -> Iterator[Found]:

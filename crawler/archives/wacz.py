@@ -24,6 +24,9 @@ _LOCAL_HEADER = 30
 def is_package(path: str) -> bool:
     """Whether a file is a zip, by its first bytes."""
     try:
+        # Opening a pipe waits for whoever writes to it.
+        if not os.path.isfile(path):
+            return False
         with OnDisk(path) as view:
             return view.at(0, 4) == b"PK\x03\x04"
     except OSError:

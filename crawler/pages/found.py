@@ -20,6 +20,7 @@ SKIPPED = frozenset(
         "continuation",  # further segments of a record
         "dns",
         "filedesc",  # the head of an ARC
+        "link",  # a file of a tree that a link leads to, outside of the tree
         "metadata",
         "other-scheme",  # urn:, ftp:, whois:, …
         "request",

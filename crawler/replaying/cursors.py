@@ -39,6 +39,8 @@ class Cursor(msgspec.Struct, kw_only=True):
     sizes: dict[str, int] = {}
     source: str | None = None
     offset: int = 0
+    # Up to where the pages of that source may be forged: see `archives.doubt`.
+    doubt: int = 0
     tally: Tally = msgspec.field(default_factory=Tally)
 
 

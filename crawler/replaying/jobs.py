@@ -12,8 +12,9 @@ from pathlib import Path
 from reusewatch.crawler.archives.reading import STDIN, read_archive
 from reusewatch.crawler.errors import SourceError
 from reusewatch.crawler.pages.found import Found, Limits
+from reusewatch.crawler.replaying.giving_up import until_given_up
 from reusewatch.crawler.replaying.readable import file_of
-from reusewatch.crawler.replaying.sources import Source, expand, follow
+from reusewatch.crawler.replaying.sources import Source, check_name, expand, follow
 from reusewatch.crawler.replaying.trees import tree_pages
 from reusewatch.detector.hashing import HashScheme
 
@@ -26,6 +27,10 @@ class Reader:
 
     scheme: HashScheme
     limits: Limits
+    # The share of damage from which on an archive is left, and whether links may lead out of trees.
+    dead_letter_limit: float = 1.0
+    follow_links: bool = False
+    stop: Callable[[], bool] = bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +50,19 @@ class Archive:
         """Its bytes."""
         return self.source.size or 0
 
-    def read(self, start: int) -> Iterator[Found]:
-        """Its records."""
-        return read_archive(
-            self.name, scheme=self.reader.scheme, limits=self.reader.limits, start=start, clock=now
-        )
+    @property
+    def lasts(self) -> bool:
+        """Whether it can be read twice; what comes through a pipe cannot."""
+        return self.source.size is not None
+
+    def read(self, start: int, doubt: int = 0) -> Iterator[Found]:
+        """Its records, up to where it is given up."""
+        reader = self.reader
+        events = read_archive(
+            self.name, scheme=reader.scheme, limits=reader.limits, start=start, doubt=doubt,
+            clock=now, stop=reader.stop,
+        )  # fmt: skip
+        return until_given_up(events, reader.dead_letter_limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +83,16 @@ class Tree:
         """Nobody knows before it is read."""
         return 0
 
-    def read(self, start: int) -> Iterator[Found]:
+    @property
+    def lasts(self) -> bool:
+        """Files are."""
+        return True
+
+    def read(self, start: int, _doubt: int = 0) -> Iterator[Found]:
         """Its pages."""
         return tree_pages(
             self.directory, self.url, scheme=self.reader.scheme, limits=self.reader.limits,
-            start=start, clock=now,
+            start=start, clock=now, follow_links=self.reader.follow_links,
         )  # fmt: skip
 
 
@@ -111,7 +129,7 @@ class Job:
     @property
     def resumable(self) -> bool:
         """Whether what was read can be read again."""
-        return all(source.name != STDIN for source in self.archives)
+        return all(source.lasts for source in self.archives)
 
     def sources(self, idle: Idle) -> Iterator[Archive | Tree]:
         """One after the other; `idle` is called while a followed crawl has finished nothing."""
@@ -165,6 +183,7 @@ def _tree(text: str, reader: Reader) -> Tree:
         raise SourceError(f"--tree {text}: DIR=URL is expected, such as site/=https://example.org/")
     if not os.path.isdir(directory):
         raise SourceError(f"--tree {text}: there is no directory {directory}")
+    check_name(directory)
     return Tree(os.path.abspath(directory), url, reader)
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
+from reusewatch.crawler.errors import Stopped
 from reusewatch.crawler.pages.found import Found
 from reusewatch.crawler.replaying.cursors import Cursor, Cursors
 from reusewatch.crawler.replaying.jobs import Archive, Job, Tree
@@ -117,12 +118,13 @@ class Replay:
 
     def _read(self, source: Archive | Tree, cursor: Cursor, settle: Callable[[], None]) -> None:
         unchanged = cursor.source == source.name and cursor.sizes.get(source.name) == source.size
-        start = cursor.offset if unchanged else 0
-        cursor.source, cursor.offset = source.name, start
+        start, doubt = (cursor.offset, cursor.doubt) if unchanged else (0, 0)
+        cursor.source, cursor.offset, cursor.doubt = source.name, start, doubt
         cursor.sizes[source.name] = source.size
         self._progress.begin(source.name, source.size)
         position = start
-        for found in source.read(start):
+        events = source.read(start, doubt)
+        while (found := self._next(events, source, settle)) is not None:
             self._take(found, cursor)
             cursor.tally.bytes += _bytes(source, found, position)
             position = found.position
@@ -133,7 +135,16 @@ class Replay:
                 settle()
             self._progress.at(cursor, position)
         cursor.done.append(source.name)
-        cursor.source, cursor.offset = None, 0
+        cursor.source, cursor.offset, cursor.doubt = None, 0, 0
+
+    def _next(
+        self, events: Iterator[Found], source: Archive | Tree, settle: Callable[[], None]
+    ) -> Found | None:
+        try:
+            return next(events, None)
+        except Stopped:
+            settle()
+            raise Interrupted(source.name) from None
 
     def _take(self, found: Found, cursor: Cursor) -> None:
         tally = cursor.tally
@@ -147,7 +158,7 @@ class Replay:
             self._sink.bury(found.damage)
         else:
             _count_one(tally.skipped, found.skipped or "unknown")
-        cursor.offset = found.next_offset
+        cursor.offset, cursor.doubt = found.next_offset, found.doubt
 
     def _count(self, cursor: Cursor, base: tuple[float, int, int]) -> None:
         seconds, dead, alerts = base

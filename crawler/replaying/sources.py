@@ -38,12 +38,12 @@ def expand(paths: Sequence[str]) -> list[Source]:
     found: dict[str, Source] = {}
     for path in paths:
         for source in _expanded(path):
-            _check_name(source.name)
+            check_name(source.name)
             found.setdefault(source.name, source)
     return list(found.values())
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
     """A name travels with every page, as text."""
     if not name.isprintable() and any("\ud800" <= char <= "\udfff" for char in name):
         shown = os.fsencode(name).decode("utf-8", "backslashreplace")
@@ -90,12 +90,12 @@ def archives_below(directory: str) -> list[str]:
 
 def is_archive(path: str) -> bool:
     """Whether a file is called an archive, or is one by its content."""
-    if path.lower().endswith(_NAMES):
-        return True
     try:
         # A device or a pipe would be waited for.
         if not stat.S_ISREG(os.stat(path).st_mode):
             return False
+        if path.lower().endswith(_NAMES):
+            return True
         with OnDisk(path, size=min(os.path.getsize(path), 1 << 16)) as view:
             return isinstance(shape_of(view, DEFAULT_LIMITS), Shape)
     except OSError:
@@ -103,6 +103,9 @@ def is_archive(path: str) -> bool:
 
 
 def _file(path: str) -> list[Source]:
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        # Nobody knows how much comes through a pipe, such as the shell's <(…).
+        return [Source(path, None)]
     if not wacz.is_package(path):
         size = os.stat(path).st_size
         return [Source(path, size)]

@@ -33,9 +33,12 @@ def tree_pages(
     limits: Limits = DEFAULT_LIMITS,
     start: int = 0,
     clock: Callable[[], datetime],
+    follow_links: bool = False,
 ) -> Iterator[Found]:
     """The pages of a directory, by name. An offset is the number of a file among all files.
 
+    A file that a link leads to outside of the directory is skipped, unless `follow_links`: who
+    saved a site may have saved links to any file of this machine.
     Raises SourceError if there is no such directory.
     """
     if not os.path.isdir(directory):
@@ -45,8 +48,21 @@ def tree_pages(
     for number, path in enumerate(_files(Path(directory))):
         if number >= start:
             url = url_of(path.relative_to(directory), base_url)
-            reading = Reading(f"{_MARK}{url}#{path}", scheme, limits, clock)
-            yield _found(path, url, number, reading)
+            reading = Reading(f"{_MARK}{url}#{_text_of(path)}", scheme, limits, clock)
+            if not follow_links and not _is_inside(path, directory):
+                yield reading.skip("link", number, number + 1)
+            else:
+                yield _found(path, url, number, reading)
+
+
+def _is_inside(path: Path, directory: str) -> bool:
+    real = os.path.realpath(directory)
+    return os.path.commonpath([os.path.realpath(path), real]) == real
+
+
+def _text_of(path: Path) -> str:
+    """A name as text; names travel with pages, and those that are no UTF-8 cannot."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _files(directory: Path) -> list[Path]:
@@ -68,6 +84,9 @@ def url_of(relative: Path, base_url: str) -> str:
 
 
 def _found(path: Path, url: str, number: int, reading: Reading) -> Found:
+    if (shown := _text_of(path)) != str(path):
+        detail = f"{shown}: the name is no UTF-8; rename it"
+        return reading.damage("unreadable", detail, number, number + 1, url)
     try:
         page = _page(path, url, reading.scheme, reading.limits, reading.origin(number))
     except OSError as error:

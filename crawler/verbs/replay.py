@@ -55,12 +55,19 @@ def replay(
     restart: Annotated[
         bool, typer.Option("--restart", help="Begin again where a replay was interrupted.")
     ] = False,
+    follow_links: Annotated[
+        bool, typer.Option("--follow-links", help="Also files that links in a tree lead out to.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Replay archives."""
     cursors = _cursors(settings)
     with stopping() as stop:
-        reader = Reader(settings.scheme, Limits(max_body_bytes=settings.max_body_bytes))
+        reader = Reader(
+            settings.scheme, Limits(max_body_bytes=settings.max_body_bytes),
+            dead_letter_limit=settings.dead_letter_limit, follow_links=follow_links,
+            stop=stop.is_set,
+        )  # fmt: skip
         job = job_of(
             paths or [], tree or [], follow, reader=reader, settle_seconds=settle_seconds, stop=stop
         )
