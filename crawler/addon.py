@@ -1,6 +1,6 @@
 """One line puts every page that a Scrapy project fetches on the bus.
 
-    ADDONS = {"crawler.addon.ReuseWatch": 500}
+    ADDONS = {"reusewatch.crawler.addon.ReuseWatch": 500}
 
 Scrapy settings named `REUSEWATCH_*` are settings of reusewatch (`REUSEWATCH_BUS`, …); with
 `REUSEWATCH_ENABLED = False` the add-on steps aside. The way of a response is in `crawler.live.tap`.
