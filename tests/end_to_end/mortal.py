@@ -1,8 +1,8 @@
 """The command, in a process that kills itself at the n-th step that makes something last.
 
 Steps are before and after every fsync, rename and commit of the database: between any two of them
-a machine may fail. `python -m tests.end_to_end.mortal N COUNT_FILE ARGS…`; with N 0 it lives, and
-says in COUNT_FILE how many steps there were.
+a machine may fail. `python mortal.py N COUNT_FILE ARGS…`; with N 0 it lives, and says in COUNT_FILE
+how many steps there were.
 """
 
 from __future__ import annotations
