@@ -7,6 +7,7 @@ that ends removes its own: run again, it replays again.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -57,6 +58,11 @@ class Cursors:
             return msgspec.json.decode(self._path(job).read_bytes(), type=Cursor)
         except (FileNotFoundError, msgspec.MsgspecError):
             return None  # without it a replay begins again, which only costs time
+        except OSError as error:
+            raise Unreachable(
+                f"{self._path(job).parent}: {error.strerror}: name a directory that can be written "
+                "with --bus local:DIR or --state DIR"
+            ) from error
 
     def save(self, job: str, cursor: Cursor) -> None:
         """Everything before the cursor is safe."""
@@ -77,7 +83,9 @@ class Cursors:
 
     def clear(self, job: str) -> None:
         """The replay is through."""
-        self._path(job).unlink(missing_ok=True)
+        # Where the directory is a file there is no cursor either; who writes there says so.
+        with suppress(NotADirectoryError):
+            self._path(job).unlink(missing_ok=True)
 
     def _path(self, job: str) -> Path:
         # Not one file for all: two replays that end together would undo each other's writing.

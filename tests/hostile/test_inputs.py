@@ -11,10 +11,12 @@ import pytest
 from reusewatch.crawler.archives.reading import read_archive
 from reusewatch.crawler.errors import Stopped
 from reusewatch.crawler.pages.found import Found
+from reusewatch.crawler.replaying.cursors import Cursors
 from reusewatch.crawler.replaying.giving_up import LEAST, until_given_up
 from reusewatch.crawler.replaying.jobs import Reader, job_of
 from reusewatch.crawler.replaying.sources import expand
 from reusewatch.crawler.replaying.trees import tree_pages
+from reusewatch.streams.bus import Unreachable
 from tests.crawler.archives import zoo
 from tests.crawler.archives.zoo import read_all, seen
 
@@ -134,3 +136,12 @@ def test_an_archive_without_a_record_is_not_passed_over_in_silence(tmp_path: Pat
     path = tmp_path / "x.warc.zst"
     path.write_bytes(zoo.with_dictionary([]))
     assert [event.damage.reason for event in read_all(path) if event.damage]
+
+
+def test_a_state_directory_that_is_a_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "bus"
+    path.write_bytes(b"")
+    cursors = Cursors(path)
+    cursors.clear("job")
+    with pytest.raises(Unreachable, match=r"bus.*Not a directory.*--bus local:DIR"):
+        cursors.load("job")
