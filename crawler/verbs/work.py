@@ -53,7 +53,9 @@ def work(
         read_origin = origin_reader(settings.scheme, settings.max_body_bytes, readable)
         worker = topology.worker(stage, settings, opened, meters, say, read_origin=read_origin)
         port = topology.PORTS[stage] if settings.metrics_port is None else settings.metrics_port
-        health = Health(meters, settings.metrics_host, port, worker)
+        health = Health(
+            meters, settings.metrics_host, port, worker, question_hosts=settings.question_hosts
+        )
         say(
             f"{stage}: at work on {settings.bus}; http://{settings.metrics_host}:{health.port}/metrics"
         )

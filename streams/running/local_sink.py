@@ -93,7 +93,13 @@ class LocalSink:
         """Metrics, where a port was given: most replays are over before anybody looks."""
         if settings.metrics_port is None:
             return None
-        health = Health(self.meters, settings.metrics_host, settings.metrics_port, self)
+        health = Health(
+            self.meters,
+            settings.metrics_host,
+            settings.metrics_port,
+            self,
+            question_hosts=settings.question_hosts,
+        )
         say(f"replay: http://{settings.metrics_host}:{health.port}/metrics")
         return health
 

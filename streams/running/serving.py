@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import threading
 import urllib.parse
+from collections.abc import Collection
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
@@ -17,10 +18,13 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from reusewatch.detector.errors import DetectorError
 from reusewatch.streams.bus import Unreachable
 from reusewatch.streams.questions import BadQuestion, Parameters, Rows, Unanswered
+from reusewatch.streams.running.askers import length_of, refusal
 from reusewatch.streams.running.metrics import Meters
 
 _QUESTIONS = "/questions/"
 _LONGEST_QUESTION = 1 << 20
+_MOST_CLIENTS = 128
+_AGAIN_SECONDS = 5
 
 
 class Watched(Protocol):
@@ -39,15 +43,23 @@ class Watched(Protocol):
 class Health:
     """/metrics, /healthz, /readyz and /questions/NAME on one port, loopback unless configured."""
 
-    def __init__(self, meters: Meters, host: str, port: int, watched: Watched) -> None:
+    def __init__(
+        self,
+        meters: Meters,
+        host: str,
+        port: int,
+        watched: Watched,
+        *,
+        question_hosts: Collection[str] = (),
+    ) -> None:
+        names = frozenset({host, *question_hosts})
         try:
-            self._server = ThreadingHTTPServer((host, port), _handler(meters, watched))
+            self._server = _Server((host, port), _handler(meters, watched, names))
         except OSError as error:
             raise Unreachable(
                 f"metrics cannot be served on {host}:{port}: {error.strerror}: give another "
                 "--metrics-port (0 takes any that is free)"
             ) from error
-        self._server.daemon_threads = True
         self.port: int = self._server.server_address[1]
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True
@@ -61,7 +73,33 @@ class Health:
         self._thread.join()
 
 
-def _handler(meters: Meters, watched: Watched) -> type[BaseHTTPRequestHandler]:
+class _Server(ThreadingHTTPServer):
+    """A thread for each client, and no more clients than `_MOST_CLIENTS` at a time."""
+
+    daemon_threads = True
+
+    def __init__(self, *arguments: Any) -> None:
+        self._free = threading.BoundedSemaphore(_MOST_CLIENTS)
+        super().__init__(*arguments)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Hand the client to a thread; where there is none left, hang up."""
+        if self._free.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """In that thread."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
+
+def _handler(
+    meters: Meters, watched: Watched, names: Collection[str]
+) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         timeout = 10  # a client that says nothing does not hold a thread for ever
 
@@ -81,16 +119,19 @@ def _handler(meters: Meters, watched: Watched) -> type[BaseHTTPRequestHandler]:
                 self._answer(404, b"there is /metrics, /healthz, /readyz and /questions/NAME\n")
 
         def do_POST(self) -> None:
-            length = self.headers.get("Content-Length", "")
+            length = length_of(self.headers, _LONGEST_QUESTION)
             if not self.path.startswith(_QUESTIONS):
                 self._answer(404, b"there is /questions/NAME\n")
-            elif not length.isdecimal() or int(length) > _LONGEST_QUESTION:
-                self._answer(413, f"a question has at most {_LONGEST_QUESTION} bytes\n".encode())
+            elif length is None:
+                self._answer(413, f"a question has 0 to {_LONGEST_QUESTION} bytes\n".encode())
             else:
-                body = self.rfile.read(int(length))
+                body = self.rfile.read(length)
                 self._answer_question(self.path, body.decode("ascii", "replace"))
 
         def _answer_question(self, path: str, query: str) -> None:
+            if (refused := refusal(self.headers, names)) is not None:
+                self._answer(403, f"{refused}\n".encode("utf-8", "replace"))
+                return
             if not watched.ready():
                 # A state that is half rebuilt would be answered for as if it were all.
                 self._answer(503, b"not ready\n")
@@ -101,13 +142,17 @@ def _handler(meters: Meters, watched: Watched) -> type[BaseHTTPRequestHandler]:
             except (BadQuestion, DetectorError, ValueError, OverflowError) as error:
                 self._answer(400, f"{error}\n".encode())
             except Unanswered as error:
-                self._answer(503, f"{error}\n".encode())
+                self._answer(503, f"{error}\n".encode(), again=_AGAIN_SECONDS)
             else:
                 said = {"as_of": datetime.now(UTC), "answers": found}
                 self._answer(200, msgspec.json.encode(said), "application/json")
 
-        def _answer(self, status: int, body: bytes, kind: str = "text/plain") -> None:
+        def _answer(
+            self, status: int, body: bytes, kind: str = "text/plain", *, again: int | None = None
+        ) -> None:
             self.send_response(status)
+            if again is not None:
+                self.send_header("Retry-After", str(again))
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

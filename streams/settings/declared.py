@@ -200,6 +200,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     metrics_host: Annotated[str, about("The address where metrics and questions are served.")] = (
         "127.0.0.1"
     )
+    question_hosts: Annotated[
+        tuple[str, ...],
+        about(
+            "Names beside those of this machine under which workers may be asked questions; a "
+            "request under another name is a browser's that was led here.",
+            example=("index.internal",),
+        ),
+    ] = ()
     metrics_port: Annotated[
         Port | None,
         about(

@@ -7,13 +7,22 @@ import threading
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from pathlib import Path
+from socket import create_connection
 from urllib.request import urlopen
 
 import pytest
 
 from reusewatch.streams.bus import Unreachable
-from reusewatch.streams.questions import BadQuestion, Desk, Parameters, Rows, Unanswered, number
-from reusewatch.streams.running import topology
+from reusewatch.streams.questions import (
+    BadQuestion,
+    Busy,
+    Desk,
+    Parameters,
+    Rows,
+    Unanswered,
+    number,
+)
+from reusewatch.streams.running import serving, topology
 from reusewatch.streams.running.asking import Ask
 from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.serving import Health
@@ -113,6 +122,59 @@ def test_a_question_without_end_is_refused(address: str) -> None:
     connection.endheaders()
     assert connection.getresponse().status == 413
     connection.close()
+
+
+def answered(address: str, method: str, **headers: str) -> tuple[int, str]:
+    """What the port says to a request with these headers."""
+    connection = HTTPConnection(address, timeout=10)
+    connection.putrequest(method, "/questions/rows", skip_host="Host" in headers)
+    for name, value in headers.items():
+        connection.putheader(name.replace("_", "-"), value)
+    connection.endheaders()
+    response = connection.getresponse()
+    connection.close()
+    return response.status, response.headers.get("Retry-After", "")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Host": "led-here.example"}, {"Origin": "http://evil.example"},
+     {"Sec_Fetch_Site": "cross-site"}],
+)  # fmt: skip
+def test_a_page_in_a_browser_may_not_ask(address: str, headers: dict[str, str]) -> None:
+    assert answered(address, "GET", **headers)[0] == 403
+    assert answered(address, "POST", Content_Length="0", **headers)[0] == 403
+
+
+@pytest.mark.parametrize("length", ["9" * 5000, "-1", "soon", ""])
+def test_a_length_that_is_none_is_refused_without_a_traceback(
+    address: str, length: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert answered(address, "POST", Content_Length=length)[0] == 413
+    assert capfd.readouterr().err == ""
+
+
+def test_who_is_not_answered_is_told_when_to_come_again(
+    address: str, monkeypatch: pytest.MonkeyPatch, served: Served
+) -> None:
+    def busy(name: str, parameters: Parameters) -> Rows:
+        raise Busy("rows: many wait; ask again later")
+
+    monkeypatch.setattr(served, "ask", busy)
+    assert answered(address, "GET") == (503, "5")
+
+
+def test_no_more_clients_are_served_than_there_are_threads_for(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "_MOST_CLIENTS", 2)
+    health = Health(Meters("index", SCHEME.name), "127.0.0.1", 0, served)
+    silent = [create_connection(("127.0.0.1", health.port)) for _ in range(2)]
+    with create_connection(("127.0.0.1", health.port), timeout=10) as third:
+        assert third.recv(1) == b""  # hung up on
+    for one in silent:
+        one.close()
+    health.close()
 
 
 def test_nobody_at_the_address_is_unreachable() -> None:

@@ -16,8 +16,15 @@ from reusewatch.streams.questions import Parameters, Rows, no_questions
 from reusewatch.streams.running.parallel import InProcess, ProcessPool, Runner
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.stages.stage import Output
+from tests.command import ROOT
 from tests.end_to_end.command import command_line, wait_until
 from tests.streams.stages.making import as_message
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes that are started find the stages of this file, however pytest was started."""
+    monkeypatch.syspath_prepend(ROOT)
 
 
 @dataclass(frozen=True)
