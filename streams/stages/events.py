@@ -11,6 +11,7 @@ from collections.abc import Mapping
 EVENTS: Mapping[str, str] = {
     "late": "A page was older than the window: it was judged and not remembered.",
     "misdated": "A page's date is before the web, or over an hour from now: it was not remembered.",
+    "salvaged": "A page was found behind damage in its archive: it is judged, and nobody's donor.",
     "evicted": "A page left the window.",
     "turned": "A page turned out to be the copy when an older original was read after it.",
     "withdrawn": "An alert was taken back.",
