@@ -1,15 +1,16 @@
 """Real pages to measure with: the HTML of Debian's documentation packages, always the same.
 
 `make corpora` (or `python -m tests.corpora`) fetches the package files into `.corpora`, each known
-by its checksum; `make bench` and `make experiments` do so first. Pages are read out of these files:
-nothing is installed, and what documentation the machine has plays no part. The tests of the product
-need none of it.
+by its checksum, from where this machine's apt has its packages from; `make bench` and `make
+experiments` do so first. Pages are read out of these files: nothing is installed, and what
+documentation the machine has plays no part. The tests of the product need none of it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
+import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator, Sequence
@@ -19,13 +20,7 @@ from urllib.parse import quote
 from urllib.request import urlopen
 
 CORPORA = Path(__file__).resolve().parents[1] / ".corpora"
-# Debian keeps a version in its pools until the next one; what it has ever had is in the snapshots.
-MIRRORS = (
-    "http://deb.debian.org/debian-security/pool/updates/main",
-    "http://deb.debian.org/debian/pool/main",
-    "http://snapshot.debian.org/archive/debian-security/20261118T000000Z/pool/updates/main",
-    "http://snapshot.debian.org/archive/debian/20261118T000000Z/pool/main",
-)
+_POOLS = ("pool/main", "pool/updates/main")
 _SECONDS = 60
 # A page of a megabyte would be a tenth of all bytes.
 _MOST_BYTES = 1 << 19
@@ -123,14 +118,28 @@ def _data_of(file: Path) -> bytes:
     raise NotFetched(f"{file} holds no data.tar: it is no Debian package")
 
 
-def fetch(package: Package, directory: Path = CORPORA, mirrors: Sequence[str] = MIRRORS) -> Path:
+def mirrors_of_apt() -> list[str]:
+    """The pools of Debian's mirrors that this machine's apt is set up with."""
+    command = ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"]
+    try:
+        told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    # Security updates stand in a folder of their own of their pool.
+    return [f"{uri.rstrip('/')}/{pool}" for uri in dict.fromkeys(told.split()) for pool in _POOLS]
+
+
+def fetch(
+    package: Package, directory: Path = CORPORA, mirrors: Sequence[str] | None = None
+) -> Path:
     """The package's file, fetched unless it is there."""
     file = directory / package.file
     if file.exists() and _is(file.read_bytes(), package):
         return file
     directory.mkdir(parents=True, exist_ok=True)
     partial = file.with_suffix(".partial")  # a fetch that is cut short leaves no half package
-    partial.write_bytes(_fetched(package, directory, mirrors))
+    known = mirrors_of_apt() if mirrors is None else mirrors
+    partial.write_bytes(_fetched(package, directory, known))
     return partial.replace(file)
 
 
@@ -148,7 +157,8 @@ def _fetched(package: Package, directory: Path, mirrors: Sequence[str]) -> bytes
         tried.append(f"{address}: not the file with this checksum")
     raise NotFetched(
         f"{package.file} is measured with and cannot be fetched; put it into {directory} (sha256 "
-        f"{package.sha256}), and run this again. Tried: {'; '.join(tried)}"
+        f"{package.sha256}), and run this again. Tried: "
+        f"{'; '.join(tried) or 'nothing, as there is no apt with sources of packages'}"
     )
 
 
