@@ -8,8 +8,8 @@ code  meaning
 0     Done. A filter that nothing fits (`alerts --site S`, `verdicts --url U`) prints nothing.
 1     Done, but something was damaged or did not hold; the last line on stderr names it.
 2     Wrong usage or configuration. What was named is not there: a file, an archive, a pack, an
-      alert's id, a label's name, a page of an archive (`fingerprint --url`) or of the window
-      (`clusters --url`, `similar URL`). Nothing is printed on stdout.
+      alert's id, a label's name, a topic (`--topic-prefix`), a page of an archive (`fingerprint
+      --url`) or of the window (`clusters --url`, `similar URL`). Nothing is printed on stdout.
 3     A part is unreachable: a broker, a worker, a directory that cannot be read or written.
 130   Interrupted; it can be run again.
 ====  =====================================================================================
@@ -27,7 +27,7 @@ import typer
 from reusewatch.crawler.errors import CrawlerError, SourceError
 from reusewatch.crawler.verbs import crawl
 from reusewatch.detector.errors import DetectorError, SchemeMismatch
-from reusewatch.streams.bus import BusError, Unreachable
+from reusewatch.streams.bus import BusError, BusMisnamed, Unreachable
 from reusewatch.streams.console import print_line, say
 from reusewatch.streams.extras import NotInstalled, missing, needed_for
 from reusewatch.streams.poison import WorkerStopped
@@ -47,6 +47,7 @@ _CODES: dict[type[Exception], int] = {
     SchemeMismatch: 2,
     Unanswered: 3,
     Unreachable: 3,
+    BusMisnamed: 2,
     BusError: 1,
     CrawlerError: 1,
     DetectorError: 1,

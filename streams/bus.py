@@ -7,6 +7,7 @@ What a bus acknowledged (`flush` returned) is read again until it is committed.
 BusError
 ├── Unreachable    the broker or the directory cannot be reached
 ├── BusBroken      it is reached, and what it holds or says is wrong
+│   └── BusMisnamed    its address, a prefix or a topic that was named: nothing is called so
 ├── TooLarge       a message over the limit of its topic
 ├── PastRetention  the next message to read is gone
 └── NotOwner       another process reads in our place
@@ -29,6 +30,10 @@ class Unreachable(BusError):
 
 class BusBroken(BusError):
     """The bus is there, and what it holds or says is wrong."""
+
+
+class BusMisnamed(BusBroken):
+    """What was named is not there, or can be no name: a slip of the pen, not a fault of the bus."""
 
 
 class TooLarge(BusError):

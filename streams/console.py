@@ -6,6 +6,8 @@ escapes, never sent to the terminal.
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
 import sys
@@ -29,6 +31,19 @@ _OBEYED = re.compile(
 )
 # What a cell may be; a tuple is shown line below line.
 Cell = object
+# A spreadsheet takes a cell that begins so for a formula, and runs it.
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+
+
+class Share(float):
+    """A share: people read 20.8%, programs 0.208.
+
+    >>> str(Share(0.2083)), f"{Share(0.2083):g}"
+    ('20.8%', '0.2083')
+    """
+
+    def __str__(self) -> str:
+        return f"{float(self):.1%}"
 
 
 def harmless(text: str) -> str:
@@ -103,17 +118,54 @@ def _write(text: str) -> None:
 
 
 def print_row(cells: Sequence[Cell]) -> None:
-    """A row for scripts: its cells on one line, complete, between tabs."""
-    print_line("\t".join(harmless(_shown(cell)) for cell in cells))
+    """A row for scripts: its cells on one line, complete, between tabs, numbers as they are."""
+    print_line("\t".join(harmless(_shown(_raw(cell))) for cell in cells))
+
+
+def print_rows(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+    """Rows for scripts, below a line with the columns' names. Without rows nothing is printed."""
+    for number, row in enumerate(rows):
+        if number == 0:
+            print_row(columns)
+        print_row(row)
+
+
+def print_csv(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+    """Rows for spreadsheets. Without rows nothing is printed."""
+    for number, row in enumerate(rows):
+        if number == 0:
+            _write(csv_line(columns))
+        _write(csv_line(row))
+
+
+def csv_line(cells: Sequence[Cell]) -> str:
+    """A line of CSV. What a stranger wrote is a text in it, never a formula.
+
+    >>> csv_line(["a,b", '=HYPERLINK("x")', 0.5, None])
+    '"a,b","\'=HYPERLINK(""x"")",0.5,\n'
+    """
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow([_no_formula(_raw(cell)) for cell in cells])
+    return line.getvalue()
+
+
+def _no_formula(cell: Cell) -> str:
+    text = _shown(cell)
+    quoted = isinstance(cell, str | tuple) and text.startswith(_FORMULAS)
+    return harmless(f"'{text}" if quoted else text)
+
+
+def _raw(cell: Cell) -> Cell:
+    """A share as programs read it, with the digits that mean something."""
+    return f"{float(cell):.6g}" if isinstance(cell, Share) else cell
 
 
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, fold: Collection[str] = ()
 ) -> None:
-    """A table at a terminal, where the columns in `fold` give way; elsewhere a line a row."""
+    """A table at a terminal, where the columns in `fold` give way; elsewhere rows for scripts."""
     if not at_terminal():
-        for row in rows:
-            print_row(row)
+        print_rows(columns, rows)
         return
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for name in columns:

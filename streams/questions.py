@@ -32,6 +32,13 @@ _SAVED_SECONDS = 0.5
 
 _NUMBER = re.compile("[0-9]{1,9}")
 
+# Which stage is the one to ask, by the name of the question.
+ANSWERED_BY: Mapping[str, str] = {
+    "clusters": "index",
+    "similar": "index",
+    "neighborhoods": "neighborhoods",
+}
+
 Rows = list[dict[str, Any]]
 Parameters = Mapping[str, str]
 Answer = Callable[[str, Parameters], Rows]
@@ -110,8 +117,14 @@ class Desk:
 
 
 def no_questions(name: str, parameters: Parameters) -> Rows:
-    """The answer of a stage that keeps nothing."""
-    raise BadQuestion(f"{name}: this stage answers no questions")
+    """The answer of a stage that is not the one to ask."""
+    stage = ANSWERED_BY.get(name)
+    if stage is None:
+        raise BadQuestion(f"{name}: there is no such question; ask {', '.join(ANSWERED_BY)}")
+    raise BadQuestion(
+        f"{name}: this worker is of another stage; the stage {stage} answers it: name a worker of "
+        f"`work {stage}` with --at HOST:PORT, the port that serves its metrics"
+    )
 
 
 def number(parameters: Parameters, name: str, default: int) -> int:

@@ -99,6 +99,23 @@ def ascii_host(host: str) -> str:
     return host.encode("idna").decode("ascii")
 
 
+def site_of_url(url: str) -> str:
+    """The site that a URL is on; of what is no URL, nothing.
+
+    >>> site_of_url("https://www.example.co.uk:8080/a"), site_of_url("http://[")
+    ('example.co.uk', '')
+    """
+    return site_of(host_of_url(url))
+
+
+def host_of_url(url: str) -> str:
+    """The host of a URL, in ASCII; of what is no URL, nothing."""
+    try:
+        return ascii_host(urlsplit(url).hostname or "")
+    except ValueError:
+        return ""
+
+
 def simple_site(host: str) -> str:
     """Henzinger's rule (2006, §2): of a name with two dots or more, what follows the first.
 

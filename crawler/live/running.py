@@ -6,7 +6,9 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 from scrapy.crawler import Crawler, CrawlerProcess
 from scrapy.exceptions import IgnoreRequest
@@ -42,8 +44,9 @@ def run_crawl(
     """Crawl until the end, or until `stop`; raises what the sink failed with."""
     began = time.monotonic()
     wanted = scrapy_settings(plan, max_body_bytes=settings.max_body_bytes)
-    _hush(plan)
     process = CrawlerProcess({**wanted, **given})
+    # Not before: Scrapy's process gives every logger below `scrapy` its level back.
+    _hush(plan)
     crawler = process.create_crawler(Sites)
     failures: list[Failure] = []
     process.crawl(crawler, plan.urls, depth=plan.depth, other_sites=plan.other_sites).addErrback(
@@ -68,9 +71,17 @@ def _hush(plan: Plan) -> None:
     if plan.log_level in ("DEBUG", "INFO"):
         return
     logging.getLogger("scrapy.downloadermiddlewares.robotstxt").setLevel(logging.CRITICAL)
+    logging.getLogger("scrapy.downloadermiddlewares.retry").addFilter(partial(_is_news, plan.urls))
     kafka = logging.getLogger("kafka")
     kafka.addHandler(logging.NullHandler())
     kafka.propagate = False
+
+
+def _is_news(start_urls: tuple[str, ...], record: logging.LogRecord) -> bool:
+    """Whether no line of ours says what a record of the retries does."""
+    said = record.args if isinstance(record.args, Mapping) else {}
+    url = getattr(said.get("request"), "url", "")
+    return url not in start_urls and urlsplit(url).path != "/robots.txt"
 
 
 def _look(crawler: Crawler, stop: Stop, progress: Callable[[Mapping[str, Any]], None]) -> None:

@@ -16,7 +16,7 @@ from scrapy.linkextractors import LinkExtractor
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
-from reusewatch.streams.urls import ascii_host, site_of
+from reusewatch.streams.urls import site_of_url
 
 # A page of a million links would fill the memory with requests.
 MAX_LINKS = 5_000
@@ -61,8 +61,3 @@ class Sites(Spider):
         first = request.meta.get("redirect_urls", [request.url])[0]
         text = failure.getErrorMessage() or type(failure.value).__name__
         self.not_fetched[first] = text
-
-
-def site_of_url(url: str) -> str:
-    """The site that a URL is on."""
-    return site_of(ascii_host(urlsplit(url).hostname or ""))

@@ -29,7 +29,7 @@ from reusewatch.streams import kernels, topics
 from reusewatch.streams.blocks.block import read_block
 from reusewatch.streams.blocks.occurrences import chunks_of, countable, files_of
 from reusewatch.streams.bus import Message, Partition, Unreachable
-from reusewatch.streams.console import fail, harmless, print_json, print_row, say
+from reusewatch.streams.console import fail, print_json, print_rows, say
 from reusewatch.streams.opening import open_bus
 from reusewatch.streams.records import Origin, Page
 from reusewatch.streams.running.topology import stop_list
@@ -103,8 +103,11 @@ def discover(
             work.write(common, output)
     if not shown:
         say(f"nothing is on more than {pages} pages of {sites} sites")
-    for row in shown:
-        print_json(row) if json else print_row([harmless(str(value)) for value in row.values()])
+    if json:
+        for row in shown:
+            print_json(row)
+    elif shown:
+        print_rows(tuple(shown[0]), (tuple(row.values()) for row in shown))
     if reading.damaged:
         fail(f"{reading.damaged} damaged records were left out", 1)
 

@@ -15,7 +15,7 @@ import typer
 from reusewatch.crawler.replaying.files import document_of_bytes, document_of_file
 from reusewatch.detector.hashing import hex_of
 from reusewatch.streams import kernels
-from reusewatch.streams.console import at_terminal, fail, print_json, print_row, print_table, say
+from reusewatch.streams.console import at_terminal, fail, print_json, print_rows, print_table, say
 from reusewatch.streams.running.asking import Ask
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs.clusters import AtOption
@@ -75,8 +75,8 @@ def similar(
         columns = ("MWO", "B", "C", "page, and below it the terms that decided")
         print_table(columns, map(_row, search["answers"]), fold=columns[-1:])
     else:
-        for answer in search["answers"]:
-            print_row((answer["url"], f"{answer['mwo']:.3f}", answer["b"], answer["c"]))
+        names = ("url", "mwo", "b", "c")
+        print_rows(names, ([answer[name] for name in names] for answer in search["answers"]))
 
 
 def _document(page: str, scheme: HashScheme) -> Document:

@@ -19,7 +19,7 @@ from kafka.errors import (
 )
 
 from reusewatch.streams import topics
-from reusewatch.streams.bus import BusBroken, Unreachable
+from reusewatch.streams.bus import BusBroken, BusMisnamed, Unreachable
 from reusewatch.streams.kafka.config import KafkaConfig, client_settings
 from reusewatch.streams.kafka.connect import connect, probe_advertised
 
@@ -73,14 +73,14 @@ def create_topics(
 
 
 def require_topics(config: KafkaConfig, names: Iterable[str]) -> dict[str, int]:
-    """The topics' partition counts; raises BusBroken with what to do if one is missing."""
+    """The topics' partition counts; raises BusMisnamed with what to do if one is missing."""
     wanted = list(names)
     with admin_client(config) as client:
         there = counts(client, config, wanted)
     if missing := [config.topic(name) for name in wanted if name not in there]:
-        raise BusBroken(
-            f"no such topic on {','.join(config.bootstrap_servers)}: {', '.join(missing)}; "
-            "`reusewatch topics create` makes them"
+        raise BusMisnamed(
+            f"no such topic on {','.join(config.bootstrap_servers)}: {', '.join(missing)}; is "
+            f"--topic-prefix {config.topic_prefix!r} right? `reusewatch topics create` makes them"
         )
     return there
 

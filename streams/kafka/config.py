@@ -15,7 +15,7 @@ from typing import Any, Literal
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from reusewatch.streams import topics
-from reusewatch.streams.bus import BusBroken
+from reusewatch.streams.bus import BusBroken, BusMisnamed
 
 Protocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
 Mechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"]
@@ -70,9 +70,9 @@ class KafkaConfig:
 
     def __post_init__(self) -> None:
         if not self.bootstrap_servers:
-            raise BusBroken("no Kafka broker is named: kafka://HOST:PORT is expected")
+            raise BusMisnamed("no Kafka broker is named: kafka://HOST:PORT is expected")
         if not re.fullmatch(r"[A-Za-z0-9._-]*", self.topic_prefix):
-            raise BusBroken(f"topic prefix {self.topic_prefix!r}: letters, digits and . _ - only")
+            raise BusMisnamed(f"topic prefix {self.topic_prefix!r}: letters, digits and . _ - only")
         if self.security_protocol.startswith("SASL"):
             self._check_login()
 
@@ -104,7 +104,7 @@ def from_url(url: str, **settings: Any) -> KafkaConfig:
     """
     scheme, _, rest = url.partition("://")
     if scheme != "kafka" or "/" in rest.rstrip("/") or "@" in rest:
-        raise BusBroken(f"{url!r} is no bus: kafka://HOST:PORT[,HOST:PORT…] is expected")
+        raise BusMisnamed(f"{url!r} is no bus: kafka://HOST:PORT[,HOST:PORT…] is expected")
     hosts = [host for host in rest.rstrip("/").split(",") if host]
     servers = tuple(host if re.search(r":\d+$", host) else f"{host}:9092" for host in hosts)
     return KafkaConfig(servers, **settings)

@@ -12,6 +12,7 @@ import importlib
 import logging
 import re
 import socket
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -26,6 +27,11 @@ from reusewatch.streams.kafka.config import KafkaConfig
 from reusewatch.streams.kafka.header_names import forgive
 
 C = TypeVar("C")
+
+# So long a broker that takes no connection is dialed again, before it is said to be away.
+DIAL_SECONDS = 4.0
+_DIAL_PAUSE = 0.25
+ANSWERS = "it takes connections and does not answer: wrong security protocol, or a stuck broker"
 
 # Without crc32c messages of 20 kB go out 75 times slower, with nothing said.
 CODECS = {"crc32c": "crc32c", "lz4.frame": "lz4", "zstandard": "zstandard"}
@@ -45,6 +51,7 @@ def check_codecs() -> None:
 def connect(make: Callable[..., C], config: KafkaConfig, settings: dict[str, Any]) -> C:
     """A client of this kind, or the reason why there is none."""
     _check_files(config)
+    _dial(config)
     forgive()
     opened: list[KafkaNetClient] = []
 
@@ -73,6 +80,33 @@ def _check_files(config: KafkaConfig) -> None:
             Path(path).open("rb").close()
         except OSError as error:
             raise BusBroken(f"{path} cannot be read: {_reason(error)}") from error
+
+
+def _dial(config: KafkaConfig) -> None:
+    """Return once one of the brokers takes a connection; Unreachable after some seconds.
+
+    The client itself would try for the whole of `connect_timeout`, and only then say so. A broker
+    that is just starting is waited for.
+    """
+    began = time.monotonic()
+    until = began + min(DIAL_SECONDS, config.connect_timeout)
+    while True:
+        heard: dict[str, str] = {}
+        for server in config.bootstrap_servers:
+            left = max(until - time.monotonic(), 0.1) / len(config.bootstrap_servers)
+            heard[server] = _dialed(server, left)
+            if heard[server] == ANSWERS:
+                return
+        if time.monotonic() + _DIAL_PAUSE >= until:
+            break
+        time.sleep(_DIAL_PAUSE)
+    said = "; ".join(f"{server}: {reason}" for server, reason in heard.items())
+    if len(heard) == 1:
+        said = next(iter(heard.values()))
+    raise Unreachable(
+        f"no Kafka broker at {_servers(config)} ({said}; tried for "
+        f"{time.monotonic() - began:.0f} s): is it running, and is that what --bus should name?"
+    )
 
 
 def probe_advertised(config: KafkaConfig, brokers: list[tuple[str, int]]) -> None:
@@ -139,7 +173,8 @@ def _named(config: KafkaConfig, causes: list[str], error: Exception) -> Exceptio
         return BusBroken(f"settings of the Kafka client: {error}")
     heard = re.findall(r"Connection failed: ([^|]*)", said)
     last = f"; the client says: {heard[-1].strip()}" if heard else ""
-    return Unreachable(f"no Kafka broker at {where} ({_dialed(config)}{last}): is it running?")
+    dialed = _dialed(config.bootstrap_servers[0], 3.0)
+    return Unreachable(f"no Kafka broker at {where} ({dialed}{last}): is it running?")
 
 
 def _hung_up_on(config: KafkaConfig, causes: list[str]) -> bool:
@@ -157,14 +192,14 @@ def _ssl_reason(said: str) -> str:
     return found[-1] if found else said
 
 
-def _dialed(config: KafkaConfig) -> str:
-    """What a plain connection to the first broker says."""
-    host, _, port = config.bootstrap_servers[0].rpartition(":")
+def _dialed(server: str, timeout: float) -> str:
+    """What a plain connection to a broker says."""
+    host, _, port = server.rpartition(":")
     try:
-        socket.create_connection((host, int(port)), timeout=3.0).close()
-    except OSError as error:
-        return _reason(error)
-    return "it takes connections and does not answer: wrong security protocol, or a stuck broker"
+        socket.create_connection((host.strip("[]"), int(port)), timeout=timeout).close()
+    except (OSError, OverflowError) as error:
+        return _reason(error) if isinstance(error, OSError) else str(error)
+    return ANSWERS
 
 
 def _reason(error: OSError) -> str:

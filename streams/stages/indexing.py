@@ -336,7 +336,9 @@ class IndexStage:
     def _answer(self, name: str, parameters: Parameters) -> Rows:
         """`clusters`: the largest classes of near-duplicates (`top`), or the one of a `url`.
         `similar`: pages like one of the window, or like one whose terms are given."""
-        if name == "similar" and self._similarity is not None:
+        if name == "similar":
+            if self._similarity is None:
+                raise BadQuestion("similar: this worker keeps no terms; set similar_pages above 0")
             return self._similarity.similar(parameters, self._index)
         if name != "clusters":
             return no_questions(name, parameters)

@@ -35,7 +35,7 @@ from reusewatch.streams.blocks.block import read_block
 from reusewatch.streams.blocks.columns import counts, times_of
 from reusewatch.streams.blocks.marks import LABEL_FIELDS, Marks, marks_of
 from reusewatch.streams.bus import Message, Outgoing
-from reusewatch.streams.questions import BadQuestion, Parameters, Rows, number
+from reusewatch.streams.questions import BadQuestion, Parameters, Rows, no_questions, number
 from reusewatch.streams.stages.neighborhood_log import NeighborhoodLog, take_up_part
 from reusewatch.streams.stages.neighborhood_reports import (
     RANKS,
@@ -233,7 +233,7 @@ class NeighborhoodStage:
     def answer(self, name: str, parameters: Parameters) -> Rows:
         """`neighborhoods`: the worst ones, worst first."""
         if name != "neighborhoods":
-            raise BadQuestion(f"{name}: this stage answers neighborhoods")
+            return no_questions(name, parameters)
         top, files = number(parameters, "top", _TOP), number(parameters, "files", 1)
         under = _under(parameters.get("under", ""))
         found = [

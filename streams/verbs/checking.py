@@ -63,7 +63,7 @@ def create(
             print_json(row)
         return
     print_table(
-        ("topic", "", "cleanup"),
+        ("topic", "state", "cleanup"),
         [(row["topic"], "made" if row["created"] else "was there", row["cleanup"]) for row in rows],
     )
 

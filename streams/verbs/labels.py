@@ -17,7 +17,15 @@ import typer
 from reusewatch.detector.errors import BadPack, DamagedPack
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams import kernels
-from reusewatch.streams.console import fail, harmless, print_json, print_line, print_table, say
+from reusewatch.streams.console import (
+    Share,
+    fail,
+    harmless,
+    print_json,
+    print_line,
+    print_table,
+    say,
+)
 from reusewatch.streams.labels import changes
 from reusewatch.streams.labels.changes import NoChange
 from reusewatch.streams.labels.pushing import Desk
@@ -25,6 +33,7 @@ from reusewatch.streams.labels.table import LabelTable
 from reusewatch.streams.opening import open_bus
 from reusewatch.streams.running.topology import label_store, stop_list
 from reusewatch.streams.settings import Settings
+from reusewatch.streams.verbs import label_words
 from reusewatch.streams.verbs.options import BUS, BUS_AND_STATE, JsonOption, with_settings
 
 if TYPE_CHECKING:
@@ -233,7 +242,8 @@ def push(
         raise DamagedPack(str(pack), "; ".join(damage))
     if since is not None:
         opened(since, settings.scheme)
-    show_summary(_desk(settings).push(pack, read, whole=whole, since=since), json=json)
+    done = _desk(settings).push(pack, read, whole=whole, since=since)
+    show_summary(done if json else label_words.in_force(done), json=json)
 
 
 @app.command(
@@ -270,7 +280,8 @@ def rollback(
 
 def _change(settings: Settings, make: Any, *, json: bool) -> None:
     try:
-        show_summary(_desk(settings).change(make), json=json)
+        done = _desk(settings).change(make)
+        show_summary(done if json else label_words.in_force(done), json=json)
     except NoChange as error:
         fail(f"labels: {error}", 2)
 
@@ -303,11 +314,14 @@ def preview(
         all_stop_chunks(settings.scheme, stop_list(settings)),
         threshold=settings.contains_threshold or PAPER_PAGES, max_pages=settings.window_pages,
     )  # fmt: skip
-    examples = summary["examples"]
-    show_summary(summary if json else summary | {"examples": len(examples)}, json=json)
-    if not json:
+    if json:
+        print_json(summary)
+        return
+    label_words.print_preview(summary)
+    if examples := summary["examples"]:
+        print_line(f"\nThe first {len(examples)} of the flagged, the most labeled first:")
         print_table(
             ("page", "contains", "labels"),
-            [(x["url"], f"{x['contains']:.2f}", ", ".join(x["labels"])) for x in examples],
+            [(x["url"], Share(x["contains"]), ", ".join(x["labels"])) for x in examples],
             fold=("page", "labels"),
         )

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from reusewatch.streams.console import harmless, print_json, print_line, print_table, say
+from reusewatch.streams.console import Share, harmless, print_json, print_line, print_table, say
 from reusewatch.streams.questions import Rows
 from reusewatch.streams.running.asking import Ask
 from reusewatch.streams.settings import Settings
@@ -61,7 +61,7 @@ def neighborhoods(
             print_line(line)
     else:
         print_table(
-            ("badness", "of all chunks", "files", "", "prefix"),
+            ("badness", "of all chunks", "files", "state", "prefix"),
             [(*_figures(row), row["files"], _mark(row), row["prefix"]) for row in rows],
             fold=("prefix",),
         )
@@ -93,8 +93,8 @@ def tree(rows: Sequence[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def _figures(row: dict[str, Any]) -> tuple[str, str]:
-    return f"{row['badness']:.1%}", f"{row['chunk_ratio']:.1%}"
+def _figures(row: dict[str, Any]) -> tuple[Share, Share]:
+    return Share(row["badness"]), Share(row["chunk_ratio"])
 
 
 def _mark(row: dict[str, Any]) -> str:

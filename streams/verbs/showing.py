@@ -5,20 +5,31 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
 
 from reusewatch.streams.console import (
     at_terminal,
     harmless,
     print_line,
-    print_row,
+    print_rows,
     print_table,
+    say,
     width,
 )
-from reusewatch.streams.records import Alert, Donor, Evidence, Kind, Verdict
+from reusewatch.streams.records import Alert, DeadLetter, Donor, Evidence, Kind, Verdict
+
+R = TypeVar("R")
 
 # As many digits tell the alerts of a screen apart; `alerts show` takes any unique beginning.
 ID_SHOWN = 8
 _LABEL = 11
+# What rows for scripts hold, by the names that JSON has for it where it has one.
+ALERT_COLUMNS = (
+    "id", "kind", "severity", "subject", "donor", "figure", "detected_at", "state", "site",
+)  # fmt: skip
+_VERDICT_COLUMNS = ("url", "fetched_at", "finding", "of")
+_LETTER_COLUMNS = ("reason", "source", "offset", "url", "detail", "at")
 
 # What an alert of a kind says, and what its figure counts.
 MEANINGS: dict[Kind, tuple[str, str]] = {
@@ -51,18 +62,35 @@ MEANINGS: dict[Kind, tuple[str, str]] = {
 
 
 def alert_row(alert: Alert) -> tuple[object, ...]:
-    """An alert for scripts: id, kind, severity, subject, best donor, figure, time of detection."""
+    """An alert for scripts, by `ALERT_COLUMNS`: the page or prefix, the best donor, and so on."""
     donor = alert.donors[0].url if alert.donors else None
     subject = alert.url or alert.prefix
-    figure = f"{alert.figure:g}"
-    return alert.id, alert.kind, alert.severity, subject, donor, figure, _time(alert.detected_at)
+    return (
+        alert.id, alert.kind, alert.severity, subject, donor, f"{alert.figure:g}",
+        _utc(alert.detected_at), alert.state, alert.site,
+    )  # fmt: skip
+
+
+def told(rows: Iterable[R], nothing: str) -> Iterator[R]:
+    """The rows; where there is none, a word on stderr instead of silence."""
+    count = 0
+    for count, row in enumerate(rows, 1):  # noqa: B007 - the last number is the count
+        yield row
+    if not count:
+        say(nothing)
+
+
+def bus_named(bus: str) -> str:
+    """The bus, and that a local one is not there, which may be a slip of the pen."""
+    directory = Path(bus.removeprefix("local:"))
+    gone = bus.startswith("local:") and not directory.is_dir()
+    return f"{bus}: there is no directory {directory} (--bus names another bus)" if gone else bus
 
 
 def print_alerts(alerts: Iterable[Alert]) -> None:
     """Alerts: for people two lines each, the page and below it where its content was before."""
     if not at_terminal():
-        for alert in alerts:
-            print_row(alert_row(alert))
+        print_rows(ALERT_COLUMNS, map(alert_row, alerts))
         return
     columns = ("alert", "found, UTC", "kind", "page, and below it the one it copies")
     print_table(columns, map(_short, alerts), fold=columns[-1:])
@@ -79,8 +107,7 @@ def _short(alert: Alert) -> tuple[object, ...]:
 def print_verdicts(verdicts: Iterable[Verdict]) -> None:
     """Verdicts: page, time of the fetch, finding, the page that it is a copy of."""
     if not at_terminal():
-        for verdict in verdicts:
-            print_row(_verdict_row(verdict))
+        print_rows(_VERDICT_COLUMNS, map(_verdict_row, verdicts))
         return
     columns = ("fetched, UTC", "finding", "page, and below it the one it copies")
     print_table(columns, map(_short_verdict, verdicts), fold=columns[-1:])
@@ -88,7 +115,7 @@ def print_verdicts(verdicts: Iterable[Verdict]) -> None:
 
 def _verdict_row(verdict: Verdict) -> tuple[object, ...]:
     of = _of(verdict)
-    return verdict.url, _time(verdict.fetched_at), _finding(verdict), of
+    return verdict.url, _utc(verdict.fetched_at), _finding(verdict), of
 
 
 def _short_verdict(verdict: Verdict) -> tuple[object, ...]:
@@ -109,6 +136,16 @@ def _of(verdict: Verdict) -> str | None:
     """The page that it is a copy of, or near to."""
     near = verdict.near_duplicate
     return verdict.exact.file or verdict.exact.text or (near.url if near else None)
+
+
+def print_letters(letters: Iterable[DeadLetter]) -> None:
+    """Dead letters: for people without the time, which a screen has no room for."""
+    if not at_terminal():
+        rows = ((x.reason, x.source, x.offset, x.url, x.detail, _utc(x.at)) for x in letters)
+        print_rows(_LETTER_COLUMNS, rows)
+        return
+    shown = ((x.reason, x.source, x.offset, x.url, x.detail) for x in letters)
+    print_table(_LETTER_COLUMNS[:-1], shown, fold=("source", "url", "detail"))
 
 
 def print_alert(alert: Alert) -> None:
@@ -184,6 +221,10 @@ def short_url(url: str) -> str:
     ('example.org/a', 'http://example.org/a')
     """
     return url.removeprefix("https://")
+
+
+def _utc(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _time(moment: datetime) -> str:

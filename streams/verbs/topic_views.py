@@ -6,7 +6,6 @@ A message that cannot be read hides none of those behind it: it is passed over, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from typing import TypeVar
 
 from reusewatch.streams import topics
@@ -24,23 +23,9 @@ class PassedOver(WireError):
     """Some messages of a topic could not be read; all others were."""
 
 
-def alerts(
-    bus: Bus,
-    *,
-    kind: str | None = None,
-    site: str | None = None,
-    since: datetime | None = None,
-    follow: bool = False,
-    stop: Stop | None = None,
-) -> Iterator[Alert]:
-    """Alerts, the oldest first. `since` compares with the time of detection."""
-    for alert in _read(bus, topics.ALERTS, Alert, follow=follow, stop=stop):
-        if (
-            (kind is None or alert.kind == kind)
-            and (site is None or alert.site == site)
-            and (since is None or alert.detected_at >= since)
-        ):
-            yield alert
+def alerts(bus: Bus, *, follow: bool = False, stop: Stop | None = None) -> Iterator[Alert]:
+    """Alerts, the oldest first."""
+    return _read(bus, topics.ALERTS, Alert, follow=follow, stop=stop)
 
 
 def verdicts(bus: Bus, *, url: str | None = None, site: str | None = None) -> Iterator[Verdict]:

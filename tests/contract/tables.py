@@ -50,7 +50,8 @@ CHECK = {"check", "ok", "found", "wanted", "do"}
 SETTING = {"name", "value", "from"}
 
 COMMANDS = [
-    [], ["demo"], ["replay"], ["crawl"], ["work"], ["alerts"], ["alerts", "show"], ["verdicts"],
+    [], ["demo"], ["replay"], ["crawl"], ["work"], ["alerts"], ["alerts", "show"],
+    ["alerts", "summary"], ["verdicts"],
     ["dead-letters"], ["topics"], ["topics", "create"], ["topics", "check"], ["doctor"], ["config"],
     ["clusters"], ["similar"], ["neighborhoods"], ["fingerprint"], ["labels"], ["labels", "build"],
     ["labels", "show"], ["labels", "merge"], ["labels", "diff"], ["labels", "verify"],

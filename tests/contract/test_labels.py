@@ -15,6 +15,7 @@ from tests.contract.tables import (
     FOUND_DAMAGE,
     HEX,
     INTERRUPTED,
+    OK,
     LABEL,
     PLANTED,
     WRONG_USE,
@@ -73,6 +74,17 @@ def test_a_pack_is_pushed_removed_and_rolled_back(tried: Tried) -> None:
     assert (pushed["previous"], pushed["removed"]) == (None, [])
     assert labels("remove", DEMO_LABEL)["removed"] == [DEMO_LABEL]
     assert labels("rollback")["removed"] == []
+
+
+def test_people_are_told_a_version_once_and_what_each_number_counts(tried: Tried) -> None:
+    pushed = run("labels", "push", DEMO_PACK, "--bus", "local:told", cwd=tried.directory)
+    assert pushed.code == OK
+    (version,) = [x.split()[1] for x in pushed.out.splitlines() if x.startswith("version")]
+    assert (pushed.out + pushed.err).count(version) == 1
+    previewed = tried.run("labels", "preview", DEMO_PACK)
+    lines = [line.split(None, 2) for line in previewed.out.partition("\n\n")[0].splitlines()]
+    assert [line[0] for line in lines][:3] == ["pages", "labeled", "share"]
+    assert all(len(line) == 3 for line in lines)
 
 
 def test_a_pack_that_is_damaged_is_1_and_said(tried: Tried) -> None:

@@ -30,7 +30,8 @@ def test_what_is_piped_is_plain(arguments: list[str], tried: Tried) -> None:
 
 
 def test_piped_rows_are_complete_and_tables_are_for_terminals(tried: Tried) -> None:
-    piped = [line.split("\t") for line in tried.run("alerts").out.splitlines()]
+    names, *piped = [line.split("\t") for line in tried.run("alerts").out.splitlines()]
+    assert names[:4] == ["id", "kind", "severity", "subject"]
     ids = [one["id"] for one in tried.demo.objects]
     subjects = [one["url"] or one["prefix"] for one in tried.demo.objects]
     assert [row[0] for row in piped] == ids

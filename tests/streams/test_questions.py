@@ -110,6 +110,21 @@ def test_a_state_that_is_half_rebuilt_does_not_answer(served: Served, address: s
         Ask(Settings(), "index", address)("rows", {})
 
 
+ASKED_WRONG = {"clusters": "index", "similar": "index", "neighborhoods": "neighborhoods"}
+
+
+@pytest.mark.parametrize(("question", "stage"), ASKED_WRONG.items())
+def test_the_wrong_worker_names_the_stage_to_ask(question: str, stage: str) -> None:
+    settings = Settings()
+    wrong = (
+        topology.neighborhoods(settings)
+        if stage == "index"
+        else topology.stateful("index", settings)
+    )
+    with pytest.raises(BadQuestion, match=f"{question}: .* the stage {stage} answers it.*--at"):
+        wrong.answer(question, {})
+
+
 def test_a_person_may_ask_by_address(address: str) -> None:
     with urlopen(f"http://{address}/questions/rows?times=3") as response:
         assert json.load(response)["answers"] == [{"rows": 0}] * 3

@@ -213,6 +213,22 @@ def test_a_setting_that_is_none_is_named() -> None:
         ReuseWatch().update_settings(settings(QUEUE_RESPONSES=0))
 
 
+@pytest.mark.parametrize("reactor", [None, SELECT])
+def test_a_misspelt_setting_is_one_line_and_no_crawl(
+    site: Site, tmp_path: Path, reactor: str | None
+) -> None:
+    extra = {"TWISTED_REACTOR": reactor} if reactor else {}
+    asked = arguments(
+        tmp_path, [site.url()], REUSEWATCH_BUSS="local:x", LOG_LEVEL="WARNING", **extra
+    )
+    code, out, err = run(asked, tmp_path)
+    assert code == 1, err
+    (line,) = err.splitlines()
+    assert "REUSEWATCH_BUSS: there is no setting buss, did you mean bus?" in line
+    assert "Traceback" not in out + err
+    assert not site.asked
+
+
 def test_a_secret_is_not_taken_from_a_project(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SettingsError, match="REUSEWATCH_KAFKA_PASSWORD is a secret"):
         resolved(settings(KAFKA_PASSWORD="hunter2"))

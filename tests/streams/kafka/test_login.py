@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import BusBroken, Outgoing, Unreachable
 from reusewatch.streams.kafka import KafkaBus, KafkaConfig, create_topics, from_url
+from reusewatch.streams.kafka.connect import DIAL_SECONDS, _dial
 from tests import certificates
 from tests.broker import FEW_PARTITIONS, quick_config
 from tests.certificates import Certificates
@@ -172,6 +175,22 @@ def test_a_mechanism_that_is_not_offered_is_named(broker: str) -> None:
 def test_nobody_there_is_named() -> None:
     with pytest.raises(Unreachable, match=r"127\.0\.0\.1:1 \(Connection refused"):
         KafkaBus(quick_config("127.0.0.1:1", connect_timeout=0.5)).check()
+
+
+def test_nobody_there_is_said_within_seconds() -> None:
+    """With the patience that users have, not that of the tests."""
+    began = time.monotonic()
+    with pytest.raises(Unreachable, match=r"127\.0\.0\.1:1: Connection refused; .*127\.0\.0\.1:2"):
+        create_topics(KafkaConfig(("127.0.0.1:1", "127.0.0.1:2")))
+    assert DIAL_SECONDS / 2 < time.monotonic() - began < KafkaConfig(("a",)).connect_timeout / 2
+
+
+def test_a_broker_that_is_just_starting_is_waited_for() -> None:
+    with socket.socket() as later:
+        later.bind(("127.0.0.1", 0))  # nobody listens here yet
+        config = quick_config(f"127.0.0.1:{later.getsockname()[1]}")
+        Timer(1.0, later.listen).start()
+        _dial(config)
 
 
 def test_an_unknown_host_is_named() -> None:

@@ -29,7 +29,9 @@ def test_the_clusters_of_a_replay_are_told(tmp_path: Path) -> None:
     assert (row["size"], row["sites"], row["diameter"]) == (2, 2, 1)
     assert row["representative"] == row["urls"][0]
     shown = run("clusters", "--bus", "local:s", cwd=tmp_path)
-    assert shown.out.split("\t") == [row["cluster"], "2", "2", "1", row["representative"] + "\n"]
+    names, cells = (line.split("\t") for line in shown.out.splitlines())
+    assert names == ["cluster", "pages", "sites", "steps", "page seen first"]
+    assert cells == [row["cluster"], "2", "2", "1", row["representative"]]
     one = run("clusters", "--bus", "local:s", "--url", row["urls"][1], "--json", cwd=tmp_path)
     assert one.objects == [row]
 

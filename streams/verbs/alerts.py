@@ -1,0 +1,241 @@
+"""The verbs of what was found: `alerts`, `alerts show`, `alerts summary`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from functools import partial
+from typing import Annotated, get_args
+
+import typer
+
+from reusewatch.streams.console import (
+    fail,
+    print_csv,
+    print_json,
+    print_rows,
+    print_table,
+    say,
+)
+from reusewatch.streams.opening import open_bus
+from reusewatch.streams.records import Alert, Kind, Severity
+from reusewatch.streams.settings import Settings
+from reusewatch.streams.verbs import choosing, showing, topic_views
+from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
+from reusewatch.streams.verbs.reuse_summary import Summary, summarized
+
+# Kinds that scripts may name already; nothing makes such alerts yet.
+_KINDS = tuple(dict.fromkeys((*showing.MEANINGS, *get_args(Kind), "partial-copy", "mirror-host")))
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "kind": _KINDS,
+    "severity": get_args(Severity),
+    "state": ("open", "closed"),
+    "sort": get_args(choosing.Order),
+}
+
+app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
+
+KindOption = Annotated[
+    str | None,
+    typer.Option(
+        "--kind", metavar="KIND", help=", ".join(showing.MEANINGS),
+        autocompletion=lambda: list(showing.MEANINGS),
+    ),
+]  # fmt: skip
+SiteOption = Annotated[
+    str | None, typer.Option("--site", metavar="SITE", help="The registered domain.")
+]
+SinceOption = Annotated[
+    str | None, typer.Option("--since", metavar="TIME", help="2026-03-01 or 2026-03-01T06:00Z")
+]
+UntilOption = Annotated[
+    str | None, typer.Option("--until", metavar="TIME", help="Up to this time, or this whole day.")
+]
+SeverityOption = Annotated[
+    str | None,
+    typer.Option("--severity", metavar="SEVERITY", help=", ".join(get_args(Severity)),
+                 autocompletion=lambda: list(get_args(Severity))),
+]  # fmt: skip
+DonorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--donor", metavar="SITE", help="Copied from this site, host, URL, or URL prefix with /."
+    ),
+]
+StateOption = Annotated[
+    str | None,
+    typer.Option("--state", metavar="STATE", help="open, closed",
+                 autocompletion=lambda: ["open", "closed"]),
+]  # fmt: skip
+LimitOption = Annotated[
+    int | None, typer.Option("--limit", metavar="N", min=1, help="At most so many.")
+]
+CsvOption = Annotated[bool, typer.Option("--csv", help="For spreadsheets.")]
+
+
+@app.callback(
+    help="What was found, the oldest first.\n\nExample: reusewatch alerts --kind duplicate --json"
+)
+@with_settings(*BUS)
+def alerts(
+    settings: Settings,
+    ctx: typer.Context,
+    kind: KindOption = None,
+    site: SiteOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    severity: SeverityOption = None,
+    donor: DonorOption = None,
+    state: StateOption = None,
+    sort: Annotated[
+        str | None,
+        typer.Option(
+            "--sort", metavar="ORDER", help="time: the oldest first; figure: the highest first.",
+            autocompletion=lambda: list(get_args(choosing.Order)),
+        ),
+    ] = None,
+    reverse: Annotated[bool, typer.Option("--reverse", help="The other way round.")] = False,
+    limit: LimitOption = None,
+    follow: Annotated[bool, typer.Option("--follow", help="Go on with those that come.")] = False,
+    csv: CsvOption = False,
+    json: JsonOption = False,
+) -> None:  # fmt: skip
+    """Show alerts."""
+    if ctx.invoked_subcommand is not None:
+        ctx.obj = settings
+        return
+    order = _one_of("sort", sort)
+    if follow and (order or reverse):
+        fail("--follow shows alerts as they come: leave --sort and --reverse out", 2)
+    chosen = _chosen(kind, site, since, until, severity, donor, state)
+    read = topic_views.alerts(open_bus(settings), follow=follow)
+    stream = choosing.in_order(filter(chosen.fits, read), order, reverse=reverse, limit=limit)  # type: ignore[arg-type]
+    _print(stream, settings.bus, follow=follow, csv=csv, json=json)
+
+
+def _print(stream: Iterator[Alert], bus: str, *, follow: bool, csv: bool, json: bool) -> None:
+    if json:
+        for alert in stream:
+            print_json(alert)
+    elif csv:
+        print_csv(showing.ALERT_COLUMNS, map(showing.alert_row, stream))
+    elif follow:
+        print_rows(showing.ALERT_COLUMNS, map(showing.alert_row, stream))
+    else:
+        showing.print_alerts(showing.told(stream, f"no such alerts on {showing.bus_named(bus)}"))
+
+
+def _chosen(
+    kind: str | None, site: str | None, since: str | None, until: str | None,
+    severity: str | None, donor: str | None, state: str | None,
+) -> choosing.AlertChoice:  # fmt: skip
+    """The choice that the options make; ends the command where one cannot be."""
+    if _one_of("kind", kind) and kind not in showing.MEANINGS:
+        say(f"--kind {kind}: nothing makes such alerts yet")
+    return choosing.AlertChoice(
+        kind, site, time_given("--since", since), time_given("--until", until, end=True),
+        _one_of("severity", severity), donor, _one_of("state", state),
+    )  # fmt: skip
+
+
+def _one_of(name: str, value: str | None) -> str | None:
+    if value is not None and value not in _CHOICES[name]:
+        fail(f"--{name} {value}: there is {', '.join(_CHOICES[name])}", 2)
+    return value
+
+
+def time_given(option: str, text: str | None, *, end: bool = False) -> datetime | None:
+    """The time that an option names; ends the command where it is none."""
+    if text is None:
+        return None
+    try:
+        return choosing.moment(text, end=end)
+    except (ValueError, OverflowError):
+        fail(f"{option} {text}: not a time such as 2026-03-01 or 2026-03-01T06:00:00Z", 2)
+
+
+def _settings(ctx: typer.Context, settings: Settings) -> Settings:
+    """Those of `reusewatch alerts --bus BUS show ID`, where the bus stands before the verb."""
+    own = any(ctx.params[name] is not None for name in (*BUS, "config"))
+    found: Settings = settings if own else ctx.obj
+    return found
+
+
+@app.command(
+    "show",
+    help="One alert with its evidence; a unique beginning of the id will do.\n\n"
+    "Example: reusewatch alerts show 3f2a",
+)
+@with_settings(*BUS)
+def show(
+    settings: Settings,
+    ctx: typer.Context,
+    alert_id: Annotated[str, typer.Argument(metavar="ID")],
+    json: JsonOption = False,
+) -> None:
+    """Show one alert."""
+    found = [
+        alert
+        for alert in topic_views.alerts(open_bus(_settings(ctx, settings)))
+        if alert.id.startswith(alert_id.lower())
+    ]
+    if len(found) != 1:
+        many = "more than one alert begins with it" if found else "there is no such alert"
+        fail(f"{alert_id}: {many}; `reusewatch alerts` lists them", 2)
+    if json:
+        print_json(found[0])
+    else:
+        showing.print_alert(found[0])
+
+
+@app.command(
+    "summary",
+    help="Which site holds how many pages of which other site, most pages first.\n\n"
+    "Example: reusewatch alerts summary --limit 20",
+)
+@with_settings(*BUS)
+def summary(
+    settings: Settings,
+    ctx: typer.Context,
+    kind: KindOption = None,
+    site: SiteOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    severity: SeverityOption = None,
+    donor: DonorOption = None,
+    limit: LimitOption = None,
+    csv: CsvOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Summarize alerts."""
+    settings = _settings(ctx, settings)
+    chosen = _chosen(kind, site, since, until, severity, donor, None)
+    read = topic_views.alerts(open_bus(settings))
+    _print_summary(summarized(filter(chosen.fits, read), settings.site), limit, csv=csv, json=json)
+
+
+def _print_summary(found: Summary, limit: int | None, *, csv: bool, json: bool) -> None:
+    columns = ("site", "donor_site", "pages", "kinds")
+    shown = found.rows[:limit]
+    if json:
+        for row in shown:
+            print_json(row)
+    else:
+        table: Iterable[tuple[object, ...]] = (
+            (row["site"], row["donor_site"], row["pages"], _kinds(row["kinds"])) for row in shown
+        )
+        show = print_csv if csv else partial(print_table, fold=(columns[0], columns[1], columns[3]))
+        show(columns, table)
+        _say_left_out(found)
+
+
+def _kinds(kinds: dict[str, int]) -> str:
+    return ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+
+
+def _say_left_out(found: Summary) -> None:
+    if not found.rows:
+        say("no page with a donor on another site")
+    if found.left_out:
+        counted = _kinds(dict(sorted(found.left_out.items())))
+        say(f"not in the table, for they name no page of another site: {counted}")
