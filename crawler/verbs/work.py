@@ -30,8 +30,14 @@ def register(app: typer.Typer) -> None:
 @with_settings(*BUS_AND_STATE, "metrics_port", "dead_letter_limit")
 def work(
     settings: Settings,
-    stage: Annotated[str, typer.Argument(metavar="STAGE", help=", ".join(topology.STAGES))],
-) -> None:
+    stage: Annotated[
+        str,
+        typer.Argument(
+            metavar="STAGE", help=", ".join(topology.STAGES),
+            autocompletion=lambda: list(topology.STAGES),
+        ),
+    ],
+) -> None:  # fmt: skip
     """Run a stage."""
     if stage not in topology.STAGES:
         fail(f"work {stage}: the stages are {', '.join(topology.STAGES)}", 2)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Outgoing, TooLarge
+from reusewatch.streams.local import pruning
 from reusewatch.streams.local.database import TABLES, connect, now_ms, stored, told
 from reusewatch.streams.segments import Entry, LogWriter
 
@@ -60,6 +61,11 @@ class LocalOutlet:
                             [(row.key, row.value, stored(row.headers), now) for row in rows],
                         )
                 self._rows.clear()
+
+    def keep_within(self, most: int) -> None:
+        """Give up the oldest verdicts and dead letters where the tables take more bytes."""
+        with told(self._directory):
+            pruning.keep_within(self._database, most)
 
     def partitions(self, topic: str) -> int:
         """One."""

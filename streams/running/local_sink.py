@@ -57,6 +57,7 @@ class LocalSink:
         self._bus = bus
         self._batch_pages = settings.batch_pages
         self._window = settings.window_pages
+        self._bytes_kept = settings.local_bytes
         self._scheme, self._say = settings.scheme, say
         self._labels = label_store(settings)
         stage = FingerprintStage(
@@ -173,6 +174,8 @@ class LocalSink:
             judge.commit_if_dirty()
         if self._log.base != self._trimmed_at:
             self._trim()
+        if self._bytes_kept is not None:
+            self._outlet.keep_within(self._bytes_kept)
         self._keep_labels()
 
     def _keep_labels(self) -> None:

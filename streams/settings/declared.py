@@ -72,6 +72,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     dead_letter_limit: Annotated[
         Share, about("A worker stops when more than this share of the last 1000 records is poison.")
     ] = 0.5
+    local_bytes: Annotated[
+        Positive | None,
+        about(
+            "The bytes that `bus.sqlite` of a local bus may come to use: beyond them the oldest "
+            "verdicts and dead letters leave. Not set: they stay until `reusewatch prune`.",
+            example=10_000_000_000,
+        ),
+    ] = None
     max_body_bytes: Annotated[
         Positive, about("The largest body of a page, after decompression.")
     ] = 32 * MIB

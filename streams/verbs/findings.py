@@ -18,6 +18,7 @@ from reusewatch.streams.verbs import (
     checking,
     config,
     installed,
+    prune,
     showing,
     topic_views,
 )
@@ -29,7 +30,6 @@ app = typer.Typer(
     name="reusewatch",
     help="Finds reused web content while a crawl runs.\n\nExample: reusewatch demo",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -38,6 +38,7 @@ installed.register(app, "reusewatch.streams.verbs.labels", "labels")
 checking.register(app)
 installed.register(app, "reusewatch.streams.verbs.clusters", "clusters")
 config.register(app)
+prune.register(app)
 installed.register(app, "reusewatch.streams.verbs.neighborhoods", "neighborhoods")
 
 

@@ -51,7 +51,7 @@ SETTING = {"name", "value", "from"}
 
 COMMANDS = [
     [], ["demo"], ["replay"], ["crawl"], ["work"], ["alerts"], ["alerts", "show"],
-    ["alerts", "summary"], ["verdicts"],
+    ["alerts", "summary"], ["verdicts"], ["prune"],
     ["dead-letters"], ["topics"], ["topics", "create"], ["topics", "check"], ["doctor"], ["config"],
     ["clusters"], ["similar"], ["neighborhoods"], ["fingerprint"], ["labels"], ["labels", "build"],
     ["labels", "show"], ["labels", "merge"], ["labels", "diff"], ["labels", "verify"],
