@@ -188,7 +188,8 @@ class _Folded:
     """A cell that breaks anywhere: a URL has no better place, and none of it may be cut."""
 
     def __init__(self, cell: Cell) -> None:
-        lines = cell if isinstance(cell, tuple) else (cell,)
+        # A list of settings may be empty: that is one line with nothing on it.
+        lines = (cell or ("",)) if isinstance(cell, tuple) else (cell,)
         self._lines = [harmless(_shown(line)) for line in lines]
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
