@@ -7,7 +7,8 @@ What a bus acknowledged (`flush` returned) is read again until it is committed.
 BusError
 ├── Unreachable    the broker or the directory cannot be reached
 ├── BusBroken      it is reached, and what it holds or says is wrong
-│   └── BusMisnamed    its address, a prefix or a topic that was named: nothing is called so
+│   ├── BusMisnamed    its address, a prefix or a topic that was named: nothing is called so
+│   └── Parted         parts that belong together are not there together
 ├── TooLarge       a message over the limit of its topic
 ├── PastRetention  the next message to read is gone
 └── NotOwner       another process reads in our place
@@ -34,6 +35,10 @@ class BusBroken(BusError):
 
 class BusMisnamed(BusBroken):
     """What was named is not there, or can be no name: a slip of the pen, not a fault of the bus."""
+
+
+class Parted(BusBroken):
+    """A part of the bus, or what is kept beside it, belongs to something that is not there."""
 
 
 class TooLarge(BusError):
@@ -162,6 +167,14 @@ class Bus(Protocol):
         where it is compacted; with `follow` then those that come, until `stop` says so. `stop` is
         asked whenever all that there is was handed out. `every`: also of a compacted topic all that
         it still has, for a topic that is too large to be a table in memory."""
+
+    def mark(self) -> str:
+        """What stands on the bus now, for a file that is kept beside it; nothing where the bus
+        itself is the only one to know what was done."""
+
+    def require(self, mark: str, what: str) -> None:
+        """Raise Parted where this is not the bus of a mark, or one from before it. `what` names
+        the file that has the mark."""
 
     def check(self) -> None:
         """Raise Unreachable or BusBroken with what to do about it."""

@@ -15,7 +15,7 @@ from typing import BinaryIO
 import crc32c
 import msgspec
 
-from reusewatch.streams.bus import BusBroken, PastRetention
+from reusewatch.streams.bus import BusBroken, Parted, PastRetention
 
 SEGMENT_BYTES = 64 << 20
 _FRAME = struct.Struct("<II")
@@ -215,6 +215,11 @@ class LogWriter:
     def sync(self) -> None:
         """Return when all that was appended is on disk."""
         os.fsync(self._file.fileno())
+        if not os.fstat(self._file.fileno()).st_nlink:
+            raise Parted(
+                f"{self._file.name} was removed while it was written to: what it held is lost. Run "
+                "`reusewatch replay … --restart`: it sets aside what is there, and begins anew"
+            )
 
     def retain(self, wanted: int, weigh: Callable[[Entry], int]) -> None:
         """Keep the newest segments that together weigh at least `wanted`, and the open one."""
@@ -238,8 +243,10 @@ class LogWriter:
 
     def close(self) -> None:
         """Sync, and release the file."""
-        self.sync()
-        self._file.close()
+        try:
+            self.sync()
+        finally:
+            self._file.close()
 
 
 def _read_frame(file: BinaryIO) -> bytes | None:

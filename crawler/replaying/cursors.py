@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import xxhash
 
-from reusewatch.streams.bus import Unreachable
+from reusewatch.streams.bus import Bus, Unreachable
 
 DIRECTORY = "replays"
 
@@ -42,20 +42,24 @@ class Cursor(msgspec.Struct, kw_only=True):
     offset: int = 0
     # Up to where the pages of that source may be forged: see `archives.doubt`.
     doubt: int = 0
+    # Of the bus on which all before it is safe: see `Bus.mark`.
+    bus: str = ""
     tally: Tally = msgspec.field(default_factory=Tally)
 
 
 class Cursors:
     """The cursors of a state directory, by the bus and by what is replayed onto it."""
 
-    def __init__(self, directory: Path, bus: str = "") -> None:
+    def __init__(self, directory: Path, bus: str = "", marks: Bus | None = None) -> None:
         self._directory = directory / DIRECTORY
         self._bus = bus
+        self._marks = marks
 
     def load(self, job: str) -> Cursor | None:
-        """Where the replay stopped, if it was interrupted."""
+        """Where the replay stopped, if it was interrupted. Parted where it was on another bus."""
+        path = self._path(job)
         try:
-            return msgspec.json.decode(self._path(job).read_bytes(), type=Cursor)
+            found = msgspec.json.decode(path.read_bytes(), type=Cursor)
         except (FileNotFoundError, msgspec.MsgspecError):
             return None  # without it a replay begins again, which only costs time
         except OSError as error:
@@ -63,11 +67,15 @@ class Cursors:
                 f"{self._path(job).parent}: {error.strerror}: name a directory that can be written "
                 "with --bus local:DIR or --state DIR"
             ) from error
+        if found.bus and self._marks is not None:
+            self._marks.require(found.bus, str(path))
+        return found
 
     def save(self, job: str, cursor: Cursor) -> None:
         """Everything before the cursor is safe."""
         path = self._path(job)
         partial = path.with_suffix(".partial")
+        cursor.bus = "" if self._marks is None else self._marks.mark()
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
             with partial.open("wb") as file:

@@ -16,7 +16,8 @@ from reusewatch.crawler.replaying.readable import Readable
 from reusewatch.crawler.replaying.replay import Interrupted, run_replay, summary
 from reusewatch.crawler.verbs.replay_progress import ReplayProgress
 from reusewatch.streams.console import fail, print_json, print_line, say
-from reusewatch.streams.opening import state_directory
+from reusewatch.streams.extras import needed_for
+from reusewatch.streams.opening import open_bus, state_directory
 from reusewatch.streams.running.sinks import open_sink
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import stopping
@@ -53,7 +54,12 @@ def replay(
         bool, typer.Option("--allow-damaged", help="Exit 0 though records were damaged.")
     ] = False,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Begin again where a replay was interrupted.")
+        bool,
+        typer.Option(
+            "--restart",
+            help="Begin again where a replay was interrupted; and with an empty bus, where a local "
+            "one is damaged or lacks a part.",
+        ),
     ] = False,
     follow_links: Annotated[
         bool, typer.Option("--follow-links", help="Also files that links in a tree lead out to.")
@@ -72,6 +78,7 @@ def replay(
             paths or [], tree or [], follow, reader=reader, settle_seconds=settle_seconds, stop=stop
         )
         if restart:
+            _begin_anew(settings)
             cursors.clear(job.name)
         elif (before := cursors.load(job.name)) is not None:
             say(f"going on after {before.tally.records} records; --restart begins again")
@@ -90,6 +97,14 @@ def replay(
         )
 
 
+def _begin_anew(settings: Settings) -> None:
+    if settings.bus.startswith("local:"):
+        with needed_for(f"a local bus ({settings.bus})"):
+            from reusewatch.streams.running.anew import begin_anew
+
+        begin_anew(settings, say)
+
+
 def _run(settings: Settings, job: Job, cursors: Cursors, stop: Event) -> Cursor:
     readable = Readable(settings.archive_roots, state_directory(settings))
     readable.note(job.name, job.files)
@@ -106,7 +121,7 @@ def _cursors(settings: Settings) -> Cursors:
     """How far replays onto this bus came. What is safe on one cluster is not on another."""
     local = settings.bus.startswith("local:")
     name = "" if local else f"{settings.bus} {settings.topic_prefix}"
-    return Cursors(state_directory(settings), name)
+    return Cursors(state_directory(settings), name, open_bus(settings) if local else None)
 
 
 def _show_summary(cursor: Cursor, *, json: bool) -> None:

@@ -83,6 +83,13 @@ class KafkaBus:
             stop=stop,
         )  # fmt: skip
 
+    def mark(self) -> str:
+        """Nothing: what was done is committed on the cluster itself."""
+        return ""
+
+    def require(self, mark: str, what: str) -> None:
+        """A file without a mark can stand beside any cluster."""
+
     def check(self) -> None:
         """Raise Unreachable or BusBroken with what to do about it."""
         require_topics(self.config, topics.TOPICS)

@@ -10,12 +10,14 @@ import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import IO
 
 from reusewatch.streams import topics
-from reusewatch.streams.bus import BusBroken, Message, OnAssigned, OnRevoked, Unreachable
-from reusewatch.streams.local.database import DATABASE, POLL_LIMIT, WAIT, connect, told
+from reusewatch.streams.bus import Message, OnAssigned, OnRevoked, Unreachable
+from reusewatch.streams.local.database import POLL_LIMIT, WAIT, connect, require_sound, told
+from reusewatch.streams.local.generation import DATABASE, mark_of, require_mark
 from reusewatch.streams.local.inlet import LocalInlet
 from reusewatch.streams.local.outlet import LocalOutlet
 from reusewatch.streams.local.readers import reader_of
@@ -113,6 +115,20 @@ class LocalBus:
         finally:
             reader.close()
 
+    def mark(self) -> str:
+        """Which database this is, and how many rows were ever written to it."""
+        with told(self.directory), closing(connect(self.directory, read_only=True)) as database:
+            return str(mark_of(database))
+
+    def require(self, mark: str, what: str) -> None:
+        """Raise Parted where a file was written beside another database."""
+        with told(self.directory):
+            if not (self.directory / DATABASE).exists():
+                return require_mark(self.directory, None, mark, what)
+            with closing(connect(self.directory, read_only=True)) as database:
+                now = mark_of(database)
+        return require_mark(self.directory, now, mark, what)
+
     def check(self) -> None:
         """Raise where the directory cannot be written, or the database is damaged."""
         with told(self.directory):
@@ -120,10 +136,7 @@ class LocalBus:
             probe = self.directory / f".probe-{os.getpid()}"
             probe.write_bytes(b"")
             probe.unlink()
-            with connect(self.directory) as database:
-                found = database.execute("PRAGMA quick_check").fetchone()[0]
-        if found != "ok":
-            raise BusBroken(f"{self.directory / DATABASE} is damaged: {found}")
+        require_sound(self.directory)
 
     def close(self) -> None:
         """Let other processes write."""

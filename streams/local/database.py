@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import errno
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote
@@ -18,14 +19,23 @@ import msgspec
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import BusBroken, BusError, Unreachable
+from reusewatch.streams.local.generation import (
+    DATABASE,
+    LOGS,
+    SCHEMA,
+    mark_of,
+    require_logs,
+    require_none,
+)
 
-DATABASE = "bus.sqlite"
 FORMAT = 1
 Headers = tuple[tuple[str, bytes], ...]
 POLL_LIMIT = 64
 WAIT = 0.05
-TABLES = [topic.name for topic in topics.TOPICS.values() if topic.name not in
-           (topics.PAGES, topics.FINGERPRINTS)]  # fmt: skip
+CHECK_SECONDS = 5.0
+TABLES = [topic.name for topic in topics.TOPICS.values() if topic.name not in LOGS]
+# What SQLite says of a damaged file, although it calls that a fault of the operation.
+_DAMAGE = ("decode to UTF-8", "no such table", "no such column", "malformed", "unsupported file")
 _SCHEMA = "\n".join(
     [
         f'CREATE TABLE IF NOT EXISTS "{name}" (seq INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT '
@@ -46,20 +56,44 @@ _SCHEMA = "\n".join(
     ]
     + [
         "CREATE TABLE IF NOT EXISTS offsets (reader TEXT, topic TEXT, part INTEGER, "
-        "next INTEGER NOT NULL, PRIMARY KEY (reader, topic, part)) WITHOUT ROWID;"
+        "next INTEGER NOT NULL, PRIMARY KEY (reader, topic, part)) WITHOUT ROWID;",
+        SCHEMA,
     ]
 )
 
 
 def connect(directory: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """The database of a directory, made if it is a new one. Parted where it belongs elsewhere."""
     path = directory / DATABASE
+    if not path.exists():
+        # A new one beside the logs of another would look like a bus on which nothing was found.
+        require_none(directory)
     if read_only and path.exists():
-        return sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=30)
+        database = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=30)
+    else:
+        database = _made(directory, path)
+    try:
+        require_logs(directory, mark_of(database))
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _made(directory: Path, path: Path) -> sqlite3.Connection:
     directory.mkdir(parents=True, exist_ok=True)
     database = sqlite3.connect(path, timeout=30)
+    try:
+        _prepare(database, path)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _prepare(database: sqlite3.Connection, path: Path) -> None:
     found = database.execute("PRAGMA user_version").fetchone()[0]
     if found not in (0, FORMAT):
-        database.close()
         raise BusBroken(
             f"{path} has format {found}, this reusewatch reads {FORMAT}: use the one that wrote "
             "it, or give --bus another directory and replay"
@@ -67,7 +101,40 @@ def connect(directory: Path, *, read_only: bool = False) -> sqlite3.Connection:
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = FULL")
     database.executescript(_SCHEMA + f"PRAGMA user_version = {FORMAT};")
-    return database
+
+
+def require_sound(directory: Path) -> None:
+    """Raise BusBroken where the database is damaged, as far as a look of `CHECK_SECONDS` shows."""
+    late = threading.Event()
+    with told(directory), closing(connect(directory)) as database:
+
+        def interrupt() -> None:
+            late.set()
+            database.interrupt()
+
+        timer = threading.Timer(CHECK_SECONDS, interrupt)
+        timer.start()
+        try:
+            found = database.execute("PRAGMA quick_check(1)").fetchone()[0]
+        except sqlite3.OperationalError:
+            if not late.is_set():
+                raise
+            return
+        finally:
+            # Or it might interrupt whoever uses this connection's memory next.
+            timer.cancel()
+            timer.join()
+    # Interrupted, it calls pages unused that it has not come to.
+    if found != "ok" and not late.is_set():
+        raise BusBroken(_damaged(directory, found.replace("\n", " ")))
+
+
+def _damaged(directory: Path, what: object) -> str:
+    return (
+        f"{directory / DATABASE} is damaged: {what}. Put back a copy of the whole directory, or "
+        "run `reusewatch replay … --restart`: it sets aside what is there, and begins with an "
+        "empty bus"
+    )
 
 
 @contextmanager
@@ -81,13 +148,13 @@ def told(directory: Path) -> Iterator[None]:
         hint = "free some space and run it again" if error.errno == errno.ENOSPC else "check it"
         raise Unreachable(f"{directory}: {error.strerror or error}: {hint}") from error
     except sqlite3.OperationalError as error:
+        if any(word in str(error) for word in _DAMAGE):
+            raise BusBroken(_damaged(directory, error)) from error
         full = "full" in str(error) or "disk I/O" in str(error)
         hint = "free some space and run it again" if full else "check that it can be written"
         raise Unreachable(f"{directory / DATABASE}: {error}: {hint}") from error
     except sqlite3.DatabaseError as error:
-        raise BusBroken(
-            f"{directory / DATABASE} is damaged: {error}. Move the state directory away and replay"
-        ) from error
+        raise BusBroken(_damaged(directory, error)) from error
 
 
 def now_ms() -> int:
@@ -100,4 +167,7 @@ def stored(headers: Headers) -> bytes:
 
 
 def headers_of(stored: bytes) -> Headers:
-    return msgspec.msgpack.decode(stored, type=Headers)
+    try:
+        return msgspec.msgpack.decode(stored, type=Headers)
+    except (msgspec.MsgspecError, TypeError) as error:
+        raise sqlite3.DatabaseError(f"the headers of a row cannot be read: {error}") from error

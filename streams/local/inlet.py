@@ -8,6 +8,7 @@ from pathlib import Path
 
 from reusewatch.streams.bus import BEGINNING, BusBroken, Message, Offsets, OnAssigned, Partition
 from reusewatch.streams.local.database import POLL_LIMIT, WAIT, connect, told
+from reusewatch.streams.local.generation import Opened
 from reusewatch.streams.local.readers import Reader, reader_of
 
 
@@ -23,6 +24,7 @@ class LocalInlet:
         with told(directory):
             directory.mkdir(parents=True, exist_ok=True)
             self._database = connect(directory)
+        self._opened = Opened(directory)
         self._readers: dict[Partition, Reader] = {}
         self._on_assigned = on_assigned
 
@@ -66,16 +68,20 @@ class LocalInlet:
             if offset > end:
                 raise BusBroken(
                     f"{self._directory}: {part.topic} ends at offset {end}, yet {self._group} is "
-                    f"done up to {offset}: the directory was damaged or partly restored"
+                    f"done up to {offset}: the directory was damaged or partly restored. Put back "
+                    "a copy of all of it, or run `reusewatch replay … --restart`: it sets aside "
+                    "what is there, and begins with an empty bus"
                 )
 
     def commit(self, offsets: Offsets) -> None:
         """Everything before these offsets is done."""
+        self._opened.require()
         with told(self._directory), self._database:
             self._database.executemany(
                 "INSERT OR REPLACE INTO offsets VALUES (?, ?, ?, ?)",
                 [(self._group, *part, offset) for part, offset in offsets.items()],
             )
+        self._opened.require()
 
     def lag(self) -> Mapping[Partition, int]:
         """How many messages are waiting."""

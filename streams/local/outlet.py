@@ -9,6 +9,7 @@ from reusewatch.streams import topics
 from reusewatch.streams.bus import Outgoing, TooLarge
 from reusewatch.streams.local import pruning
 from reusewatch.streams.local.database import TABLES, connect, now_ms, stored, told
+from reusewatch.streams.local.generation import Opened, mark_of, stamp
 from reusewatch.streams.segments import Entry, LogWriter
 
 
@@ -20,6 +21,7 @@ class LocalOutlet:
         with told(directory):
             directory.mkdir(parents=True, exist_ok=True)
             self._database = connect(directory)
+        self._opened = Opened(directory)
         self._logs: dict[str, LogWriter] = {}
         self._rows: list[Outgoing] = []
         self._closed = False
@@ -44,10 +46,14 @@ class LocalOutlet:
         """The log of a topic that is kept in files."""
         if topic not in self._logs:
             self._logs[topic] = LogWriter(self._directory / topic)
+            mark = mark_of(self._database)
+            if mark is not None:
+                stamp(self._directory / topic, mark.generation)
         return self._logs[topic]
 
     def flush(self) -> None:
         """Return when everything sent is on disk."""
+        self._opened.require()
         with told(self._directory):
             for log in self._logs.values():
                 log.sync()
@@ -61,6 +67,7 @@ class LocalOutlet:
                             [(row.key, row.value, stored(row.headers), now) for row in rows],
                         )
                 self._rows.clear()
+        self._opened.require()
 
     def keep_within(self, most: int) -> None:
         """Give up the oldest verdicts and dead letters where the tables take more bytes."""

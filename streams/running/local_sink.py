@@ -53,6 +53,7 @@ class LocalSink:
     ) -> None:
         kernels.prepare(say)
         bus.lock()
+        bus.check()
         self.dead: Counter[str] = Counter()
         self._bus = bus
         self._batch_pages = settings.batch_pages

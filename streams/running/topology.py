@@ -85,7 +85,7 @@ def stateful_worker(
 ) -> Worker:
     """The worker of a stage that keeps a state."""
     stage = stateful(name, settings, read_origin)
-    snapshots = Snapshots(state_directory(settings) / "snapshots", name, settings.scheme)
+    snapshots = Snapshots(state_directory(settings) / "snapshots", name, settings.scheme, bus)
     outlet = bus.outlet()
     return Worker(stage, bus, outlet, meters, pace=_pace(settings), snapshots=snapshots, say=say)
 

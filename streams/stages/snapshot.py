@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.errors import SchemeMismatch
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.streams.bus import Offsets, Partition, Unreachable
+from reusewatch.streams.bus import Bus, Offsets, Partition, Unreachable
 from reusewatch.streams.segments import sync_directory
 from reusewatch.streams.stages.errors import Damaged, Incompatible
 
-VERSION = 2
+VERSION = 3
 KEEP = 2
 _MAGIC = b"reusewatch snapshot\n"
 _LENGTH = struct.Struct("<Q")
@@ -55,6 +55,8 @@ class _Header(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     stage: str
     scheme: str
+    # Of the bus that it stands beside: see `Bus.mark`.
+    bus: str
     offsets: list[tuple[str, int, int]]
     facts: dict[str, Any]
     arrays: list[_Array]
@@ -71,9 +73,12 @@ class Loaded:
 
 
 class Snapshots:
-    """The snapshots of one stage in a directory."""
+    """The snapshots of one stage in a directory. Without a bus whoever asks only looks at them."""
 
-    def __init__(self, directory: Path, stage: str, scheme: HashScheme) -> None:
+    def __init__(
+        self, directory: Path, stage: str, scheme: HashScheme, bus: Bus | None = None
+    ) -> None:
+        self._bus = bus
         self._directory = directory
         self._stage = stage
         self._scheme = scheme
@@ -116,6 +121,7 @@ class Snapshots:
                 version=VERSION,
                 stage=self._stage,
                 scheme=self._scheme.name,
+                bus="" if self._bus is None else self._bus.mark(),
                 offsets=[(*part, offset) for part, offset in offsets.items()],
                 facts=dict(state.facts),
                 arrays=[_Array(n, a.dtype.str, a.shape) for n, a in arrays.items()],
@@ -174,6 +180,9 @@ class Snapshots:
         if version < VERSION:
             raise Damaged(f"{path} was written by an older reusewatch, and is not read any more")
         header = msgspec.json.decode(described, type=_Header)
+        if header.bus and self._bus is not None:
+            # It remembers what was sent: on another bus that would never be said.
+            self._bus.require(header.bus, str(path))
         try:
             self._scheme.require(header.scheme, str(path))
         except SchemeMismatch as error:

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 from reusewatch.streams import kernels
@@ -111,9 +112,8 @@ def _local(directory: Path) -> Iterator[Check]:
         yield Check("bus", False, str(error), "sound", "see above")
         return
     yield Check("bus", True, f"local:{directory}", "sound")
-    with sqlite3.connect(directory / DATABASE) as database:
+    with closing(sqlite3.connect(directory / DATABASE)) as database:
         newest = database.execute("SELECT MAX(at) FROM verdicts").fetchone()[0]
-    database.close()
     yield _clock("what is on the bus", None if newest is None else newest / 1000 - time.time())
 
 

@@ -70,6 +70,11 @@ class MemoryBus:
             if partition in (None, part.number):
                 yield from self.logs.get(part, [])
 
+    def mark(self) -> str:
+        return ""
+
+    def require(self, mark: str, what: str) -> None: ...
+
     def check(self) -> None: ...
 
     def close(self) -> None: ...
