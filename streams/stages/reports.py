@@ -145,8 +145,7 @@ def _alert(
     return Alert(
         id=alert_id(kind, subject.page, subject.text, scheme),
         kind=kind,
-        severity="info" if same_site or subject.salvaged else "warning",
-        salvaged=subject.salvaged,
+        severity="info" if same_site else "warning",
         url=subject.url,
         site=subject.site,
         figure=float(figure),

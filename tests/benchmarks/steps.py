@@ -26,7 +26,7 @@ STEPS: Mapping[str, tuple[str, ...]] = {
         "reusewatch.crawler.archives.reading:read_members",
     ),
     "make page": ("reusewatch.crawler.archives.fast:judge",),
-    "encode page": ("reusewatch.streams.running.sinks:page_message",),
+    "encode page": ("reusewatch.streams.running.local_sink:page_message",),
     "decode page": ("reusewatch.streams.stages.fingerprinting:read_page",),
     "fingerprint": ("reusewatch.detector.sketching.fingerprint:fingerprints",),
     "match labels": ("reusewatch.streams.labels.marking:Labeler.marks",),

@@ -47,14 +47,14 @@ def test_a_salvaged_page_is_nobodys_donor_in_either_order() -> None:
         assert not mine.salvaged
 
 
-def test_it_is_judged_and_its_findings_say_what_it_is() -> None:
+def test_its_verdict_says_what_it_is_and_no_alert_does() -> None:
+    """It is not remembered: in another order there would have been nothing to be a copy of."""
     sent = judged(index_stage(), [(VICTIM, False), (FORGED, True)])
     (found,) = (verdict for verdict in verdicts(sent) if verdict.url == FORGED.url)
     assert found.salvaged
     assert found.exact.text == VICTIM.url
     assert found.fetched_at == page_of(FORGED).fetched_at
-    (alert,) = alerts(sent)
-    assert (alert.url, alert.severity, alert.salvaged) == (FORGED.url, "info", True)
+    assert alerts(sent) == []
 
 
 def test_what_is_known_of_a_page_outlives_what_a_forgery_says_of_it() -> None:
