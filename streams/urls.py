@@ -141,3 +141,17 @@ def site_of(host: str) -> str:
         return host
     # The list's own last rule: a suffix it does not know is one label.
     return ".".join(host.split(".")[-2:])
+
+
+@lru_cache(maxsize=65_536)
+def owner_of(site: str) -> str:
+    """The domain that somebody paid for: names under a hosting domain belong to that domain.
+
+    Where sites are counted to see how far something is spread, six free names of one blog host
+    say no more than one does.
+
+    >>> owner_of("one.blogspot.com"), owner_of("example.co.uk"), owner_of("alpha.test")
+    ('blogspot.com', 'example.co.uk', 'alpha.test')
+    """
+    found = _extract(site, include_psl_private_domains=False)
+    return found.top_domain_under_public_suffix or site

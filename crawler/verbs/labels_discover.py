@@ -36,7 +36,7 @@ from reusewatch.streams.running.topology import stop_list
 from reusewatch.streams.samples import texts_of
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import stopping
-from reusewatch.streams.sites import Sites
+from reusewatch.streams.sites import Sites, owners_of
 from reusewatch.streams.stages.discovering import LABEL
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.verbs.labels import app
@@ -213,7 +213,7 @@ class _Discovery:
         return [one for one, stop in zip(found, stopped.tolist(), strict=True) if not stop]
 
     def _seen(self, block: pa.RecordBatch) -> dict[str, Occurrences]:
-        sites = Sites(self._scheme).hashes(block.column("site"))
+        sites = Sites(self._scheme).hashes(owners_of(block.column("site")))
         return {
             "chunk": chunks_of(block, sites, min_length=self._rules.length),
             "file": files_of(block, sites, is_stop=self._known.has_files),

@@ -184,7 +184,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     discover_file_pages: Annotated[
         Threshold, about("A whole file is common at more URLs than these.")
     ] = 100
-    discover_sites: Annotated[Sites, about("It is common on at least so many sites.")] = 5
+    discover_sites: Annotated[
+        Sites,
+        about(
+            "It is common on at least so many sites. All names under one hosting domain, such as "
+            "`blogspot.com`, are one."
+        ),
+    ] = 5
     discover_length: Annotated[
         Natural, about("Characters. Shorter paragraphs are not counted.")
     ] = 100

@@ -25,9 +25,10 @@ from reusewatch.streams.blocks.occurrences import IsStopFile, chunks_of, countab
 from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.records import Alert, Evidence, Label, Origin
 from reusewatch.streams.samples import ReadOrigin, texts_of
-from reusewatch.streams.sites import Sites
+from reusewatch.streams.sites import Sites, owners_of
 from reusewatch.streams.stages.reports import DETECTOR, alert_id
 from reusewatch.streams.stages.snapshot import State
+from reusewatch.streams.stages.sparing import Spared
 from reusewatch.streams.wire import label_message
 
 if TYPE_CHECKING:
@@ -123,7 +124,8 @@ class Discovering:
         block = countable(block)
         if not len(block):
             return out
-        sites = self._sites.hashes(block.column("site"))
+        self._spared.saw(len(block))
+        sites = self._sites.hashes(owners_of(block.column("site")))
         seen: dict[Unit, Occurrences] = {
             "chunk": chunks_of(block, sites, min_length=self._rules.length),
             "file": files_of(block, sites, is_stop=self._is_stop_file),
@@ -145,16 +147,21 @@ class Discovering:
         self, found: list[_Found], page: dict[str, Any], now: datetime, out: Findings
     ) -> None:
         """Everything that was discovered on one page; it is read once."""
-        texts = texts_of(
-            self._read_origin, Origin(source=page["source"], offset=page["offset"]),
-            [(one.start, one.end) for one in found], file_hash=page["file_hash"],
-            scheme=self._scheme,
-        )  # fmt: skip
-        for one, text in zip(found, texts, strict=True):
-            out.alerts.append(self._alert(one, text, page, now))
-            out.events[f"discovered-{one.unit}"] += 1
         if self._rules.label:
             out.messages.extend(self._labels(found))
+        for one in found:
+            out.events[f"discovered-{one.unit}"] += 1
+        # By hash: which of them are told must not depend on where in the page they stand.
+        found.sort(key=lambda one: one.what.hash)
+        told = self._spared.allowed(found)
+        out.events["discovery-untold"] += len(found) - len(told)
+        texts = texts_of(
+            self._read_origin, Origin(source=page["source"], offset=page["offset"]),
+            [(one.start, one.end) for one in told], file_hash=page["file_hash"],
+            scheme=self._scheme,
+        )  # fmt: skip
+        for one, text in zip(told, texts, strict=True):
+            out.alerts.append(self._alert(one, text, page, now))
 
     def _alert(self, found: _Found, text: str | None, page: dict[str, Any], now: datetime) -> Alert:
         limit = self._rules.pages if found.unit == "chunk" else self._rules.file_pages
@@ -195,12 +202,13 @@ class Discovering:
             for unit, counting in self._of.items()
             for name, column in counting.save().items()
         }
-        return State(arrays | {"sites": packed(self._sites)}, {})
+        return State(arrays | {"sites": packed(self._sites)}, self._spared.facts())
 
     def restore(self, state: State | None) -> None:
         """Go on from a saved state. Where tables have another size by now, counting begins anew."""
         self._of = self._counting()
         self._sites = Sites(self._scheme)
+        self._spared = Spared(None if state is None else dict(state.facts))
         self._events = Counter[str]()
         if state is None:
             return

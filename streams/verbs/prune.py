@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from reusewatch.streams.console import fail, print_aligned, print_json
-from reusewatch.streams.local import LocalBus, pruning
+from reusewatch.streams.local import DATABASE, LocalBus, pruning
 from reusewatch.streams.local.database import connect, now_ms, told
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs.options import JsonOption, with_settings

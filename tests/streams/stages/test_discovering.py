@@ -24,6 +24,7 @@ from reusewatch.streams.stages.discovering import Discovering, Findings, Rules
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.stages.reports import alert_id
 from reusewatch.streams.stages.snapshot import State
+from reusewatch.streams.stages.sparing import ALERTS, ALERTS_OF_A_PAGE
 from reusewatch.streams.urls import place
 from reusewatch.streams.wire import Malformed, page_message, read_json
 from tests.pages import SCHEME
@@ -322,3 +323,41 @@ def test_names_of_sites_are_kept_as_far_as_they_fit() -> None:
 
 def test_an_empty_block_is_nothing() -> None:
     assert discovering().add(block([page_of(1)]).slice(0, 0), NOW) == Findings()
+
+
+def hosted(number: int, *paragraphs: str, names: int = 6) -> Page:
+    """A page under one of six names of one hosting domain."""
+    url = f"http://name{number % names}.blogspot.com/{number}"
+    where = place(url, SCHEME)
+    page = page_of(number, *paragraphs)
+    return msgspec.structs.replace(
+        page, id=where.page_id, url=url, site=where.site, host=where.host
+    )
+
+
+def test_names_of_one_hosting_domain_are_one_site() -> None:
+    assert not alerts(added(discovering(), (hosted(n, COMMON) for n in range(40)), 5))
+    others = [page_of(n, COMMON) for n in range(50, 53)]
+    mixed = [hosted(n, COMMON) for n in range(9)] + others
+    (alert,) = alerts(added(discovering(), mixed))
+    assert alert.sites is not None
+    assert "blogspot.com" in alert.sites
+
+
+def test_a_page_of_many_paragraphs_makes_a_few_alerts_and_a_count() -> None:
+    texts = [f"Paragraph {n}: " + "what everybody is to have copied, " * 5 for n in range(60)]
+    found = added(discovering(replace(RULES, label=True)), (page_of(n, *texts) for n in range(20)))
+    assert len(alerts(found)) == ALERTS_OF_A_PAGE
+    assert sum(one.events["discovery-untold"] for one in found) == 60 - ALERTS_OF_A_PAGE
+    assert sum(one.events["discovered-chunk"] for one in found) == 60
+    assert sum(len(one.messages) for one in found) == 60  # all are labeled
+
+
+def test_many_pages_of_a_few_paragraphs_make_so_many_alerts_and_a_count() -> None:
+    every = [
+        page_of(10 * group + n, f"Group {group}: " + "what everybody is to have copied, " * 5)
+        for group in range(150) for n in range(6)
+    ]  # fmt: skip
+    found = added(discovering(), every, 50)
+    assert len(alerts(found)) == ALERTS
+    assert sum(one.events["discovery-untold"] for one in found) == 150 - ALERTS
