@@ -12,17 +12,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.streams.urls import owner_of
 
 MOST_SITES = 1 << 17
 _BYTES = 200  # measured: a name of 15 characters, its hash, and their place in the table
-
-
-def owners_of(column: pa.StringArray) -> pa.StringArray:
-    """For each page, whom its site counts for: names under one hosting domain cost nothing."""
-    encoded = column.dictionary_encode()
-    owners = pa.array([owner_of(site) for site in encoded.dictionary.to_pylist()], pa.string())
-    return owners.take(encoded.indices)
 
 
 class Sites:

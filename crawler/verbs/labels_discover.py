@@ -27,7 +27,7 @@ from reusewatch.crawler.replaying.origins import origin_reader
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.streams import kernels, topics
 from reusewatch.streams.blocks.block import read_block
-from reusewatch.streams.blocks.occurrences import chunks_of, countable, files_of
+from reusewatch.streams.blocks.occurrences import chunks_of, countable, files_of, owners_of
 from reusewatch.streams.bus import Message, Partition, Unreachable
 from reusewatch.streams.console import fail, print_json, print_rows, say
 from reusewatch.streams.opening import open_bus
@@ -36,7 +36,7 @@ from reusewatch.streams.running.topology import stop_list
 from reusewatch.streams.samples import texts_of
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import stopping
-from reusewatch.streams.sites import Sites, owners_of
+from reusewatch.streams.sites import Sites
 from reusewatch.streams.stages.discovering import LABEL
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.verbs.labels import app

@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from reusewatch.streams.blocks.columns import is_judged
+from reusewatch.streams.urls import owner_of
 from reusewatch.streams.wire import Malformed
 
 if TYPE_CHECKING:
@@ -114,3 +115,10 @@ def _places(
     if np.any(places >= np.repeat(offsets[1:], counts)):
         raise Malformed("a fingerprint block that marks chunks which its pages do not have")
     return places
+
+
+def owners_of(column: pa.StringArray) -> pa.StringArray:
+    """For each page, whom its site counts for: names under one hosting domain cost nothing."""
+    encoded = column.dictionary_encode()
+    owners = pa.array([owner_of(site) for site in encoded.dictionary.to_pylist()], pa.string())
+    return owners.take(encoded.indices)

@@ -21,11 +21,17 @@ import pyarrow as pa
 
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.text_column import packed, unpacked
-from reusewatch.streams.blocks.occurrences import IsStopFile, chunks_of, countable, files_of
+from reusewatch.streams.blocks.occurrences import (
+    IsStopFile,
+    chunks_of,
+    countable,
+    files_of,
+    owners_of,
+)
 from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.records import Alert, Evidence, Label, Origin
 from reusewatch.streams.samples import ReadOrigin, texts_of
-from reusewatch.streams.sites import Sites, owners_of
+from reusewatch.streams.sites import Sites
 from reusewatch.streams.stages.reports import DETECTOR, alert_id
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.stages.sparing import Spared
