@@ -8,16 +8,11 @@ Scrapy settings named `REUSEWATCH_*` are settings of reusewatch (`REUSEWATCH_BUS
 
 from __future__ import annotations
 
-import logging
-
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
-from reusewatch.crawler.live.project import ENABLED, capacity, resolved
+from reusewatch.crawler.live.project import ENABLED, check
 from reusewatch.crawler.live.tap import Tap
-from reusewatch.streams.settings import SettingsError
-
-logger = logging.getLogger(__name__)
 
 # Nearest the downloader, past Scrapy's last (900): it sees what was fetched, before any other
 # middleware makes a redirect, a retry or an error of it.
@@ -31,21 +26,6 @@ class ReuseWatch:
         """Put the tap in place. Raises SettingsError for a REUSEWATCH_ setting that cannot be."""
         if not settings.getbool(ENABLED, True):
             raise NotConfigured
-        try:
-            # Looked at here already: a wrong setting is told before anything is made of it.
-            resolved(settings)
-            capacity(settings)
-        except SettingsError as error:
-            _tell(error)
-            raise
+        # Looked at here already: a wrong setting is told before anything is made of it.
+        check(settings)
         settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", Tap, TAP_ORDER)
-
-
-def _tell(error: SettingsError) -> None:
-    """Say what is wrong on one line. The error must still be raised, or the crawl would begin."""
-    logger.critical("reusewatch: %s", error)
-    # A crawl is a task of asyncio, which logs what ended it with a traceback of forty lines: they
-    # would be the last that is read, and say the same.
-    logging.getLogger("asyncio").addFilter(
-        lambda record: record.exc_info is None or record.exc_info[1] is not error
-    )

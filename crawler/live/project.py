@@ -7,6 +7,7 @@ They go before the environment and reusewatch.toml. Some names are the add-on's 
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +16,8 @@ from scrapy.settings import BaseSettings
 
 from reusewatch.crawler.live.feeder import Capacity
 from reusewatch.streams.settings import ENV_PREFIX, SECRETS, Resolved, SettingsError, resolve
+
+logger = logging.getLogger(__name__)
 
 ENABLED = f"{ENV_PREFIX}ENABLED"
 CONFIG = f"{ENV_PREFIX}CONFIG"
@@ -42,6 +45,16 @@ def capacity(settings: BaseSettings) -> Capacity:
         raise SettingsError(f"{QUEUE_RESPONSES}, {QUEUE_BYTES}: {error}") from error
 
 
+def check(settings: BaseSettings) -> None:
+    """Raise SettingsError for a setting that cannot be, after saying so on one line."""
+    try:
+        resolved(settings)
+        capacity(settings)
+    except SettingsError as error:
+        _tell(error)
+        raise
+
+
 def _given(settings: BaseSettings) -> Mapping[str, str]:
     given = {}
     for key, value in settings.items():
@@ -55,3 +68,13 @@ def _given(settings: BaseSettings) -> Mapping[str, str]:
             )
         given[name] = value
     return given
+
+
+def _tell(error: SettingsError) -> None:
+    """Say what is wrong on one line. The error must still be raised, or the crawl would begin."""
+    logger.critical("reusewatch: %s", error)
+    # A crawl is a task of asyncio, which logs what ended it with a traceback of forty lines: they
+    # would be the last that is read, and say the same.
+    logging.getLogger("asyncio").addFilter(
+        lambda record: record.exc_info is None or record.exc_info[1] is not error
+    )
