@@ -11,8 +11,8 @@ import pytest
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Outgoing
-from reusewatch.streams.local import LocalBus
-from reusewatch.streams.local.database import DATABASE, TABLES, connect
+from reusewatch.streams.local import DATABASE, LocalBus
+from reusewatch.streams.local.database import TABLES, connect
 from reusewatch.streams.local.pruning import PRUNED, keep_within, remove_older, used
 from tests.command import run
 
