@@ -1,9 +1,9 @@
 """What adding pages changes, a batch in one call; rows of a batch see the rows before them.
 
 What is reported is a function of the window's pages alone, not of the order in which they
-arrived: of a pair the later one is the copy, whichever came first, ties go by page id. An
-earlier page that arrives late turns those after it into copies; an earlier sighting of a copy may
-withdraw it.
+arrived: of a pair the later one is the copy, whichever came first, ties go by page id; which is
+the later one, `inheriting` says. An earlier page that arrives late turns those after it into
+copies; an earlier sighting of a copy may withdraw it.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from reusewatch.detector.window.identity_sets import (
     remove_file,
     remove_text,
 )
+from reusewatch.detector.window.inheriting import bequeath, since_of
 from reusewatch.detector.window.judging import (
     ALERT,
     BITS,
@@ -62,6 +63,7 @@ from reusewatch.detector.window.store import (
     NEAR,
     NEAR_ALERTED,
     NEWEST,
+    REDATED,
     ROWS_TYPE,
     SEEN,
     SEEN_TYPE,
@@ -98,15 +100,16 @@ def _own_set(store: Any, probes: Any, i: Any) -> Any:
     return entry
 
 
-@part(types.int64(STORE, BITS, ROWS_TYPE, ENTRIES_TYPE, types.int64, BYTES, types.int64, SCRATCH,
-                    types.int64, types.int64))  # fmt: skip
+@part(types.int64(STORE, BITS, OUT_OFFSETS, ROWS_TYPE, ENTRIES_TYPE, types.int64, BYTES,
+                  types.int64, types.int64, SCRATCH, types.int64))  # fmt: skip
 def _enter(
-    store: Any, bits: Any, arrivals: Any, probes: Any, i: Any, url: Any, entry: Any, scratch: Any,
-    near: Any, alerts: Any,
+    store: Any, bits: Any, policy: Any, arrivals: Any, probes: Any, i: Any, url: Any, entry: Any,
+    since: Any, scratch: Any, near: Any,
 ) -> Any:  # fmt: skip
     """A version that the window does not hold yet; rows that it turns are listed."""
     candidates, marks, near_sets = scratch
     row = new_row(store, bits[0], arrivals, i, url)
+    store.rows[row].since = since
     new = entry < 0 and probes[i].text != 0
     if new:
         entry = _own_set(store, probes, i)
@@ -119,14 +122,15 @@ def _enter(
     elif entry >= 0:
         lead(store, entry)
     place_file(store, bits[0], row)
-    list_near_copies(store, near_sets, near, row, alerts)
+    list_near_copies(store, near_sets, near, row, policy[ALERTS])
+    bequeath(store, bits, policy, row, scratch)
     return row
 
 
-@part(types.boolean(STORE, BITS, ROWS_TYPE, types.int64, types.int64, SCRATCH, types.int64,
-                      types.int64))  # fmt: skip
+@part(types.boolean(STORE, BITS, OUT_OFFSETS, ROWS_TYPE, types.int64, types.int64, SCRATCH,
+                    types.int64))  # fmt: skip
 def _see_again(
-    store: Any, bits: Any, arrivals: Any, i: Any, row: Any, scratch: Any, near: Any, alerts: Any
+    store: Any, bits: Any, policy: Any, arrivals: Any, i: Any, row: Any, scratch: Any, near: Any
 ) -> Any:
     """A version that the window holds; whether that changed anything but its last sighting."""
     rows, at, file = store.rows, arrivals[i].first, arrivals[i].file
@@ -139,6 +143,7 @@ def _see_again(
     remove_file(store, bits[0], row)
     sooner = at < rows[row].first
     rows[row].first = min(rows[row].first, at)
+    rows[row].since = min(rows[row].since, at)
     if at >= rows[row].last:
         rows[row].last, rows[row].file, rows[row].origin = at, file, arrivals[i].origin
     if entry >= 0:
@@ -146,7 +151,8 @@ def _see_again(
         lead(store, entry)
     place_file(store, bits[0], row)
     if sooner:
-        list_near_copies(store, scratch[2], near, row, alerts)
+        list_near_copies(store, scratch[2], near, row, policy[ALERTS])
+        bequeath(store, bits, policy, row, scratch)
     return True
 
 
@@ -206,18 +212,27 @@ def _judgements(turned: Any, size: Any) -> Any:
 
 
 @part(tuple_of(types.int64, types.int64, types.int64, types.uint64, types.uint64)(
-    STORE, BITS, ROWS_TYPE, ENTRIES_TYPE, types.int64, types.int64,
+    STORE, BITS, OUT_OFFSETS, ROWS_TYPE, ENTRIES_TYPE, types.int64, types.int64,
 ))  # fmt: skip
-def looked_up(store: Any, bits: Any, arrivals: Any, probes: Any, i: Any, now: Any) -> Any:
-    """A page's row and set, if the window has them; its time first seen, id and site."""
+def looked_up(
+    store: Any, bits: Any, policy: Any, arrivals: Any, probes: Any, i: Any, now: Any
+) -> Any:
+    """A page's row and set, if the window has them; since when it counts as seen, id and site."""
     page, at, text = arrivals[i].page, arrivals[i].first, probes[i].text
     row = version(store, bits[0], page, text, arrivals[i].file)
-    first = at
     if row >= 0:
-        first = min(at, store.rows[row].first)
-    elif misdated(at, now):
-        first = _NEVER
-    return row, entry_of(store, bits[1], text), first, page, arrivals[i].site
+        since = min(at, store.rows[row].since)
+    else:
+        dated = types.int64(_NEVER) if misdated(at, now) else at
+        since = since_of(store, bits[0], policy, probes, i, page, dated)
+    return row, entry_of(store, bits[1], text), since, page, arrivals[i].site
+
+
+@part(types.void(ENTRIES_TYPE, types.int64, types.int64, JUDGED_TYPE))
+def count_itself(probes: Any, i: Any, row: Any, out: Any) -> None:
+    """Of the pages with its words, a page that is in no set yet is one too."""
+    if row < 0 and probes[i].text != 0:
+        out[i].copies += 1
 
 
 ARRIVALS = (STORE, ROWS_TYPE, ENTRIES_TYPE, OUT_OFFSETS, types.int64)
@@ -240,7 +255,7 @@ def _judge_listed(
             found, turned = room(found, size), _judgements(turned, again)
             entry = types.int64(store.rows[row].entry)
             subject = (
-                store.rows[row].first, store.rows[row].page, store.rows[row].site,
+                store.rows[row].since, store.rows[row].page, store.rows[row].site,
                 store.rows[row].file,
             )  # fmt: skip
             size, _ = judge(store, bits, policy, store.entries, entry, entry, subject, scratch,
@@ -248,6 +263,9 @@ def _judge_listed(
             tell(store, row, found, size)
             turned[again].seen = size
             size += 1
+            if store.rows[row].state & REDATED:
+                store.rows[row].state &= ~REDATED
+                _withdraw(store, row, turned, again)
             _report(store, bits[0], row, turned, again)
             again += 1
         row = then
@@ -268,11 +286,12 @@ def add_pages(
             warm(store, arrivals[i : i + AHEAD], probes[i : i + AHEAD])
             warm_leaving(store, min(AHEAD, arrivals.size - i))
         found = room(found, size)
-        row, entry, first, page, site = looked_up(store, bits, arrivals, probes, i, now)
-        subject = (first, page, site, arrivals[i].file)
+        row, entry, since, page, site = looked_up(store, bits, policy, arrivals, probes, i, now)
+        subject = (since, page, site, arrivals[i].file)
         size, near = judge(
             store, bits, policy, probes, i, entry, subject, scratch, found, size, out, i
         )
+        count_itself(probes, i, row, out)
         if misdated(arrivals[i].first, now):
             out[i].flags |= MISDATED
             if row < 0:
@@ -285,12 +304,10 @@ def add_pages(
         known = row >= 0
         changed = True
         if known:
-            changed = _see_again(store, bits, arrivals, i, row, scratch, near, policy[ALERTS])
+            changed = _see_again(store, bits, policy, arrivals, i, row, scratch, near)
         else:
             url = urls[ends[i] : ends[i + 1]]
-            row = _enter(
-                store, bits, arrivals, probes, i, url, entry, scratch, near, policy[ALERTS]
-            )
+            row = _enter(store, bits, policy, arrivals, probes, i, url, entry, since, scratch, near)
         store.numbers[CUT] += out[i].cut
         begin = again
         found, size, turned, again = _judge_listed(

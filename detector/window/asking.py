@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from reusewatch.detector.compiling.kernels import kernel
-from reusewatch.detector.window.adding import ARRIVALS, looked_up, room
+from reusewatch.detector.window.adding import ARRIVALS, count_itself, looked_up, room
 from reusewatch.detector.window.buckets import number_bits
 from reusewatch.detector.window.judging import JUDGED_TYPE, judge, new_scratch
 from reusewatch.detector.window.store import BY_PAGE, BY_TEXT, SEEN, SEEN_TYPE
@@ -24,9 +24,10 @@ def match_pages(store: Any, arrivals: Any, probes: Any, policy: Any, now: Any, o
     found, size = np.empty(16 + 2 * arrivals.size, SEEN), 0
     for i in range(arrivals.size):
         found = room(found, size)
-        _, entry, first, page, site = looked_up(store, bits, arrivals, probes, i, now)
-        subject = (first, page, site, arrivals[i].file)
+        row, entry, since, page, site = looked_up(store, bits, policy, arrivals, probes, i, now)
+        subject = (since, page, site, arrivals[i].file)
         size, _ = judge(
             store, bits, policy, probes, i, entry, subject, scratch, found, size, out, i
         )
+        count_itself(probes, i, row, out)
     return found[:size]

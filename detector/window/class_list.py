@@ -109,7 +109,8 @@ def _largest(
 
 
 def _in_order(store: Store, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.lexsort((store.rows["page"][rows], store.rows["first"][rows]))
+    columns = (store.rows[name][rows] for name in ("first", "page", "since"))
+    return np.lexsort(tuple(columns))
 
 
 def _class(

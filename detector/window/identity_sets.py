@@ -120,7 +120,7 @@ def remove_text(store: Any, entry: Any, row: Any) -> None:
         if rows[first].site != rows[row].site:
             store.entries[entry].second = _foreign_from(store, root, first)
     elif row == second:
-        then = after(links, rows, root, rows[row].first, rows[row].page)
+        then = after(links, rows, root, rows[row].since, rows[row].page)
         store.entries[entry].second = _foreign_from(store, root, then)
 
 

@@ -222,7 +222,7 @@ class NearDuplicateIndex:
             page=int(row["page"]), url=self._url(row),
             site=int(row["site"]), first=int(row["first"]), last=int(row["last"]),
             text=int(self._entry(row)["text"]), start=int(row["start"]), end=int(row["end"]),
-            file=int(row["file"]), origin=int(row["origin"]),
+            file=int(row["file"]), origin=int(row["origin"]), since=int(row["since"]),
         )  # fmt: skip
 
     def _url(self, row: Any) -> str:

@@ -107,6 +107,13 @@ def _rules(policy: Any, b: Any, c: Any, shared: Any) -> Any:
     return (1 if same else 0) + (2 if other else 0)
 
 
+@part(types.boolean(OUT_OFFSETS, ENTRIES_TYPE, types.int64, ENTRIES_TYPE, types.int64))
+def near_by(policy: Any, these: Any, one: Any, those: Any, other: Any) -> Any:
+    """Whether two sets are near by the policy, on one site or on two."""
+    b, c = _b(these, one, those, other), _c(these, one, those, other)
+    return _rules(policy, b, c, _shared(these, one, those, other)) != 0
+
+
 @part(types.int64(STORE, types.int64, OUT_OFFSETS, ENTRIES_TYPE, types.int64, types.int64,
                     LINKS, LINKS, NEAR_ROWS))  # fmt: skip
 def neighbors(
@@ -196,7 +203,7 @@ def list_near_copies(store: Any, near: Any, size: Any, row: Any, alerts: Any) ->
     links, rows = store.links[TEXT_LINKS], store.rows
     for i in range(size):
         root = types.int64(store.entries[near[i, ENTRY]].root)
-        other = after(links, rows, root, rows[row].first, rows[row].page)
+        other = after(links, rows, root, rows[row].since, rows[row].page)
         for _ in range(LOOK):
             if other < 0:
                 break

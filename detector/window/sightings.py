@@ -97,7 +97,7 @@ class Sightings:
         rows = np.zeros(len(self), ROW)
         for name in ("page", "site", "file", "origin", "start", "end"):
             rows[name] = getattr(self, name)
-        rows["first"] = rows["last"] = self.at
+        rows["first"] = rows["last"] = rows["since"] = self.at
         rows["length"] = np.diff(self.url_offsets)
         return rows
 
@@ -122,7 +122,10 @@ def short_supershingles(supershingles: NDArray[np.uint64]) -> NDArray[np.uint32]
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A page of the window: `first` and `last` are when it was seen with these words."""
+    """A page of the window: `first` and `last` are when it was seen with these words.
+
+    `since` is when it counts as first seen: with words near to these, see `inheriting`.
+    """
 
     page: int
     url: str
@@ -134,6 +137,7 @@ class Seen:
     end: int
     file: int = 0
     origin: int = 0
+    since: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +155,8 @@ class Near:
 class Match:
     """What the window knows of a page: `file` and `text` are the earliest pages before it.
 
-    `alert` is the nearest page before it in a relation that alerts.
+    `copies` are the pages with its words, itself included. `alert` is the nearest page before it
+    in a relation that alerts.
     """
 
     file: Seen | None
@@ -184,6 +189,7 @@ class Turned:
     seen: Seen
     match: Match
     alert: bool
+    withdrawn: bool
     near_alert: bool
     near_withdrawn: bool
     superseded: bool
@@ -248,6 +254,7 @@ class Judgements:
                 seen=self.seen(int(record["seen"])),
                 match=self._match(record),
                 alert=bool(flags & ALERT),
+                withdrawn=bool(flags & WITHDRAWN),
                 near_alert=bool(flags & NEAR_ALERT),
                 near_withdrawn=bool(flags & NEAR_WITHDRAWN),
                 superseded=bool(flags & SUPERSEDED),
@@ -256,9 +263,9 @@ class Judgements:
     def seen(self, at: int) -> Seen:
         """A page that a judgement names."""
         found = self.found[at].item()
-        page, site, first, last, text, file, origin, start, end, url, length = found
+        page, site, first, last, text, file, origin, start, end, url, length, since = found
         name = self.urls[url : url + length].decode("utf-8", "surrogatepass")
-        return Seen(page, name, site, first, last, text, start, end, file, origin)
+        return Seen(page, name, site, first, last, text, start, end, file, origin, since)
 
     def _match(self, record: Any) -> Match:
         donors = range(record["donors"], record["donors"] + record["donor_count"])

@@ -4,9 +4,12 @@ A *row* is a page version (a URL with one content); an *entry* is an identity se
 2006, §3): the token sequence that one or more rows share, with its sketches. Records, not
 columns: what is asked of a page is asked together, and memory answers by the line.
 
-A row takes 80 bytes, 32 in sets and queues, 11 in tables and its URL; an entry 144, 4 and 133 in
-tables when full: 400 bytes a page with URLs of 60 characters where a quarter are copies, 470 where
+A row takes 88 bytes, 32 in sets and queues, 11 in tables and its URL; an entry 144, 4 and 133 in
+tables when full: 408 bytes a page with URLs of 60 characters where a quarter are copies, 478 where
 none is.
+
+Of a row `first` is when its content was first seen, `since` the time by which it is earlier or
+later than others: see `detector.window.inheriting`.
 
 Supershingles are kept as 32 bits. Two of six agree by chance once in 2^60 pairs, a third beside
 two that truly agree once in 2^30: a page's figure may be off by one in a billion.
@@ -27,10 +30,13 @@ NO_ROW = -1
 SAMPLE = 16
 """Bytes of min-values kept of a page, to see whether it shares phrases with another."""
 
-LIVE, ALERTED, NEAR, LISTED, NEAR_ALERTED, DISMISSED, STRIPPED = (1 << bit for bit in range(7))
-"""Bits of a row's state: in the window; reported as a copy; known to be a near-copy; on a list now;
-reported as a near-copy. Then of a row that left but stands in the queue still, so that its number
-cannot be used again: it left before its turn; its URL's room is free again, too."""
+LIVE, ALERTED, NEAR, LISTED, NEAR_ALERTED, DISMISSED, STRIPPED, REDATED = (
+    1 << bit for bit in range(8)
+)
+"""Bits of a row's state: in the window; reported as a copy; known to be a near-copy; on a list
+now; reported as a near-copy. Then of a row that left but stands in the queue still, so that its
+number cannot be used again: it left before its turn; its URL's room is free again, too. Last: it
+counts as seen sooner than when it was judged."""
 NO_TIME = 1 << 62
 """Later than every fetch: the last sighting of a row that was dismissed."""
 
@@ -38,7 +44,7 @@ ROW = np.dtype(
     [
         ("page", "u8"), ("site", "u8"), ("first", "i8"), ("last", "i8"), ("file", "u8"),
         ("origin", "u8"), ("start", "u4"), ("end", "u4"), ("url", "u4"), ("length", "u4"),
-        ("entry", "i4"), ("older", "i4"), ("next", "i4"), ("state", "i4"),
+        ("since", "i8"), ("entry", "i4"), ("older", "i4"), ("next", "i4"), ("state", "i4"),
     ]
 )  # fmt: skip
 ENTRY = np.dtype(
@@ -53,7 +59,7 @@ SEEN = np.dtype(
     [
         ("page", "u8"), ("site", "u8"), ("first", "i8"), ("last", "i8"), ("text", "u8"),
         ("file", "u8"), ("origin", "u8"), ("start", "u4"), ("end", "u4"), ("url", "u4"),
-        ("length", "u4"),
+        ("length", "u4"), ("since", "i8"),
     ]
 )  # fmt: skip
 

@@ -116,6 +116,7 @@ class Reporter:
         """A page judged before is a copy now, or near to one that was seen before it."""
         subject = self._subject(turn.seen, by)
         flags = (ALERT if turn.alert else 0) | (NEAR_ALERT if turn.near_alert else 0)
+        flags |= WITHDRAWN if turn.withdrawn else 0
         flags |= NEAR_WITHDRAWN if turn.near_withdrawn else 0
         said = self._labeled.said(subject.page)
         out = [] if turn.superseded else [self.verdict(subject, turn.match, said)]
@@ -165,6 +166,7 @@ def _count(found: Judgements, events: Counter[str]) -> None:
         events[name] += int(((flags & bits) != 0).sum())
     events["withdrawn"] += int(((flags & WITHDRAWN) != 0).sum())
     events["withdrawn"] += int(((flags & NEAR_WITHDRAWN) != 0).sum())
-    events["withdrawn"] += int(((found.turned["flags"] & NEAR_WITHDRAWN) != 0).sum())
+    for bit in (WITHDRAWN, NEAR_WITHDRAWN):
+        events["withdrawn"] += int(((found.turned["flags"] & bit) != 0).sum())
     events["evicted"] += int(found.pages["evicted"].sum())
     events["turned"] += len(found.turned)

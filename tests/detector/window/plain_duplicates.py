@@ -9,7 +9,7 @@ Reads no clock: `now` is a fact that is passed in.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tests.detector.window.plain_sets import IdentitySets
 from tests.detector.window.plain_window import Sighting, Window
@@ -35,7 +35,10 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What the window knows of a page: `file` and `text` are the earliest pages before it."""
+    """What the window knows of a page: `file` and `text` are the earliest pages before it.
+
+    `copies` are the pages with its words, itself included.
+    """
 
     file: Seen | None
     text: Seen | None
@@ -87,7 +90,9 @@ class DuplicateIndex:
         first = seen.at if row is None else min(seen.at, self.window.first[row])
         if row is None and _misdated(seen.at, now):
             first = _NEVER
-        return self._match(seen.text, seen.file, (first, seen.page), seen.site)
+        match = self._match(seen.text, seen.file, (first, seen.page), seen.site)
+        itself = bool(seen.text) and row is None
+        return replace(match, copies=match.copies + itself)
 
     def _match(self, text: int, file: int, order: tuple[int, int], site: int) -> Match:
         return Match(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from reusewatch.detector.window.closure import closure, steps_from
 from reusewatch.detector.window.index import NearDuplicateIndex
 from reusewatch.detector.window.policy import Policy
+from tests.detector.window.plain_near import dated
 from tests.detector.window.window_pages import (
     NOW,
     T0,
@@ -83,13 +84,14 @@ def classes_of(seen: list[Page]) -> dict[frozenset[tuple[int, int]], int]:
         if page.text.text:
             key = page.page, page.text.text
             first[key] = min(first.get(key, page), page, key=lambda p: p.at)
+    counted = dated(first, Policy())
     texts = sorted({page.text.text for page in first.values()})
     by_text = {page.text.text: list(page.text.super5) for page in first.values()}
     found = {}
     for group in by_definition([by_text[text] for text in texts]):
         members = [key for key in first if texts.index(key[1]) in group]
         if len(members) > 1:
-            lead = min(members, key=lambda key: (first[key].at, key[0], key[1]))
+            lead = min(members, key=lambda key: (counted[key].at, key[0], first[key].at, key[1]))
             found[frozenset(members)] = lead[0]
     return found
 

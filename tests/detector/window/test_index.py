@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reusewatch.detector.sketching.simhash import pieces
 from reusewatch.detector.window.index import NearDuplicateIndex
 from reusewatch.detector.window.policy import Policy
+from tests.detector.window.plain_near import (
+    Version,
+    agreeing,
+    c_of,
+    dated,
+    near,
+    near_copies,
+    versions,
+)
 from tests.detector.window.window_pages import (
     NOW,
     T0,
@@ -25,68 +32,6 @@ from tests.detector.window.window_pages import (
     policies,
     varied,
 )
-
-Version = tuple[int, int]
-
-
-def agreeing(one: tuple[int, ...], other: tuple[int, ...]) -> int:
-    return sum(a == b != 0 for a, b in zip(one, other, strict=True))
-
-
-def c_of(one: Text, other: Text) -> int:
-    if not (any(one.simhash) and any(other.simhash)):
-        return 0
-    return 384 - sum((a ^ b).bit_count() for a, b in zip(one.simhash, other.simhash, strict=True))
-
-
-def candidates(one: Text, other: Text) -> bool:
-    """Share a supershingle or a piece."""
-    if agreeing(one.super8, other.super8):
-        return True
-    rows = [pieces(np.array([text.simhash], np.uint64))[0] for text in (one, other)]
-    return bool(c_of(one, other) and (rows[0] == rows[1]).any())
-
-
-def near(one: Page, other: Page, policy: Policy) -> bool:
-    a, b = one.text, other.text
-    if a.text == b.text or one.page == other.page or not (a.text and b.text):
-        return False
-    shared = sum(x == y for x, y in zip(a.sample, b.sample, strict=True))
-    figures = agreeing(a.super8, b.super8), c_of(a, b), shared
-    return candidates(a, b) and policy.near(*figures, same_site=one.site == other.site)
-
-
-def versions(seen: list[Page]) -> dict[Version, Page]:
-    """Each content of each page as it was first seen."""
-    first: dict[Version, Page] = {}
-    for page in seen:
-        key = page.page, page.text.text or page.file
-        first[key] = min(first.get(key, page), page, key=lambda p: p.at)
-    return first
-
-
-def near_copies(
-    seen: list[Page], policy: Policy, *, same_site: bool = True, other_site: bool = True
-) -> set[Version]:
-    """By definition: an earlier page is near, in a relation that alerts, and none of another site
-    has the very words; ties go by page id."""
-    first = versions(seen)
-    before = {
-        key: [other for other in first.values() if (other.at, other.page) < (page.at, page.page)]
-        for key, page in first.items()
-    }
-    return {
-        key
-        for key, page in first.items()
-        if any(
-            near(page, other, policy) and (same_site if page.site == other.site else other_site)
-            for other in before[key]
-        )
-        and not any(
-            page.text.text == other.text.text != 0 and page.site != other.site
-            for other in before[key]
-        )
-    }
 
 
 def reported(index: NearDuplicateIndex, seen: list[Page]) -> set[Version]:
@@ -169,22 +114,22 @@ def test_the_best_match_is_the_nearest_page_seen_before(seen: list[Page], policy
     held: list[Page] = []
     for page in seen:
         found = judged(index, page).match(0).near
-        same = [p for p in held if (p.page, p.text.text) == (page.page, page.text.text)]
-        subject = min([page, *same], key=lambda p: p.at)
+        subject = dated(versions([*held, page]), policy)[page.page, page.text.text or page.file]
         donors = [
             other
-            for other in versions(held).values()
+            for other in dated(versions(held), policy).values()
             if (other.at, other.page) < (subject.at, subject.page) and near(page, other, policy)
         ]
         assert (found is None) == (not donors)
+        own = versions(held)
         held.append(page)
         if found is None:
             continue
         best = min(donors, key=lambda p: (
             -c_of(page.text, p.text), -agreeing(page.text.super8, p.text.super8), p.at, p.page,
-            p.text.text,
+            own[p.page, p.text.text].at, p.text.text,
         ))  # fmt: skip
-        assert (found.seen.page, found.seen.url, found.seen.text, found.seen.first) == (
+        assert (found.seen.page, found.seen.url, found.seen.text, found.seen.since) == (
             best.page, best.url, best.text.text, T0 + best.at,
         )  # fmt: skip
         assert found.c == c_of(page.text, best.text)
@@ -235,7 +180,7 @@ def test_a_batch_larger_than_a_call_is_one_batch() -> None:
     found = index.add(columns(seen), now=NOW)
     for i, page in enumerate(seen):
         match = found.match(i)
-        assert match.copies == i % 2
+        assert match.copies == i % 2 + 1
         assert [donor.url for donor in match.donors] == ([seen[i - 1].url] if i % 2 else [])
         assert page.page == i + 1
     assert found.pages["by"].max() == -1

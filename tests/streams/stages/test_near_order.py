@@ -68,6 +68,13 @@ def near(one: int, other: int, policy: Policy, *, same_site: bool) -> bool:
     agree = int((_MADE.supershingles8[a] == _MADE.supershingles8[b]).sum())
     if one == other or not (agree or (_PIECES[a] == _PIECES[b]).any()):
         return False
+    return near_words(one, other, policy, same_site=same_site)
+
+
+def near_words(one: int, other: int, policy: Policy, *, same_site: bool) -> bool:
+    """Of two versions of one page, whether or not the index would find them by a key."""
+    a, b = _AT[one], _AT[other]
+    agree = int((_MADE.supershingles8[a] == _MADE.supershingles8[b]).sum())
     bits = np.bitwise_count(_MADE.simhash[a] ^ _MADE.simhash[b]).sum()
     shared = int((_SAMPLES[a] == _SAMPLES[b]).sum())
     return policy.near(agree, 384 - int(bits), shared, same_site=same_site)
@@ -84,6 +91,14 @@ def wanted(fetched: Iterable[Fetched], rules: Rules) -> set[str]:
     for number, at, text in fetched:
         order = at, int(page(number, at, text).id, 16)
         first[number, text] = min(first.get((number, text), order), order)
+    own = dict(first)
+    for number, text in own:
+        for (other, words), before in own.items():
+            # A version counts as seen since the earliest one of its page that is near to it.
+            if other == number and any(
+                near_words(text, words, policy, same_site=same) for same in (False, True)
+            ):
+                first[number, text] = min(first[number, text], before)
     ids = set()
     for (number, text), order in first.items():
         before = [key for key, other in first.items() if other < order and key[0] != number]
