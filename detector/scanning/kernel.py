@@ -32,8 +32,9 @@ def scan_pages(
 ) -> None:
     """Scan the pages of `bounds`, whose bodies, URLs, hosts and sites are in `buf`.
 
-    `limits`: tokens, blocks, links of one page. `rooms`: of tokens, blocks, links, pictures and
-    segments of all; their columns follow each other in `columns`.
+    `limits`: tokens, blocks, links of one page, and tokens sampled behind the first limit.
+    `rooms`: of tokens, blocks, links, pictures and segments of all; their columns follow each
+    other in `columns`.
     """
     look: Tables = tables[0]
     work: Work = works[0]
@@ -53,6 +54,7 @@ def scan_pages(
         for k in range(ROW):
             work.bound[k] = bounds[page, k]
         st[o.TOKEN_END] = min(st[o.TOKEN] + limits[0], tokens)
+        st[o.SAMPLE_END] = min(st[o.TOKEN_END] + limits[3], tokens)
         st[o.BLOCK_FIRST] = st[o.BLOCK] + 1
         st[o.BLOCK_END] = min(st[o.BLOCK_FIRST] + limits[1], blocks)
         st[o.LINK_END] = min(st[o.LINK] + limits[2], rooms[2])
@@ -63,6 +65,7 @@ def scan_pages(
         facts[s.LINKS] = st[o.LINK] - before[o.LINK]
         facts[s.PICTURES] = st[o.PICTURE] - before[o.PICTURE]
         facts[s.SEGMENTS] = st[o.SEGMENT] - before[o.SEGMENT]
+        facts[s.SAMPLED] = max(0, st[o.TOKEN] - st[o.TOKEN_END])
         facts[s.TOKENS_LOST] = st[o.TOKENS_LOST] - before[o.TOKENS_LOST]
         facts[s.BLOCKS_LOST] = st[o.BLOCKS_LOST] - before[o.BLOCKS_LOST]
         facts[s.LINKS_LOST] = st[o.LINKS_LOST] - before[o.LINKS_LOST]

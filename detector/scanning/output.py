@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector import fields
-from reusewatch.detector.compiling.scan_jit import Bool, Int, inlined, part, uint64
+from reusewatch.detector.compiling.scan_jit import Bool, Int, apart, inlined, part, uint64
 from reusewatch.detector.scanning.work import Work
 
 # Places in the counters. Of a kind of rows: the next, the end of the page's room, those lost.
@@ -20,9 +20,13 @@ from reusewatch.detector.scanning.work import Work
     TOKEN, TOKEN_END, TOKENS_LOST, BLOCK, BLOCK_FIRST, BLOCK_END, BLOCKS_LOST, OPEN, GAP, LINES,
     NUMBERED, LINK, LINK_END, LINKS_LOST, OPEN_LINK, PICTURE, PICTURE_END, SEGMENT, SEGMENT_END,
     GAP_LEVEL, ORIGIN, BLOCK_STARTS, BLOCK_ENDS, LINKS, PICTURES,
-    SEGMENTS,
-) = range(26)  # fmt: skip
+    SEGMENTS, SAMPLE_END, SAMPLE_FROM, SAMPLE_GAP, SAMPLE_RUN, SAMPLING,
+) = range(31)  # fmt: skip
 
+# Behind the limit of tokens: words after which it is asked anew whether words are taken. A block
+# of a page's text has fewer, and is taken whole or not at all. Of a small sample, a 16th: else one
+# block without an end would take all of it.
+RUN, _RUNS = 4096, 16
 # How much apart the text of two segments is.
 JOINED, SPACE, LINE, PARAGRAPH = range(4)
 # A segment's other bits.
@@ -55,7 +59,8 @@ def emit(work: Work, out: Output, value: Int, start: Int, end: Int, facts: Int) 
     """Write a token; the first after a break opens a block."""
     st = work.st
     t = st[TOKEN]
-    if t >= st[TOKEN_END]:
+    st[LINES] = 0
+    if t >= st[TOKEN_END] and not _sampled(work, start):
         st[TOKENS_LOST] += 1
         return
     st[TOKEN] = t + 1
@@ -65,7 +70,6 @@ def emit(work: Work, out: Output, value: Int, start: Int, end: Int, facts: Int) 
     out.columns[uint64(at + 1)] = end - st[ORIGIN]
     out.columns[uint64(at + 2)] = facts & FIELD_BITS
     out.columns[uint64(at + 4)] = facts >> SIZE_SHIFT | (facts & ALONE) << _TO_ALONE
-    st[LINES] = 0
     if st[NUMBERED] == 0:
         out.columns[uint64(at + 3)] = -1
         return
@@ -78,6 +82,32 @@ def emit(work: Work, out: Output, value: Int, start: Int, end: Int, facts: Int) 
             # The last block takes all that follows.
             st[BLOCKS_LOST] += 1
     out.columns[uint64(at + 3)] = st[BLOCK] - st[BLOCK_FIRST]
+
+
+@part
+def _sampled(work: Work, start: Int) -> Bool:
+    """Whether a token behind the limit is taken.
+
+    A block is taken when fewer were taken than is the due of the bytes passed since the limit, so
+    that what is taken is spread over all that is left: of little all. What stands in no block, and
+    a title, is taken while there is room.
+    """
+    apart()
+    st = work.st
+    if st[TOKEN] >= st[SAMPLE_END]:
+        return False
+    if st[NUMBERED] == 0:
+        return True
+    if st[SAMPLE_FROM] < 0:
+        st[SAMPLE_FROM] = start
+    room = st[SAMPLE_END] - st[TOKEN_END]
+    if st[GAP] != st[SAMPLE_GAP] or st[SAMPLE_RUN] > min(RUN, room // _RUNS):
+        passed, left = start - st[SAMPLE_FROM], work.bound[1] - st[SAMPLE_FROM]
+        due = room * passed
+        st[SAMPLING] = passed <= 0 or (st[TOKEN] - st[TOKEN_END]) * left <= due
+        st[SAMPLE_GAP], st[SAMPLE_RUN] = st[GAP], 0
+    st[SAMPLE_RUN] += 1
+    return st[SAMPLING] != 0
 
 
 @inlined

@@ -79,6 +79,7 @@ def _start(work: Work, lo: Int) -> None:
     st[o.OPEN] = 0
     st[o.GAP] = lo
     st[o.LINES] = 0
+    st[o.SAMPLE_FROM] = st[o.SAMPLE_GAP] = -1
     st[o.NUMBERED] = 1
     st[o.OPEN_LINK] = -1
     st[o.ORIGIN] = lo

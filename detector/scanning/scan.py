@@ -53,19 +53,33 @@ from reusewatch.detector.scanning.work import new_work
 # Of what is written for each: tokens, blocks (two columns), links, pictures, segments.
 _WIDTHS = (TOKEN_WIDTH, 2, LINK_WIDTH, 1, SEGMENT_WIDTH)
 _KEPT = 64 << 20
+_SAMPLE = 10
 _mine = threading.local()
 
 
 @dataclass(frozen=True, slots=True)
 class ScanLimits:
-    """What is kept of one page at most. What is over is counted."""
+    """What is kept of one page at most. What is over is counted.
+
+    Behind the limit of tokens whole blocks are kept still, spread over the rest of the page, of
+    `sample` tokens together (by default a tenth of the limit): else words put before a copy would
+    hide it from every detector.
+    """
 
     tokens: int = 1_000_000
     blocks: int = 200_000
     links: int = 20_000
     bytes: int = 64 << 20
+    sample: int | None = None
+
+    @property
+    def sampled(self) -> int:
+        """Tokens that are taken behind the limit of tokens."""
+        return self.tokens // _SAMPLE if self.sample is None else self.sample
 
     def __post_init__(self) -> None:
+        if self.sampled < 0:
+            raise ValueError(f"a sample has 0 tokens or more: {self}")
         if min(self.tokens, self.blocks, self.links, self.bytes) < 1:
             raise ValueError(f"limits of a scan are at least 1: {self}")
         if self.bytes >= 1 << 31:
@@ -120,6 +134,7 @@ class Scan:
     base: tuple[int, int] | None
     canonical: tuple[int, int] | None
     lost: Lost
+    sampled: int  # tokens behind the limit, of blocks here and there
 
     @property
     def sequence(self) -> NDArray[np.uint64]:
@@ -128,8 +143,8 @@ class Scan:
 
     @property
     def truncated(self) -> bool:
-        """Whether a limit cut something off."""
-        return bool(self.lost)
+        """Whether the page is over a limit."""
+        return bool(self.lost) or self.sampled > 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,6 +193,7 @@ class Batch:
             _span(facts, state.BASE_START),
             _span(facts, state.CANONICAL_START),
             Lost(*facts[state.TOKENS_LOST : state.BYTES_LOST + 1]),
+            facts[state.SAMPLED],
         )
 
 
@@ -258,7 +274,7 @@ def _run(
             source.html,
         )
         # Two bytes are the shortest token and what ends it.
-        tokens += min(limits.tokens, (len(body) + len(row[1])) // 2 + 3)
+        tokens += min(limits.tokens + limits.sampled, (len(body) + len(row[1])) // 2 + 3)
         longest = max(longest, len(body))
     # `<a href=x>` and `<img src=x>` are the shortest; so is one `<b>` between two segments.
     some = at // 8 + 1
@@ -272,7 +288,7 @@ def _run(
         bounds,
         tables(),
         _fresh(key).copy(),
-        np.array([limits.tokens, limits.blocks, limits.links], dtype=np.int64),
+        np.array([limits.tokens, limits.blocks, limits.links, limits.sampled], dtype=np.int64),
         np.array(rooms, dtype=np.int64),
         hashes,
         columns,

@@ -21,8 +21,9 @@ REFERENCES = int64(tx.REFERENCES)
 (
     TOKENS, BLOCKS, LINKS, PICTURES, SEGMENTS, TEXT_TOKENS, TOKENS_LOST, BLOCKS_LOST, LINKS_LOST,
     BYTES_LOST, TITLE_START, TITLE_END, BASE_START, BASE_END, CANONICAL_START, CANONICAL_END,
-) = range(16)  # fmt: skip
-FACTS = 16
+    SAMPLED,
+) = range(17)  # fmt: skip
+FACTS = 17
 
 # What is open around the text, by place in its array.
 (

@@ -39,7 +39,7 @@ def new_work(secrets: NDArray[np.uint64]) -> NDArray[np.void]:
             now=np.zeros(24, np.int64),
             found=np.zeros(16, np.int64),
             word=np.zeros(8, np.uint64),
-            facts=np.zeros(16, np.int64),
+            facts=np.zeros(17, np.int64),
             below=np.zeros(8, np.uint64),
         )
     )

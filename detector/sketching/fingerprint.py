@@ -199,7 +199,7 @@ def _facts(
         excerpt=_excerpt(utf8, batch, words.start + titled * below, words.stop),
         start=int(spans[0][below]) if count else 0,
         end=int(spans[1][-1]) if count else 0,
-        truncated=any(told[state.TOKENS_LOST : state.BYTES_LOST + 1]),
+        truncated=any(told[state.TOKENS_LOST : state.BYTES_LOST + 1]) or told[state.SAMPLED] > 0,
     )
 
 
