@@ -215,6 +215,9 @@ class Alert(Record, frozen=True, kw_only=True):
     chunk_ratio: float | None = None
     # As in the verdict of the page: the finding is told as `info`, whatever it is.
     salvaged: bool = False
+    # As in the verdict of the page, too: more words than are read, or a body that was cut. Words in
+    # front of a copy are a way to hide it, so the finding is told a step more severe.
+    truncated: bool = False
 
 
 class Label(Record, frozen=True, kw_only=True):
@@ -287,6 +290,8 @@ class NeighborhoodPart(Record, frozen=True, kw_only=True):
     url: str
     at: Time
     page_id: Hash64 | None = None
+    # Of what is open: the badness that was reported last, in 2^-32; 0 is not known.
+    told: int = 0
     labeled: int = 0
     total: int = 0
     labels: tuple[str, ...] = ()

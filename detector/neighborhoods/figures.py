@@ -6,7 +6,9 @@ directory from the host down is a neighborhood. A page without chunks left says 
 file of N: else empty pages would hide a bad one. Recursion errors are in no figure.
 
 A neighborhood opens when its badness crosses the threshold with enough files, and closes when it
-falls well below; in between it is not reported again. Figures are the same whatever the order of
+falls well below; in between it is reported again only when its badness is `MOVED` away from what
+was reported last. By so much a mean of n files moves in n / 10 files at the soonest, so reports
+grow with the logarithm of the files. Figures are the same whatever the order of
 pages; when a neighborhood opens or closes depends on the order, since the threshold is of its time.
 They are of the pages counted last, as many as are remembered; after a prefix was evicted, of those
 since it came back.
@@ -50,6 +52,8 @@ from reusewatch.detector.thresholds import (
 
 OF_NEIGHBORHOODS, OF_PAGES = Threshold(PAPER_NEIGHBORHOODS), Threshold(PAPER_PAGES)
 _ONE = float(1 << SHARE_BITS)
+MOVED = 0.1
+"""Of badness: a neighborhood that is open is reported again when it has moved by so much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +102,16 @@ class Neighborhood:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a page changed. `counted`: its figures are the page's now; `forgotten`: the page that
-    left for it; `trap`: the page is in none of the figures; `new_trap`: report it."""
+    """What a page changed.
+
+    `moved`: open as before, with another figure; `counted`: its figures are the page's now;
+    `forgotten`: the page that left for it; `trap`: the page is in none of the figures;
+    `new_trap`: report it.
+    """
 
     opened: tuple[Neighborhood, ...] = ()
     closed: tuple[Neighborhood, ...] = ()
+    moved: tuple[Neighborhood, ...] = ()
     threshold: float = 0.0
     counted: bool = False
     forgotten: int | None = None
@@ -130,7 +139,7 @@ class Neighborhoods:
         self._page_threshold = page_threshold
         self._closes_below = closes_below
         self._nodes: OrderedDict[str, PrefixSums] = OrderedDict()
-        self._left_open: OrderedDict[str, None] = OrderedDict()
+        self._left_open: OrderedDict[str, int] = OrderedDict()
         self._traps: OrderedDict[str, None] = OrderedDict()
         self._seen = SeenPages(max_pages)
         self._turn = 0
@@ -192,9 +201,13 @@ class Neighborhoods:
         if old is not None and not new.newer_than(old):
             return Change(threshold=self.threshold)
         touched, gone = self._take(page, old, new)
-        opened, closed, threshold = self._judge(touched)
+        threshold = self.threshold
         forgotten = None if gone is None else gone.page
-        return Change(opened, closed, threshold, True, forgotten, evicted=self._evict())
+        opened, closed, moved = self._judge(touched, threshold)
+        return Change(
+            opened, closed, moved, threshold, counted=True, forgotten=forgotten,
+            evicted=self._evict(),
+        )  # fmt: skip
 
     def take_up(self, page: PageFacts) -> int | None:
         """Count a page that was counted and judged before a restart; who is forgotten for it."""
@@ -206,12 +219,12 @@ class Neighborhoods:
         self._evict()
         return None if gone is None else gone.page
 
-    def hold_open(self, prefix: str) -> None:
-        """This one was open before a restart, and is not to be reported again."""
+    def hold_open(self, prefix: str, told: int = 0) -> None:
+        """This one was open before a restart; `told` is the badness that was reported, in 2^-32."""
         if prefix in self._nodes:
-            self._nodes[prefix].open = True
+            self._nodes[prefix].open, self._nodes[prefix].told = True, told
         else:
-            self._leave_open(prefix)
+            self._leave_open(prefix, told)
 
     def hold_trap(self, prefix: str) -> None:
         """This trap was reported before a restart."""
@@ -277,9 +290,10 @@ class Neighborhoods:
     ) -> None:
         node = self._nodes.get(prefix)
         if node is None:
-            is_open = prefix in self._left_open
-            node = self._nodes[prefix] = PrefixSums(prefix, self._turn, open=is_open)
-            self._left_open.pop(prefix, None)
+            told = self._left_open.pop(prefix, None)
+            node = self._nodes[prefix] = PrefixSums(
+                prefix, self._turn, open=told is not None, told=told or 0
+            )
         else:
             self._nodes.move_to_end(prefix)
         files, badness = node.files, node.badness
@@ -303,23 +317,34 @@ class Neighborhoods:
         if node.files:
             self.neighborhoods.add(now)
 
-    def _judge(
-        self, touched: list[str]
-    ) -> tuple[tuple[Neighborhood, ...], tuple[Neighborhood, ...], float]:
-        threshold = self.threshold
-        opened, closed = [], []
+    def _judge(self, touched: list[str], threshold: float) -> Iterator[tuple[Neighborhood, ...]]:
+        """Of these prefixes those that open, those that close, those that moved."""
+        found: dict[str, list[Neighborhood]] = {"opened": [], "closed": [], "moved": []}
         for prefix in touched:
             node = self._nodes[prefix]
-            if not (node.shares or node.open):
-                continue
-            badness = node.badness / _ONE
-            if not node.open and node.files >= self._min_files and badness > threshold:
-                node.open = True
-                opened.append(_shown(node))
-            elif node.open and node.files and badness < threshold * self._closes_below:
-                node.open = False
-                closed.append(_shown(node))
-        return tuple(opened), tuple(closed), threshold
+            if node.shares or node.open:
+                what = self._turned(node, threshold)
+                if what is not None:
+                    found[what].append(_shown(node))
+        return map(tuple, found.values())
+
+    def _turned(self, node: PrefixSums, threshold: float) -> str | None:
+        badness = node.badness / _ONE
+        if not node.open:
+            if node.files < self._min_files or badness <= threshold:
+                return None
+            node.open, node.told = True, node.badness
+            return "opened"
+        if not node.files:
+            return None
+        if badness < threshold * self._closes_below:
+            node.open, node.told = False, 0
+            return "closed"
+        # What was told is not known where a state was saved before it was kept.
+        moved = bool(node.told) and abs(badness - node.told / _ONE) >= MOVED
+        if moved or not node.told:
+            node.told = node.badness
+        return "moved" if moved else None
 
     def _evict(self) -> int:
         """The prefixes seen longest ago leave; those that are open are remembered as such."""
@@ -329,13 +354,13 @@ class Neighborhoods:
             if node.files:
                 self.neighborhoods.remove(node.badness)
             if node.open:
-                self._leave_open(prefix)
+                self._leave_open(prefix, node.told)
             count += 1
         self.evicted += count
         return count
 
-    def _leave_open(self, prefix: str) -> None:
-        self._left_open[prefix] = None
+    def _leave_open(self, prefix: str, told: int) -> None:
+        self._left_open[prefix] = told
         if len(self._left_open) > self._max_prefixes:
             self._left_open.popitem(last=False)
 
@@ -349,6 +374,7 @@ class Neighborhoods:
         return {
             **columns_of(self._nodes.values()),
             "left_open": packed(self._left_open),
+            "left_told": np.array(list(self._left_open.values()), np.int64),
             "traps": packed(self._traps),
             "facts": np.array(facts, np.int64),
             "page_squares": np.frombuffer(self.pages.squares.to_bytes(24, "little"), np.uint8),
@@ -364,7 +390,10 @@ class Neighborhoods:
         for node in self._nodes.values():
             if node.files:
                 self.neighborhoods.add(node.badness)
-        self._left_open = OrderedDict.fromkeys(unpacked(saved["left_open"]))
+        left = list(unpacked(saved["left_open"]))
+        # A state that was saved before does not say what was told of them.
+        told_of = saved.get("left_told", np.zeros(len(left), np.int64)).tolist()
+        self._left_open = OrderedDict(zip(left, told_of, strict=True))
         self._traps = OrderedDict.fromkeys(unpacked(saved["traps"]))
         of_pages = ("page", "at", "labeled", "total", "turn", "directory", "directories")
         self._seen.restore({name: saved[f"page_{name}"] for name in of_pages})

@@ -42,7 +42,10 @@ class File:
 
 @dataclass(slots=True)
 class PrefixSums:
-    """A prefix's sums; `born` is the turn at which it came into the table."""
+    """A prefix's sums; `born` is the turn at which it came into the table.
+
+    `told` is the badness that was reported last; 0 where none was, or it is not known.
+    """
 
     prefix: str
     born: int
@@ -53,6 +56,7 @@ class PrefixSums:
     open: bool = False
     labels: frozenset[str] = field(default_factory=frozenset)
     worst: tuple[File, ...] = ()
+    told: int = 0
 
     @property
     def badness(self) -> int:
@@ -82,10 +86,12 @@ class PrefixSums:
 def columns_of(nodes: Iterable[PrefixSums]) -> dict[str, NDArray[Any]]:
     """Columns of these prefixes, in this order."""
     kept = list(nodes)
-    sums = [(n.born, n.files, n.shares, n.labeled, n.chunks, n.open, len(n.worst)) for n in kept]
+    sums = [
+        (n.born, n.files, n.shares, n.labeled, n.chunks, n.open, len(n.worst), n.told) for n in kept
+    ]
     worst = [file for n in kept for file in n.worst]
     return {
-        "nodes": np.array(sums, np.int64).reshape(-1, 7),
+        "nodes": np.array(sums, np.int64).reshape(-1, 8),
         "prefixes": packed(n.prefix for n in kept),
         "labels": packed("\t".join(sorted(n.labels)) for n in kept),
         "worst_page": np.array([file.page for file in worst], np.uint64),
@@ -102,11 +108,11 @@ def restored(columns: Mapping[str, NDArray[Any]]) -> Iterator[PrefixSums]:
         unpacked(columns["prefixes"]), columns["nodes"].tolist(), unpacked(columns["labels"]),
         strict=True,
     )  # fmt: skip
-    for prefix, (born, count, shares, labeled, chunks, is_open, named), names in rows:
+    for prefix, (born, count, shares, labeled, chunks, is_open, named, *told), names in rows:
         worst = tuple(next(files) for _ in range(named))
         yield PrefixSums(
             prefix, born, count, shares, labeled, chunks, bool(is_open), frozenset(_names(names)),
-            worst,
+            worst, *told,  # a state that was saved before has none
         )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from datetime import datetime
 
 from reusewatch.detector.hashing import hex_of
 from reusewatch.detector.neighborhoods.figures import Change, Neighborhoods, PageFacts
-from reusewatch.detector.thresholds import Moments
+from reusewatch.detector.thresholds import SHARE_BITS, Moments
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.records import NeighborhoodPart, PartitionMoments
 from reusewatch.streams.stages.neighborhood_reports import RANKS, SEVERITIES
@@ -38,8 +38,9 @@ class NeighborhoodLog:
         if change.trap is not None and change.new_trap:
             prefix = change.trap.prefix
             reported[f"trap {prefix}"] = NeighborhoodPart(what="trap", url=prefix, at=at)
-        for found in change.opened:
-            mark = NeighborhoodPart(what="open", url=found.prefix, at=at)
+        for found in (*change.opened, *change.moved):
+            told = int(found.badness * (1 << SHARE_BITS))
+            mark = NeighborhoodPart(what="open", url=found.prefix, at=at, told=told)
             reported[f"open {found.prefix}"] = mark
         for found in change.closed:
             reported[f"open {found.prefix}"] = None
@@ -98,7 +99,7 @@ def take_up_part(hoods: Neighborhoods, message: Message) -> int | None:
     """Take up what one message of the changelog says; the page that is forgotten for it."""
     part = read_json(message, NeighborhoodPart)
     if part.what == "open":
-        hoods.hold_open(part.url)
+        hoods.hold_open(part.url, part.told)
     elif part.what == "trap":
         hoods.hold_trap(part.url)
     else:

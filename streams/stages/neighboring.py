@@ -133,7 +133,7 @@ class NeighborhoodStage:
         self, facts: PageFacts, version: str | None, part: int, hoods: Neighborhoods, out: Output
     ) -> None:
         change = hoods.add(facts)
-        if change.opened or change.closed or change.new_trap:
+        if change.opened or change.closed or change.moved or change.new_trap:
             cause = Cause(facts.url, moment(facts.at), version, self._clock())
             out.messages.extend(self._reports(change, cause))
         if self._log is not None:
@@ -148,7 +148,7 @@ class NeighborhoodStage:
     def _reports(self, change: Change, cause: Cause) -> Iterator[Outgoing]:
         if change.trap is not None and change.new_trap:
             yield alert_message(trap_alert(change.trap, cause, self._scheme), stage=self.name)
-        for found in change.opened:
+        for found in (*change.opened, *change.moved):
             yield self._report(found, "open", change, cause)
         for found in change.closed:
             yield self._report(found, "closed", change, cause)

@@ -109,7 +109,7 @@ def figures(rows: Iterable[dict[str, object]]) -> Figures:
 
 
 def asked(stage: NeighborhoodStage) -> Figures:
-    return figures(stage.answer("neighborhoods", {"top": "100000"}))
+    return figures(stage.answer("neighborhoods", {"top": "1000"}))
 
 
 def by_definition(pages: Iterable[Copied]) -> dict[str, tuple[int, float, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from random import Random
 
 import msgspec
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reusewatch.detector.neighborhoods.figures import MOVED
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.questions import BadQuestion
@@ -77,10 +79,42 @@ def test_a_bad_neighborhood_opens_once_with_its_worst_files_and_closes() -> None
         ("http://www.site1.example/copies/1", 0.75, "bank"),
     ]
     again = bad_site(1, 12, labeled=0, first=10)
-    closed = alerts(stage.process(messages_of(again)).messages)
+    told = alerts(stage.process(messages_of(again)).messages)
+    closed = [a for a in told if a.state == "closed"]
     assert [(a.prefix, a.state) for a in closed] == [(a.prefix, "closed") for a in opened]
     assert [a.id for a in closed] == [a.id for a in opened]
     assert not any(row[3] for row in asked(stage).values())
+
+
+def test_an_open_neighborhood_is_told_again_when_its_figure_moved_much() -> None:
+    stage = stage_of()
+    pages = [Copied(f"http://h.example/{n}", 2 if n % 2 or n > 3 else 0, 2) for n in range(40)]
+    told = alerts(stage.process(messages_of(pages)).messages)
+    assert len({a.id for a in told}) == 1
+    assert {a.state for a in told} == {"open"}
+    assert 3 <= len(told) < 8
+    figures = [a.figure for a in told]
+    assert all(b - a >= MOVED for a, b in pairwise(figures))
+    now = asked(stage)["http://h.example/"][1]
+    assert now - figures[-1] < MOVED
+    fell = [Copied(f"http://h.example/x{n}", 0, 2) for n in range(80)]
+    *falling, closed = alerts(stage.process(messages_of(fell)).messages)
+    assert [a.state for a in (*falling, closed)] == ["open"] * len(falling) + ["closed"]
+    assert closed.figure < 0.5 * 0.8 < falling[-1].figure
+    assert closed.files > told[-1].files > told[0].files
+
+
+def test_what_was_told_of_a_neighborhood_is_known_after_a_restart() -> None:
+    pages = [Copied(f"http://h.example/{n}", 2, 4) for n in range(6)]
+    pages.append(Copied("http://h.example/7", 4, 4))
+    stage = stage_of()
+    assert len(alerts(stage.process(messages_of(pages)).messages)) == 1
+    saved = stage.save()
+    again = stage_of()
+    again.restore(saved)
+    more = [Copied(f"http://h.example/y{n}", 4, 4) for n in range(4)]
+    (moved,) = alerts(again.process(messages_of(more)).messages)
+    assert moved.figure - (0.5 * 6 + 1) / 7 >= MOVED
 
 
 def test_the_severity_is_that_of_the_labels() -> None:
