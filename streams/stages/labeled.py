@@ -23,7 +23,7 @@ from reusewatch.detector.thresholds import PAPER_PAGES, Moments, Threshold, shar
 from reusewatch.streams.blocks.columns import counts
 from reusewatch.streams.blocks.marks import LABEL_FIELDS, Marks, marks_of
 from reusewatch.streams.records import FINE, Alert, Evidence, Kind, Severity
-from reusewatch.streams.stages.reports import DETECTOR, alert_id
+from reusewatch.streams.stages.reports import DETECTOR, SEVERITIES, alert_id, severity_of
 from reusewatch.streams.stages.snapshot import State
 
 # Labeled pages that a later verdict, when they turn out to be copies, still says it of.
@@ -32,10 +32,10 @@ _SAID_BYTES = 400
 _COUNTED = ("chunks", "stopped", "labeled", "file_labels")
 _COLUMNS = (
     "page", "url", "site", "ip", "status", "revisit_of", "fetched_at", "text_start", "text_end",
-    "excerpt", "salvaged", "file_hash", "identity_hash", "chunks", "chunk_starts", "chunk_ends",
+    "excerpt", "salvaged", "truncated", "file_hash", "identity_hash", "chunks", "chunk_starts",
+    "chunk_ends",
     *(field.name for field in LABEL_FIELDS),
 )  # fmt: skip
-_SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")
 
 Row = Mapping[str, Any]
 
@@ -192,14 +192,13 @@ class LabeledPages:
         now: datetime,
     ) -> Alert:
         said = marks.labels_severity
-        severity: Severity = next((one for one in _SEVERITIES if one == said), "warning")
-        if row["salvaged"]:
-            severity = "info"
+        severity: Severity = next((one for one in SEVERITIES if one == said), "warning")
+        severity = severity_of(severity, truncated=row["truncated"], salvaged=row["salvaged"])
         return Alert(
             id=alert_id(kind, row["page"], content, self._scheme),
             kind=kind, severity=severity, url=row["url"], site=row["site"], figure=figure,
             threshold=threshold, labels=names, evidence=evidence, fetched_at=row["fetched_at"],
             detected_at=now, detector=DETECTOR, labels_version=marks.labels_version,
             scheme=self._scheme.name, page_id=hex_of(row["page"]), ip=row["ip"],
-            salvaged=row["salvaged"],
+            salvaged=row["salvaged"], truncated=row["truncated"],
         )  # fmt: skip

@@ -24,6 +24,7 @@ from reusewatch.streams.records import (
     Kind,
     NearDuplicate,
     Relation,
+    Severity,
     Verdict,
 )
 from reusewatch.streams.times import moment
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 DETECTOR = f"reusewatch/{version('reusewatch')}"
 # Two pages make a duplicate.
 DUPLICATE_THRESHOLD = 2
+SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")
 _BITS = 384
 
 
@@ -43,6 +45,21 @@ def alert_id(kind: Kind, page: int, content: int, scheme: HashScheme) -> str:
     """The id under which a finding is known."""
     made_of = f"{kind}\n{hex_of(page)}\n{hex_of(content)}"
     return xxhash.xxh3_128_hexdigest(made_of.encode(), scheme.key)
+
+
+def severity_of(severity: Severity, *, truncated: bool, salvaged: bool) -> Severity:
+    """How severe a finding is on such a page.
+
+    What was salvaged may be another page's forgery. A page of more words than are read may have
+    them in front of what they hide: one step more.
+
+    >>> severity_of("warning", truncated=True, salvaged=False)
+    'critical'
+    """
+    if salvaged:
+        return "info"
+    step = SEVERITIES.index(severity) + truncated
+    return SEVERITIES[min(step, len(SEVERITIES) - 1)]
 
 
 _UNKNOWN = Exact()
@@ -97,7 +114,7 @@ def duplicate_alert(
     """The alert of a copy: the whole page is the span, the earliest donors the evidence."""
     return _alert(
         "duplicate", subject, match.donors, scheme, now=now, same_site=same_site,
-        figure=max(match.copies, DUPLICATE_THRESHOLD), threshold=DUPLICATE_THRESHOLD, share=1.0,
+        figure=match.copies, threshold=DUPLICATE_THRESHOLD, share=1.0,
     )  # fmt: skip
 
 
@@ -145,12 +162,15 @@ def _alert(
     return Alert(
         id=alert_id(kind, subject.page, subject.text, scheme),
         kind=kind,
-        severity="info" if same_site else "warning",
+        severity=severity_of(
+            "info" if same_site else "warning", truncated=subject.truncated, salvaged=False
+        ),
+        truncated=subject.truncated,
         url=subject.url,
         site=subject.site,
         figure=float(figure),
         threshold=float(threshold),
-        donors=tuple(Donor(url=d.url, share=share, fetched_at=moment(d.first)) for d in donors),
+        donors=tuple(Donor(url=d.url, share=share, fetched_at=moment(d.since)) for d in donors),
         evidence=(
             Evidence(
                 start=subject.start,

@@ -100,6 +100,8 @@ def _short(alert: Alert) -> tuple[object, ...]:
     day, clock = _time(alert.detected_at).split()
     pages = [short_url(alert.url or alert.prefix or "")]
     pages += [f"← {short_url(donor.url)}" for donor in alert.donors[:1]]
+    if alert.b is not None and alert.c is not None:
+        pages.append(agreeing(alert.b, alert.c))
     state = "closed" if alert.state == "closed" else alert.severity
     return alert.id[:ID_SHOWN], (day, clock), (alert.kind, state), tuple(pages)
 
@@ -120,8 +122,11 @@ def _verdict_row(verdict: Verdict) -> tuple[object, ...]:
 
 def _short_verdict(verdict: Verdict) -> tuple[object, ...]:
     of = _of(verdict)
-    pages = (short_url(verdict.url), f"← {short_url(of)}") if of else (short_url(verdict.url),)
-    return _time(verdict.fetched_at), _finding(verdict), pages
+    pages = [short_url(verdict.url), *([f"← {short_url(of)}"] if of else [])]
+    near = verdict.near_duplicate
+    if near is not None and of == near.url:
+        pages.append(agreeing(near.b, near.c))
+    return _time(verdict.fetched_at), _finding(verdict), tuple(pages)
 
 
 def _finding(verdict: Verdict) -> str:
@@ -157,13 +162,13 @@ def print_alert(alert: Alert) -> None:
     print_line()
     _print("page" if alert.url else "prefix", _subject(alert))
     for donor in alert.donors:
-        _print("donor", _donor(donor))
+        _print("donor", _donor(donor, alert))
     if alert.sites:
         _print("sites", [", ".join(alert.sites)])
     for span in alert.evidence:
         _print("evidence", _span(span))
-    if alert.b is not None:
-        _print("agree", [f"{alert.b} of 6 supershingles (B), {alert.c} of 384 bits (C)"])
+    if alert.b is not None and alert.c is not None:
+        _print("agree", [agreeing(alert.b, alert.c)])
     if alert.differs is not None:
         _print("only here", [", ".join(alert.differs.only_here) or "-"])
         _print("only there", [", ".join(alert.differs.only_there) or "-"])
@@ -171,6 +176,8 @@ def print_alert(alert: Alert) -> None:
         _print("labels", [", ".join(alert.labels)])
     _print("figure", [f"{alert.figure:g} {counts}".rstrip() + f"; alert from {alert.threshold:g}"])
     by = f"by {alert.detector}, hash scheme {alert.scheme}"
+    if alert.truncated:
+        _print("truncated", ["the page has more than is read of one, or came cut"])
     _print("found", [f"{_time(alert.detected_at)} UTC {by}"])
 
 
@@ -180,9 +187,29 @@ def _subject(alert: Alert) -> Iterator[str]:
     yield f"site {alert.site}, fetched {_time(alert.fetched_at)} UTC{address}"
 
 
-def _donor(donor: Donor) -> Iterator[str]:
+def _donor(donor: Donor, alert: Alert) -> Iterator[str]:
     yield donor.url
-    yield f"{donor.share:.0%} shared, first fetched {_time(donor.fetched_at)} UTC"
+    # How near two pages are, their sketches say below: that is no share of their words.
+    shared = "" if alert.b is not None else f"{_percent(donor.share)} shared, "
+    yield f"{shared}first fetched {_time(donor.fetched_at)} UTC"
+
+
+def agreeing(b: int, c: int) -> str:
+    """How alike two pages are by algorithms B and C.
+
+    >>> agreeing(4, 381)
+    'b: 4 of 6 supershingles, c: 381 of 384 bits'
+    """
+    return f"b: {b} of 6 supershingles, c: {c} of 384 bits"
+
+
+def _percent(share: float) -> str:
+    """A share; what is not all is not called 100 %.
+
+    >>> _percent(1.0), _percent(0.996), _percent(0.25)
+    ('100%', '99%', '25%')
+    """
+    return f"{share:.0%}" if share == 1 else f"{min(share, 0.99):.0%}"
 
 
 def _span(span: Evidence) -> Iterator[str]:
@@ -193,7 +220,7 @@ def _span(span: Evidence) -> Iterator[str]:
     if span.url is not None:
         yield span.url
         if span.contains is not None:
-            yield f"{span.contains:.0%} of its chunks are labeled"
+            yield f"{_percent(span.contains)} of its chunks are labeled"
     if span.label:
         yield f"labeled {span.label}"
     if span.text is not None:

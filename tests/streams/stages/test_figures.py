@@ -1,0 +1,33 @@
+"""What a finding is told with: how many pages, and how severe on a page that was cut."""
+
+from __future__ import annotations
+
+import msgspec
+
+from reusewatch.streams.stages.indexing import Rules
+from tests.streams.stages.test_near_order import alerts_of, page, said, stage_of, verdicts_of
+
+
+def test_a_duplicate_counts_the_pages_that_have_its_words() -> None:
+    stage = stage_of(Rules())
+    sent = [alerts_of(said(stage, [page(n, n, 0)])) for n in (0, 1, 2, 4, 5)]
+    assert [[alert.figure for alert in alerts] for alerts in sent] == [[], [2], [3], [4], [5]]
+    at_once = alerts_of(said(stage_of(Rules()), [page(n, n, 0) for n in (0, 1, 2, 4, 5)]))
+    assert [alert.figure for alert in at_once] == [2, 3, 4, 5]
+
+
+def test_an_earlier_page_that_comes_late_is_counted_as_well() -> None:
+    stage = stage_of(Rules())
+    said(stage, [page(1, 5, 0)])
+    (alert,) = alerts_of(said(stage, [page(0, 1, 0)]))
+    assert (alert.url, alert.figure) == (page(1, 5, 0).url, 2)
+
+
+def test_a_finding_on_a_page_that_was_cut_is_more_severe() -> None:
+    hidden = b"<p>" + b" ".join(b"h%d" % (n % 5000) for n in range(1_000_001)) + b"</p>"
+    first, second = page(0, 0, 0), page(1, 1, 0)
+    long = [msgspec.structs.replace(one, body=hidden + one.body) for one in (first, second)]
+    sent = said(stage_of(Rules()), long)
+    (alert,) = alerts_of(sent)
+    assert (alert.severity, alert.truncated) == ("critical", True)
+    assert verdicts_of(sent)[second.url].truncated

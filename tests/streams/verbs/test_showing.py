@@ -1,0 +1,48 @@
+"""What people read of a finding: how alike two pages are, in words that promise no more."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from reusewatch.streams.records import Alert, Donor, Exact, NearDuplicate, Verdict
+from reusewatch.streams.verbs import showing
+
+AT = datetime(2026, 3, 2, 6, 0, tzinfo=UTC)
+NEAR = Alert(
+    id="0" * 32, kind="near-duplicate", severity="warning", url="https://a.example/", site="a",
+    figure=381.0, threshold=372.0, fetched_at=AT, detected_at=AT,
+    donors=(Donor(url="https://b.example/", share=1.0, fetched_at=AT),), detector="d",
+    scheme="public", b=4, c=381, relation="other-site",
+)  # fmt: skip
+WORDS = "b: 4 of 6 supershingles, c: 381 of 384 bits"
+
+
+def test_a_near_copy_is_told_in_what_agrees_and_not_as_a_share(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    showing.print_alert(NEAR)
+    said = capsys.readouterr().out
+    assert WORDS in said
+    assert "%" not in said
+    assert "first fetched 2026-03-02" in said
+
+
+def test_the_tables_say_it_too(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(showing, "at_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "160")
+    showing.print_alerts([NEAR])
+    assert WORDS in capsys.readouterr().out
+    near = NearDuplicate(
+        url="https://b.example/", b=4, c=381, relation="other-site", cluster="0" * 16
+    )
+    showing.print_verdicts([
+        Verdict(
+            id="0" * 16, url="https://a.example/", site="a", fetched_at=AT, exact=Exact(),
+            near_duplicate=near, contains=None, detector="d", scheme="public",
+        )
+    ])  # fmt: skip
+    assert WORDS in capsys.readouterr().out
