@@ -89,8 +89,8 @@ class Reporter:
             events["misdated"] -= subject.salvaged
             if not flags & SUPERSEDED and not known:
                 out.append(self.verdict(subject, match, labeled[at]))
-            # A salvaged page is not remembered: of what it is a copy depends on what came before it,
-            # and alerts do not. So its verdict says it, and no alert.
+            # A salvaged page is not remembered: of what it is a copy depends on what came before
+            # it, and alerts do not. So its verdict says it, and no alert.
             if flags & (_ALERTS | _WITHDRAWN) and not subject.salvaged:
                 out += self._alerts(subject, match, flags, now)
             for turn in turned.get(at, ()):
