@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.streams.charsets import charset_of
+from reusewatch.streams.documents import part_of
 from reusewatch.streams.records import Origin, Page
 
 ReadOrigin = Callable[[Origin], Page]
@@ -45,11 +45,6 @@ def read_unchanged(
 
 
 def _text(page: Page, start: int, end: int, scheme: HashScheme) -> str:
-    from reusewatch.detector.sketching.fingerprint import Document, fingerprints
+    from reusewatch.detector.sketching.fingerprint import fingerprints
 
-    part = Document(
-        page.body[start:end],
-        charset=charset_of(page),
-        html=page.content_type != "text/plain",
-    )
-    return fingerprints([part], scheme).facts[0].excerpt
+    return fingerprints([part_of(page, start, end)], scheme).facts[0].excerpt

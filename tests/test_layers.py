@@ -41,7 +41,7 @@ def test_every_module_can_be_imported_first() -> None:
 
 
 # What pages travel in. Verbs, the demo and the command line compose streams, and may know all.
-TRAVEL = {"bus", "charsets", "records", "topics", "urls"}
+TRAVEL = {"bus", "charsets", "documents", "records", "topics", "urls"}
 COMPOSE = {"verbs", "demo", "cli", "__main__"}
 # A replay and a crawl end in a sink; a crawl runs in a process of Scrapy's, with its settings.
 BESIDES = {

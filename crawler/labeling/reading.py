@@ -18,8 +18,8 @@ from reusewatch.crawler.replaying.jobs import now
 from reusewatch.crawler.replaying.sources import expand
 from reusewatch.crawler.replaying.trees import tree_pages
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.streams.charsets import charset_of
-from reusewatch.streams.records import FINE, Page
+from reusewatch.streams.documents import document_of
+from reusewatch.streams.records import FINE
 
 if TYPE_CHECKING:
     from reusewatch.detector.sketching.fingerprint import Document
@@ -49,7 +49,7 @@ class LabelReading:
                 self.left_out[why] += 1
             elif found.page is not None:
                 self._found.add(found.page.url)
-                yield _document(found.page)
+                yield document_of(found.page)
 
     def _records(self, source: LabelSource) -> Iterator[Found]:
         if source.kind == "tree":
@@ -74,10 +74,3 @@ class LabelReading:
         if self._wanted is not None and page.url not in self._wanted:
             return "not-listed"
         return None
-
-
-def _document(page: Page) -> Document:
-    from reusewatch.detector.sketching.fingerprint import Document
-
-    html = page.content_type != "text/plain"
-    return Document(page.body, page.url, page.host, page.site, charset_of(page), html)

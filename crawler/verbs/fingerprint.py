@@ -15,8 +15,8 @@ from reusewatch.crawler.replaying.jobs import now
 from reusewatch.crawler.replaying.sources import expand, is_archive
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams import kernels
-from reusewatch.streams.charsets import charset_of
 from reusewatch.streams.console import fail, harmless, print_json, print_line, say
+from reusewatch.streams.documents import document_of
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs.options import JsonOption, with_settings
 
@@ -92,16 +92,13 @@ def _documents(
 def _archived(
     name: str, url: str | None, scheme: HashScheme, damaged: Counter[str]
 ) -> Iterator[Document]:
-    from reusewatch.detector.sketching.fingerprint import Document
-
     for found in read_archive(name, scheme=scheme, clock=now):
         page = found.page
         if found.damage:
             damaged[name] += 1
         if page is None or page.revisit_of is not None or url not in (None, page.url):
             continue
-        html = page.content_type != "text/plain"
-        yield Document(page.body, page.url, page.host, page.site, charset_of(page), html)
+        yield document_of(page)
 
 
 def _print(view: FingerprintView) -> None:

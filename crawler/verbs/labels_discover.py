@@ -32,7 +32,7 @@ from reusewatch.streams.bus import Message, Partition, Unreachable
 from reusewatch.streams.console import fail, print_json, print_rows, say
 from reusewatch.streams.opening import open_bus
 from reusewatch.streams.records import Origin, Page
-from reusewatch.streams.running.topology import stop_list
+from reusewatch.streams.running.topology import fingerprint_stage, only_partition, stop_list
 from reusewatch.streams.samples import texts_of
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import stopping
@@ -155,7 +155,7 @@ class _Reading:
             yield read_block(message, self._found.scheme)
 
     def _of_job(self, job: Job) -> Iterator[pa.RecordBatch]:
-        stage = FingerprintStage(self._found.scheme, _only, chunks=self._found.chunks)
+        stage = fingerprint_stage(self._found, only_partition)
         batch: list[Page] = []
         size = 0
         for source in job.archives:
@@ -291,7 +291,3 @@ def _add(counts: ExactCounts, seen: Occurrences) -> None:
 
 def _message(sent: Any) -> Message:
     return Message(Partition(sent.topic, 0), 0, sent.key, sent.value, sent.headers, 0)
-
-
-def _only(site: str) -> int:
-    return 0

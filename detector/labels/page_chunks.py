@@ -12,7 +12,7 @@ from reusewatch.detector.scanning.decoding import decode
 from reusewatch.detector.scanning.readable import Readable
 from reusewatch.detector.scanning.scan import Source, scan, scan_batch
 from reusewatch.detector.sketching.chunks import Chunks, Unit, text_chunks
-from reusewatch.detector.sketching.fingerprint import Document, tokens_of
+from reusewatch.detector.sketching.fingerprint import Document, source_of, tokens_of
 from reusewatch.detector.sketching.raw_chunks import raw_chunks_of
 from reusewatch.detector.sketching.tokens import TokenBatch, text_of
 
@@ -22,10 +22,7 @@ def chunks_of(documents: Sequence[Document], scheme: HashScheme, unit: Unit = "t
     decoded = [decode(page.body, page.charset) for page in documents]
     if unit == "raw":
         return raw_chunks_of(decoded, scheme)[0]
-    sources = [
-        Source(text.utf8, page.host, page.site, page.url, page.html)
-        for page, text in zip(documents, decoded, strict=True)
-    ]
+    sources = list(map(source_of, documents, decoded))
     text = text_of(tokens_of(scan_batch(sources, key=scheme.key)))
     return text_chunks(text.tokens, text.blocks, text.lengths, scheme)
 

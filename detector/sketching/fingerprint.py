@@ -48,6 +48,11 @@ class Document:
     html: bool = True
 
 
+def source_of(document: Document, decoded: Decoded) -> Source:
+    """What the scanner reads of a page."""
+    return Source(decoded.utf8, document.host, document.site, document.url, document.html)
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What is told of a page beside its sketches. Offsets are bytes of its body."""
@@ -121,10 +126,7 @@ def fingerprints(
 ) -> Fingerprints:
     """The fingerprints of a batch of pages; the same for a page in any batch."""
     decoded = [decode(document.body, document.charset) for document in documents]
-    sources = [
-        Source(text.utf8, document.host, document.site, document.url, document.html)
-        for document, text in zip(documents, decoded, strict=True)
-    ]
+    sources = list(map(source_of, documents, decoded))
     batch = scan_batch(sources, key=scheme.key, limits=limits)
     made = sketch(tokens_of(batch), scheme, gram_sample=gram_sample)
     first, last = _chunk_words(batch, made)

@@ -23,6 +23,7 @@ from reusewatch.streams.blocks.checking import (
     checksum_of,
 )
 from reusewatch.streams.blocks.marks import LABEL_FIELDS, NOTHING, Marks, label_columns
+from reusewatch.streams.blocks.page_row import PageRow
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.records import VERSIONS
 from reusewatch.streams.wire import Headers, Malformed, check_schema, headers_for
@@ -83,7 +84,7 @@ _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 def block_of(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[PageRow],
     made: Fingerprints,
     *,
     grams: bool,
@@ -91,11 +92,12 @@ def block_of(
 ) -> pa.RecordBatch:
     """Page facts and sketches of the same pages. BadPage where a value does not fit its column."""
     try:
-        columns = [pa.array([row[f.name] for row in rows], f.type) for f in PAGE_FIELDS]
+        columns = [pa.array([getattr(row, f.name) for row in rows], f.type) for f in PAGE_FIELDS]
     except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
         raise BadPage("malformed-message", f"a value that no page has: {error}") from error
     schema = SCHEMA.with_metadata({_CHUNKS: made.sketches.chunks.unit})
-    sketches = _sketch_columns(made, grams=grams)
+    sketched = _sketch_columns(made, grams=grams)
+    sketches = [sketched[field.name] for field in SKETCH_FIELDS]
     labels = label_columns([NOTHING] * len(rows) if marks is None else marks)
     return pa.record_batch([*columns, *sketches, *labels], schema=schema)
 
@@ -108,27 +110,28 @@ def unit_of(block: pa.RecordBatch) -> Unit:
     return unit
 
 
-def _sketch_columns(made: Fingerprints, *, grams: bool) -> list[pa.Array]:
+def _sketch_columns(made: Fingerprints, *, grams: bool) -> dict[str, pa.Array]:
+    """The columns by the names that `SKETCH_FIELDS` gives them."""
     sketches, chunks, terms = made.sketches, made.sketches.chunks, made.sketches.terms
     at_chunk, at_term = chunks.hashes.offsets, terms.hashes.offsets
-    return [
-        pa.array(sketches.words),
-        pa.array(sketches.identity),
-        _fixed(sketches.min_values5),
-        _fixed(sketches.supershingles5),
-        _fixed(sketches.supershingles8),
-        _fixed(sketches.simhash),
-        _lists(at_chunk, chunks.hashes.values),
-        _lists(at_chunk, chunks.lengths),
-        _lists(at_chunk, made.chunk_starts),
-        _lists(at_chunk, made.chunk_ends),
-        _lists(sketches.grams.hashes.offsets, sketches.grams.hashes.values)
-        if grams
-        else pa.nulls(len(made), pa.list_(_HASH)),
-        _lists(at_term, terms.hashes.values),
-        _lists(at_term, terms.weights),
-        pa.array(terms.totals),
-    ]
+    kept = sketches.grams.hashes
+    no_grams = pa.nulls(len(made), pa.list_(_HASH))
+    return {
+        "tokens": pa.array(sketches.words),
+        "identity_hash": pa.array(sketches.identity),
+        "shingles": _fixed(sketches.min_values5),
+        "supershingles5": _fixed(sketches.supershingles5),
+        "supershingles8": _fixed(sketches.supershingles8),
+        "simhash": _fixed(sketches.simhash),
+        "chunks": _lists(at_chunk, chunks.hashes.values),
+        "chunk_lengths": _lists(at_chunk, chunks.lengths),
+        "chunk_starts": _lists(at_chunk, made.chunk_starts),
+        "chunk_ends": _lists(at_chunk, made.chunk_ends),
+        "grams": _lists(kept.offsets, kept.values) if grams else no_grams,
+        "terms": _lists(at_term, terms.hashes.values),
+        "term_weights": _lists(at_term, terms.weights),
+        "terms_total": pa.array(terms.totals),
+    }
 
 
 def _fixed(rows: NDArray[Any]) -> pa.Array:
@@ -241,16 +244,6 @@ def _decoded(message: Message, scheme: HashScheme) -> pa.RecordBatch:
     except (pa.ArrowException, ValueError, OverflowError) as error:
         raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
     return block
-
-
-def read_pages(block: pa.RecordBatch) -> list[dict[str, Any]]:
-    """The facts of a block's pages, with the sketches that are one number."""
-    names = [field.name for field in PAGE_FIELDS] + ["tokens", "identity_hash"]
-    try:
-        rows: list[dict[str, Any]] = block.select(names).to_pylist()
-    except (pa.ArrowException, ValueError, OverflowError) as error:
-        raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
-    return rows
 
 
 def _check_scheme(table: pa.Table, scheme: HashScheme) -> None:

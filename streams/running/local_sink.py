@@ -26,13 +26,15 @@ from reusewatch.streams.running.parallel import InProcess, ProcessPool, Runner
 from reusewatch.streams.running.serving import Health
 from reusewatch.streams.running.topology import (
     STATEFUL,
+    fingerprint_stage,
     label_store,
     labeler_of,
+    only_partition,
     stateful_worker,
 )
 from reusewatch.streams.running.worker import Worker
 from reusewatch.streams.settings import Settings
-from reusewatch.streams.stages.fingerprinting import FingerprintStage, ReadOrigin
+from reusewatch.streams.stages.fingerprinting import ReadOrigin
 from reusewatch.streams.stages.stage import Output
 from reusewatch.streams.wire import dead_letter_message, page_message
 
@@ -61,13 +63,9 @@ class LocalSink:
         self._bytes_kept = settings.local_bytes
         self._scheme, self._say = settings.scheme, say
         self._labels = label_store(settings)
-        stage = FingerprintStage(
-            settings.scheme,
-            only_partition,
-            read_origin,
-            settings.grams,
-            settings.chunks,
-            labeler_of(settings),
+        labeler = labeler_of(settings)
+        stage = fingerprint_stage(
+            settings, only_partition, read_origin=read_origin, labeler=labeler
         )
         self._runner: Runner = (
             InProcess(stage) if settings.workers == 1 else ProcessPool(stage, settings.workers)
@@ -221,8 +219,3 @@ class LocalSink:
         with suppress(BusError):
             self._outlet.close()  # with the dead letters, which say why
         self._release()
-
-
-def only_partition(site: str) -> int:
-    """The local bus has one."""
-    return 0

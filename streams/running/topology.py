@@ -61,9 +61,7 @@ def worker(
     outlet = bus.outlet()
     partition_for = partial(outlet.partition_for, topics.FINGERPRINTS)
     labeler = labeler_of(settings)
-    made = FingerprintStage(
-        settings.scheme, partition_for, read_origin, settings.grams, settings.chunks, labeler
-    )
+    made = fingerprint_stage(settings, partition_for, read_origin=read_origin, labeler=labeler)
     followed = Followed(
         bus, labeler, label_store(settings), settings.scheme, say=say,
         show=partial(meters.show_labels, stage),
@@ -72,6 +70,29 @@ def worker(
     return Worker(
         made, bus, outlet, meters, pace=_pace(settings), companion=followed, say=say
     )  # fmt: skip
+
+
+def fingerprint_stage(
+    settings: Settings,
+    partition_for: Callable[[str], int],
+    *,
+    read_origin: ReadOrigin | None = None,
+    labeler: Labeler | None = None,
+) -> FingerprintStage:
+    """The stage `fingerprint` as the settings have it; without a labeler it marks no content."""
+    return FingerprintStage(
+        settings.scheme,
+        partition_for,
+        read_origin=read_origin,
+        grams=settings.grams,
+        chunks=settings.chunks,
+        labeler=labeler,
+    )
+
+
+def only_partition(site: str) -> int:
+    """Where pages go on a bus of one machine: it has one partition."""
+    return 0
 
 
 def stateful_worker(

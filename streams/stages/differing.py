@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.scanning.differences import differences
-from reusewatch.streams.charsets import charset_of
+from reusewatch.streams.documents import document_of
 from reusewatch.streams.origins import Origins
 from reusewatch.streams.records import Differs, Page
 from reusewatch.streams.samples import read_unchanged
@@ -55,12 +55,8 @@ class Differing:
 
 
 def _words_of(page: Page, scheme: HashScheme) -> list[str]:
-    from reusewatch.detector.scanning.decoding import decode
     from reusewatch.detector.scanning.readable import Readable
-    from reusewatch.detector.scanning.scan import scan
+    from reusewatch.detector.sketching.term_words import scan_of
 
-    scanned = scan(
-        decode(page.body, charset_of(page)).utf8, key=scheme.key, host=page.host,
-        site=page.site, url=page.url, html=page.content_type != "text/plain",
-    )  # fmt: skip
+    scanned = scan_of(document_of(page), scheme)
     return Readable(scanned).words()[: scanned.text_tokens]

@@ -1,6 +1,9 @@
 """The stage `fingerprint`: pages in, fingerprint blocks out. No state, any number of processes.
 
 A page that cannot be read becomes a dead letter; nothing else is lost.
+
+Pages come and blocks go as packed messages, even where one process runs every stage: the index is
+restored by reading the log of blocks again, and so a restart takes the same way as the first run.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import pyarrow as pa
@@ -18,8 +21,10 @@ from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.block import block_messages, block_of
+from reusewatch.streams.blocks.page_row import PageRow
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.charsets import charset_of
+from reusewatch.streams.documents import document_of
 from reusewatch.streams.labels.marking import Labeler
 from reusewatch.streams.questions import Parameters, Rows, no_questions
 from reusewatch.streams.records import DeadLetter, Origin, Page
@@ -36,7 +41,7 @@ from reusewatch.streams.wire import (
 )
 
 if TYPE_CHECKING:
-    from reusewatch.detector.sketching.fingerprint import Document
+    from reusewatch.detector.sketching.fingerprint import Facts
 
 ReadOrigin = Callable[[Origin], Page]
 # Bodies held at a time, whatever a batch refers to.
@@ -66,110 +71,101 @@ class FingerprintStage:
         # Between two batches, never within one: a batch has one version.
         labels = self.labeler.look() if self.labeler else None
         letters: list[DeadLetter] = []
-        rows: list[dict[str, Any]] = []
-        documents: list[Document] = []
+        pages: list[Page] = []
         blocks: list[Outgoing] = []
         size = 0
         received = str(min((m.timestamp_ms for m in messages), default=0)).encode()
         headers = ((RECEIVED, received),)
         for message in messages:
             try:
-                row, document = self._read(message)
+                page = self._read(message)
             except (WireError, BadPage) as error:
                 letters.append(_dead_letter(message, error))
                 continue
-            rows.append(row)
-            documents.append(document)
-            size += len(document.body)
+            pages.append(page)
+            size += len(page.body)
             # A message by reference is small, and its page is not.
             if size >= PART_BYTES:
-                blocks += self._blocks(rows, documents, headers, letters)
-                rows, documents, size = [], [], 0
-        blocks += self._blocks(rows, documents, headers, letters)
+                blocks += self._blocks(pages, headers, letters)
+                pages, size = [], 0
+        blocks += self._blocks(pages, headers, letters)
         dead = Counter(letter.reason for letter in letters)
-        pages = len(messages) - len(letters)
         sent = [*blocks, *map(dead_letter_message, letters)]
-        return Output(sent, pages, dead, labels=labels)
+        return Output(sent, len(messages) - len(letters), dead, labels=labels)
 
     def _blocks(
-        self,
-        rows: list[dict[str, Any]],
-        documents: list[Document],
-        headers: Headers,
-        letters: list[DeadLetter],
+        self, pages: Sequence[Page], headers: Headers, letters: list[DeadLetter]
     ) -> list[Outgoing]:
         """The pages as blocks. One that fits none must not take the others of its batch with it."""
-        if not rows:
+        if not pages:
             return []
         try:
-            return list(self._blocks_of_all(rows, documents, headers))
+            return list(self._blocks_of_all(pages, headers))
         except BadPage as error:
-            if len(rows) == 1:
-                letters.append(_letter_of_row(rows[0], error))
+            if len(pages) == 1:
+                letters.append(_letter(pages[0], error))
                 return []
-        return [
-            sent
-            for row, document in zip(rows, documents, strict=True)
-            for sent in self._blocks([row], [document], headers, letters)
-        ]
+        return [sent for page in pages for sent in self._blocks([page], headers, letters)]
 
-    def _blocks_of_all(
-        self, rows: list[dict[str, Any]], documents: list[Document], headers: Headers
-    ) -> Iterator[Outgoing]:
+    def _blocks_of_all(self, pages: Sequence[Page], headers: Headers) -> Iterator[Outgoing]:
         from reusewatch.detector.sketching.fingerprint import (
             fingerprints,  # numba, loaded by who really works
         )
 
+        documents = [document_of(page) for page in pages]
         sample = GRAM_SAMPLES[self.grams]
         made = fingerprints(documents, self.scheme, gram_sample=sample, chunks=self.chunks)
-        for row, facts in zip(rows, made.facts, strict=True):
-            row["title"], row["excerpt"] = facts.title, facts.excerpt
-            row["text_start"], row["text_end"] = facts.start, facts.end
-            row["truncated"] = row["truncated"] or facts.truncated
-            row["file_hash"] = facts.file_hash
+        rows = [self._row(page, facts) for page, facts in zip(pages, made.facts, strict=True)]
         marks = self.labeler.marks(made) if self.labeler else None
         block = block_of(rows, made, grams=self.grams != "none", marks=marks)
-        places = [self.partition_for(row["site"]) for row in rows]
+        places = [self.partition_for(page.site) for page in pages]
         for partition in dict.fromkeys(places):
             mine = [index for index, place in enumerate(places) if place == partition]
             part = block if len(mine) == len(rows) else block.take(pa.array(mine))
             yield from block_messages(part, self.scheme, partition, headers=headers)
 
-    def _read(self, message: Message) -> tuple[dict[str, Any], Document]:
-        from reusewatch.detector.sketching.fingerprint import Document
+    def _row(self, page: Page, facts: Facts) -> PageRow:
+        referred = page.revisit_of
+        return PageRow(
+            page=int(page.id, 16),
+            url=page.url,
+            site=page.site,
+            host=page.host,
+            ip=page.ip,
+            fetched_at=page.fetched_at,
+            status=page.status,
+            content_type=page.content_type,
+            charset=page.charset,
+            source=page.origin.source,
+            offset=page.origin.offset,
+            title=facts.title,
+            excerpt=facts.excerpt,
+            text_start=facts.start,
+            text_end=facts.end,
+            truncated=page.truncated or facts.truncated,
+            salvaged=page.salvaged,
+            file_hash=facts.file_hash,
+            revisit_of=int(place(referred.url, self.scheme).page_id, 16) if referred else None,
+            revisit_at=referred.fetched_at if referred else None,
+        )
 
+    def _read(self, message: Message) -> Page:
+        """A message's page, with its body, its charset and its place.
+
+        The place is taken from the URL: whoever wrote the message may have said another one.
+        """
         page = read_page(message)
         if page.by_reference:
             page = self._read_again(page)
         where = place(page.url, self.scheme)
-        # A revisit stored no body: it has no words, and the index knows whose words it has.
-        referred = page.revisit_of
-        charset = page.charset if referred else charset_of(page)
-        row = {
-            "page": int(where.page_id, 16),
-            "url": page.url,
-            "site": where.site,
-            "host": where.host,
-            "ip": page.ip,
-            "fetched_at": page.fetched_at,
-            "status": page.status,
-            "content_type": page.content_type,
-            "charset": charset,
-            "source": page.origin.source,
-            "offset": page.origin.offset,
-            "truncated": page.truncated,
-            "salvaged": page.salvaged,
-            "revisit_of": referred and int(place(referred.url, self.scheme).page_id, 16),
-            "revisit_at": referred and referred.fetched_at,
-        }
-        return row, Document(
-            b"" if referred else page.body,
-            page.url,
-            where.host,
-            where.site,
-            charset or "utf-8",
-            page.content_type != "text/plain",
-        )
+        if page.revisit_of is None:
+            page = msgspec.structs.replace(page, charset=charset_of(page))
+        else:
+            # A URL that is none raises here, where it costs this page alone and not its batch.
+            place(page.revisit_of.url, self.scheme)
+            # A revisit stored no body: it has no words, and the index knows whose words it has.
+            page = msgspec.structs.replace(page, body=b"")
+        return msgspec.structs.replace(page, id=where.page_id, host=where.host, site=where.site)
 
     def _read_again(self, page: Page) -> Page:
         if self.read_origin is None:
@@ -204,23 +200,18 @@ class FingerprintStage:
         return no_questions(name, parameters)
 
 
-def _letter_of_row(row: dict[str, Any], error: BadPage) -> DeadLetter:
+def _dead_letter(message: Message, error: WireError | BadPage) -> DeadLetter:
+    if isinstance(error, BadPage):
+        return _letter(read_page(message), error)
+    return unread(message, error, datetime.now(UTC))
+
+
+def _letter(page: Page, error: BadPage) -> DeadLetter:
     return DeadLetter(
         reason=error.reason,
-        source=row["source"],
-        offset=row["offset"],
-        url=row["url"][:2048],
+        source=page.origin.source,
+        offset=page.origin.offset,
+        url=page.url[:2048],
         detail=error.detail,
         at=datetime.now(UTC),
     )
-
-
-def _dead_letter(message: Message, error: WireError | BadPage) -> DeadLetter:
-    at = datetime.now(UTC)
-    if isinstance(error, BadPage):
-        page = read_page(message)
-        source, offset, url = page.origin.source, page.origin.offset, page.url[:2048]
-        return DeadLetter(
-            reason=error.reason, source=source, offset=offset, url=url, detail=error.detail, at=at
-        )
-    return unread(message, error, at)

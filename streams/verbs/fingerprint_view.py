@@ -10,10 +10,11 @@ import msgspec
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.scanning.decoding import Decoded, decode
 from reusewatch.detector.scanning.readable import Readable
-from reusewatch.detector.scanning.scan import Scan, scan
+from reusewatch.detector.scanning.scan import Scan
 from reusewatch.detector.sketching.chunks import Unit
 from reusewatch.detector.sketching.fingerprint import Document, Fingerprints, fingerprints
 from reusewatch.detector.sketching.simhash import simhash_hex
+from reusewatch.detector.sketching.term_words import scan_of
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,10 +69,7 @@ def view_of(
     made = fingerprints([document], scheme, chunks=chunks)
     facts, sketches = made.facts[0], made.sketches
     decoded = decode(document.body, document.charset)
-    scanned = scan(
-        decoded.utf8, key=scheme.key, host=document.host, site=document.site, url=document.url,
-        html=document.html,
-    )  # fmt: skip
+    scanned = scan_of(document, scheme)
     readable = Readable(scanned)
     strings = readable.words()
     terms = zip(sketches.terms.hashes.values.tolist(), sketches.terms.weights.tolist(), strict=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,9 +27,9 @@ from reusewatch.streams.blocks.block import (
     block_of,
     encode,
     read_block,
-    read_pages,
 )
 from reusewatch.streams.blocks.checking import checksum_of
+from reusewatch.streams.blocks.page_row import PageRow
 from reusewatch.streams.bus import Message, Outgoing, Partition
 from reusewatch.streams.records import VERSIONS, Alert, DeadLetter, Label, Page, Record, Verdict
 from reusewatch.streams.verbs import schemas
@@ -81,13 +81,28 @@ def row(**values: Any) -> dict[str, Any]:
 def block(rows: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
     """The rows with the sketches of pages of a few words."""
     pages = [Document(f"<p>words of page {number}".encode()) for number in range(len(rows))]
-    return block_of(rows, fingerprints(pages, SCHEME), grams=True)
+    return block_of([PageRow(**row) for row in rows], fingerprints(pages, SCHEME), grams=True)
 
 
 def page_facts(sent: Outgoing) -> list[dict[str, Any]]:
     """The rows again, as the next stage has them."""
-    found = read_pages(read_block(arrived(sent), SCHEME))
-    return [{f.name: one[f.name] for f in PAGE_FIELDS} for one in found]
+    names = [field.name for field in PAGE_FIELDS]
+    rows: list[dict[str, Any]] = read_block(arrived(sent), SCHEME).select(names).to_pylist()
+    return rows
+
+
+def test_a_row_and_the_sketches_have_the_columns_of_the_schema() -> None:
+    assert [field.name for field in fields(PageRow)] == [field.name for field in PAGE_FIELDS]
+    made = fingerprints([Document(b"<p>the words of a page")], SCHEME)
+    column = block_of([PageRow(**row())], made, grams=True).column
+    sketches = made.sketches
+    assert column("tokens").to_pylist() == sketches.words.tolist() == [5]
+    assert column("supershingles5").to_pylist() == sketches.supershingles5.tolist()
+    assert column("supershingles8").to_pylist() == sketches.supershingles8.tolist()
+    assert column("chunk_starts").to_pylist() == [made.chunk_starts.tolist()]
+    assert column("chunk_ends").to_pylist() == [made.chunk_ends.tolist()]
+    assert column("terms").to_pylist() == [sketches.terms.hashes.values.tolist()]
+    assert column("grams").to_pylist() == [sketches.grams.hashes.values.tolist()]
 
 
 BLOCK = encode(block([row(), row(url="http://a.example/")]), SCHEME)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ from reusewatch.detector.neighborhoods.prefixes import crawl_trap, prefixes
 from reusewatch.detector.sketching.fingerprint import Document, Fingerprints, fingerprints
 from reusewatch.streams.blocks.block import block_messages, block_of
 from reusewatch.streams.blocks.marks import Marks
+from reusewatch.streams.blocks.page_row import PageRow
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.stages.neighboring import NeighborhoodStage
 from reusewatch.streams.urls import place
@@ -57,7 +59,7 @@ def blocks_of(
             "salvaged": False,
             "file_hash": made.facts[0].file_hash,
         }
-        block = block_of([row], made, grams=False, marks=[_marks(page)])
+        block = block_of([PageRow(**row)], made, grams=False, marks=[_marks(page)])
         found += block_messages(block, SCHEME, partition_for(str(row["site"])))
     return found
 
@@ -69,7 +71,7 @@ def _made(chunks: int) -> Fingerprints:
     return fingerprints([Document(f"<html><body>{body}</body></html>".encode())], SCHEME)
 
 
-def _row(page: Copied) -> dict[str, object]:
+def _row(page: Copied) -> dict[str, Any]:
     where = place(page.url, SCHEME)
     return {
         "page": int(where.page_id, 16), "url": page.url, "site": where.site, "host": where.host,

@@ -18,7 +18,6 @@ from reusewatch.streams.blocks.block import (
     block_messages,
     encode,
     read_block,
-    read_pages,
     unit_of,
 )
 from reusewatch.streams.bus import Message, Outgoing
@@ -42,7 +41,8 @@ pages = st.builds(
 
 
 def rows_of(block: Message) -> list[dict[str, Any]]:
-    return read_pages(read_block(block, SCHEME))
+    rows: list[dict[str, Any]] = read_block(block, SCHEME).to_pylist()
+    return rows
 
 
 @given(st.lists(pages, max_size=4))
@@ -88,7 +88,7 @@ def test_a_block_says_what_its_chunks_are(unit: Literal["text", "raw"]) -> None:
 
 
 def rows_of_all(sent: list[Outgoing]) -> list[dict[str, Any]]:
-    return [row for one in sent for row in read_block(as_message(one), SCHEME).to_pylist()]
+    return [row for one in sent for row in rows_of(as_message(one))]
 
 
 def test_a_block_of_before_there_was_a_choice_has_chunks_of_text() -> None:
