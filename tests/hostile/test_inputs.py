@@ -10,7 +10,7 @@ import pytest
 
 from reusewatch.crawler.archives.reading import read_archive
 from reusewatch.crawler.errors import Stopped
-from reusewatch.crawler.pages.found import Found
+from reusewatch.crawler.pages.found import Found, Limits
 from reusewatch.crawler.replaying.cursors import Cursors
 from reusewatch.crawler.replaying.giving_up import LEAST, until_given_up
 from reusewatch.crawler.replaying.jobs import Reader, job_of
@@ -71,7 +71,7 @@ def test_who_waits_for_a_pipe_can_be_stopped(tmp_path: Path) -> None:
 def test_a_job_with_a_pipe_cannot_be_resumed(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "x.warc.gz").write_bytes(_DATA)
-    reader = Reader(zoo.SCHEME, zoo.Limits())
+    reader = Reader(zoo.SCHEME, Limits())
     for name, resumable in (("pipe", False), ("x.warc.gz", True)):
         job = job_of(
             [str(tmp_path / name)], [], None, reader=reader, settle_seconds=1,
