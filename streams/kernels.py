@@ -25,6 +25,7 @@ from pathlib import Path
 import xxhash
 
 from reusewatch import detector
+from reusewatch.detector.compiling.sources import digest_of_sources
 
 _VARIABLE = "NUMBA_CACHE_DIR"
 _PLACES = "NUMBA_CACHE_LOCATOR_CLASSES"
@@ -112,8 +113,7 @@ def _digest() -> str:
     """Of the sources, of where they stand (numba keeps code by its path), of what compiles them."""
     root = Path(next(iter(detector.__path__)))
     digest = xxhash.xxh3_64(os.fsencode(root.absolute()))
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.read_bytes())
+    digest.update(digest_of_sources().encode())
     packages = (version(name) for name in ("numba", "llvmlite", "numpy"))
     digest.update(" ".join((platform.python_version(), *packages, *_processor())).encode())
     return digest.hexdigest()

@@ -2,5 +2,6 @@
 
 `kernels` is the front door: `kernel` compiles what Python calls, `part` what only kernels call.
 `linking` and `by_address` teach numba two things that halve the time to compile; `cache` keeps
-the result on disk. Nothing here knows what a page is.
+the result on disk under one key, the digest of `sources`. `mixers` are kernels that all sketches
+share. Nothing here knows what a page is.
 """

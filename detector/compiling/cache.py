@@ -1,26 +1,50 @@
 """Where machine code is kept: on disk, or, where nothing can be written, for this process alone.
 
-The place is numba's to find: the process that loads the kernels names it before.
+numba asks only whether the file of a kernel has changed, and not those of its parts: it would run
+machine code of parts that have been edited since. Here every kernel is kept under one key, the
+digest of all sources (`sources`). The place is numba's to find: the process that loads the kernels
+names it before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numba as _numba
+from numba.core import typeinfer
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-# Some of its options are not in its types.
+from reusewatch.detector.compiling.sources import digest_of_sources
+
+# numba's own classes and functions are not typed.
+# mypy: disable-error-code="no-untyped-call"
 _njit: Any = _numba.njit
+_FunctionCache: Any = FunctionCache
 
 
-def kept(*signature: Any, **options: Any) -> Callable[[Any], Any]:
+class _Cache(_FunctionCache):  # type: ignore[misc]
+    """A kernel's files, which hold for as long as all sources are what they were."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        self._cache_file = IndexDataCacheFile(
+            self._cache_path, self._impl.filename_base, digest_of_sources()
+        )
+
+
+def kept(signature: Any = None, **options: Any) -> Callable[[Any], Any]:
     """numba's `njit`; what it compiles is kept, if there is a place for it."""
 
     def compile_(function: Any) -> Any:
-        try:
-            return _njit(*signature, cache=True, **options)(function)
-        except RuntimeError:  # raised before anything is compiled: no place can be written
-            return _njit(*signature, **options)(function)
+        dispatcher = _njit(**options)(function)
+        with suppress(RuntimeError):  # no place can be written: it is compiled for this process
+            dispatcher._cache = _Cache(function)
+        if signature is not None:
+            with typeinfer.register_dispatcher(dispatcher):
+                dispatcher.compile(signature)
+            dispatcher.disable_compile()
+        return dispatcher
 
     return compile_

@@ -1,22 +1,21 @@
-"""What every kernel stands on: how it is compiled, and the mixers all sketches share.
+"""How kernels are compiled, and the types of what they are given.
 
-`mix` is a fixed bijection on 64 bits that lets every bit of its input reach every bit of its
-output; `chain` folds a sequence, one value after the other, so that order matters. Neither
-knows a key: callers bring keyed constants from `HashScheme.numbers`.
+A kernel releases the GIL, allocates its own scratch and keeps nothing between calls. It is called
+from Python, and its machine code is kept on disk (`cache`). A part is called by kernels only, is
+compiled within them (`linking`), and kept with them.
 
-A kernel releases the GIL, allocates its own scratch and keeps nothing between calls.
-
-A kernel's stored machine code is renewed when its own file changes, not when this one does:
-after an edit here, `__pycache__` has to go.
+Each of both can be given its signature, and then takes nothing else. Without one, numba finds out
+the types at the first call: so does the scan, whose parts hand on records of arrays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numba import types
+from numba.extending import intrinsic
 
 from reusewatch.detector.compiling.cache import kept
 from reusewatch.detector.compiling.linking import linked
@@ -39,6 +38,14 @@ OUT_COUNTS = types.Array(types.uint32, 1, "C")
 OUT_BYTES = types.Array(types.uint8, 1, "C")
 OUT_SHARES = types.Array(types.float32, 1, "C")
 
+# Where numba finds out the types: to the type checker a number in a kernel is anything, since it
+# knows no numpy number that takes the place of an int.
+Int: TypeAlias = Any
+Bool: TypeAlias = Any
+Tuple: TypeAlias = Any
+int64: Any = np.int64
+uint64: Any = np.uint64
+
 
 def tuple_of(*members: Any) -> Any:
     """The type of a tuple: columns that belong together, passed as one argument."""
@@ -47,56 +54,69 @@ def tuple_of(*members: Any) -> Any:
 
 PAIR = tuple_of(types.uint64, types.uint64)
 
-_FIRST = np.uint64(0xFF51AFD7ED558CCD)
-_SECOND = np.uint64(0xC4CEB9FE1A85EC53)
-_HALF = np.uint64(32)
-_SHIFT = np.uint64(33)
 
+def kernel(
+    signature: Any = None, *, allocates: bool = True
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Compile for this signature, or for what the first call gives; once per machine, no GIL.
 
-def kernel(signature: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Compile for exactly this signature, once per machine; run without the GIL."""
-    decorate = kept(signature, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+    One that allocates nothing, as the scan, counts no references: to do so for a dozen arrays in
+    every call between its parts would take ten times as long as the scan.
+    """
+    decorate = kept(
+        signature, nogil=True, error_model="numpy", no_cfunc_wrapper=True, _nrt=allocates
+    )
     return cast("Callable[[Callable[P, R]], Callable[P, R]]", decorate)
 
 
-def part(signature: Any, *, allocates: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def part(
+    signature: Any = None, *, allocates: bool = False, inline: bool = False
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A kernel that only kernels call: compiled when one of them is, and kept within that one.
 
     Without a way in from Python and, unless it `allocates` or returns arrays, without counting
     references: of a dozen arrays in each call, both take longer to compile than what it does.
+    `inline` is for what every tag passes, or is small: its call would cost more than its work.
     """
+    # Inlining is said either way: numba else takes it from the part within whose compilation
+    # this one is compiled.
+    decorate = linked(
+        error_model="numpy", _nrt=allocates or _returns_arrays(signature), forceinline=inline
+    )
+    if signature is None:
+        return cast("Callable[[Callable[P, R]], Callable[P, R]]", decorate)
+    return lambda function: _declared(decorate(function), signature)
+
+
+def _returns_arrays(signature: Any) -> bool:
+    if signature is None:
+        return False
     returned = getattr(signature.return_type, "types", (signature.return_type,))
-    counts = allocates or any(isinstance(one, types.Array) for one in returned)
-
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        dispatcher: Any = linked(error_model="numpy", _nrt=counts)(function)
-        template = dispatcher.get_call_template
-
-        def declared(args: Any, kws: Any) -> Any:
-            if not dispatcher.overloads:
-                dispatcher.compile(signature)
-                dispatcher.disable_compile()
-            return template(args, kws)
-
-        dispatcher.get_call_template = declared
-        return cast("Callable[P, R]", dispatcher)
-
-    return decorate
+    return any(isinstance(one, types.Array) for one in returned)
 
 
-@kernel(types.uint64(types.uint64))
-def mix(x: Any) -> Any:
-    """A bijection on 64 bits whose every output bit depends on every input bit (MurmurHash3)."""
-    x ^= x >> _SHIFT
-    x *= _FIRST
-    x ^= x >> _SHIFT
-    x *= _SECOND
-    return x ^ (x >> _SHIFT)
+def _declared(dispatcher: Any, signature: Any) -> Any:
+    """The part for this signature alone, compiled when a kernel that calls it is."""
+    template = dispatcher.get_call_template
+
+    def declared(args: Any, kws: Any) -> Any:
+        if not dispatcher.overloads:
+            dispatcher.compile(signature)
+            dispatcher.disable_compile()
+        return template(args, kws)
+
+    dispatcher.get_call_template = declared
+    return dispatcher
 
 
-@part(types.uint64(types.uint64, types.uint64, types.uint64))
-def chain(state: Any, value: Any, factor: Any) -> Any:
-    """One step of a sequence hash; a bijection of `state` for each value and the reverse."""
-    state = (state ^ value) * factor
-    # Without the fold the low bits of a product never see the high bits of earlier values.
-    return state ^ (state >> _HALF)
+def _apart(typing: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.function.attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.none(), codegen
+
+
+apart = cast(Any, intrinsic(_apart))
+"""Within a part: it stays a function. What is rare would make the loop that calls it slow, and
+long to compile."""

@@ -28,10 +28,10 @@ from reusewatch.detector.compiling.kernels import (
     PAIR,
     WORDS,
     kernel,
-    mix,
     part,
     tuple_of,
 )
+from reusewatch.detector.compiling.mixers import mix
 
 FINGERPRINTS = 16  # in a bucket of the filter: a cache line
 COUNTERS = 8  # in a bucket of counters

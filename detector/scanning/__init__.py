@@ -5,6 +5,7 @@ kernels hands on every array, which takes longer than a few comparisons, and a l
 search that the compiler does not turn into comparisons.
 
     characters.py      characters and short names, as kernels compare them
+    page_bytes.py      a byte of the page
     mixing.py          bytes of a word → its 64-bit hash
     tables.py          everything below as arrays
     unicode_tables.py  what a code point is, case folding (data)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.scan_jit import Bool, Int, Tuple, int64, part, uint64
+from reusewatch.detector.compiling.kernels import Bool, Int, Tuple, int64, part, uint64
 from reusewatch.detector.scanning import characters as ch
 from reusewatch.detector.scanning.references import reference
 from reusewatch.detector.scanning.syntax import is_letter
@@ -30,7 +30,7 @@ BASE_WITHIN = int64(4096)
 ADDRESS_ROOM = 32
 
 
-@part
+@part()
 def plainly_relative(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
     """Whether the raw value is surely relative: most are, and need not be decoded."""
     if at >= end:
@@ -52,7 +52,7 @@ def plainly_relative(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
     return True
 
 
-@part
+@part()
 def put_utf8(to: NDArray[np.uint8], n: Int, code: Int) -> Int:
     """Append a code point; the new length."""
     if code < 0x80:
@@ -74,7 +74,7 @@ def put_utf8(to: NDArray[np.uint8], n: Int, code: Int) -> Int:
     return n + 4
 
 
-@part
+@part()
 def decoded(
     buf: NDArray[np.uint8], at: Int, end: Int, most: Int, look: Tables, to: NDArray[np.uint8]
 ) -> Int:
@@ -105,7 +105,7 @@ def decoded(
     return n
 
 
-@part
+@part()
 def host_span(text: NDArray[np.uint8], n: Int, secure: Bool) -> Tuple:
     """(where, start, end): NO_PAGE; OTHER_SITE with the host's span in the text; RELATIVE, to an
     http or https page (`secure`), with where its path starts, twice."""
@@ -153,7 +153,7 @@ def host_span(text: NDArray[np.uint8], n: Int, secure: Bool) -> Tuple:
     return OTHER_SITE, start, end
 
 
-@part
+@part()
 def _is_web(text: NDArray[np.uint8], length: Int) -> Bool:
     if length < 4 or length > 5:
         return False
@@ -163,7 +163,7 @@ def _is_web(text: NDArray[np.uint8], length: Int) -> Bool:
     return word == ch.HTTP or word == ch.HTTPS
 
 
-@part
+@part()
 def compare_host(
     text: NDArray[np.uint8], start: Int, end: Int, buf: NDArray[np.uint8], work: Work
 ) -> Int:
@@ -185,7 +185,7 @@ def compare_host(
     return OTHER_SITE
 
 
-@part
+@part()
 def _same(
     text: NDArray[np.uint8], start: Int, buf: NDArray[np.uint8], at: Int, length: Int
 ) -> Bool:
@@ -198,7 +198,7 @@ def _same(
     return True
 
 
-@part
+@part()
 def destination(
     buf: NDArray[np.uint8], at: Int, end: Int, work: Work, look: Tables, text: NDArray[np.uint8],
 ) -> Int:  # fmt: skip
@@ -212,7 +212,7 @@ def destination(
     return where
 
 
-@part
+@part()
 def begin_base(
     buf: NDArray[np.uint8], at: Int, end: Int, work: Work, look: Tables, base: NDArray[np.uint8],
     term: NDArray[np.uint8],
@@ -239,7 +239,7 @@ def begin_base(
     return where
 
 
-@part
+@part()
 def picture_hash(
     buf: NDArray[np.uint8], at: Int, end: Int, work: Work, look: Tables, text: NDArray[np.uint8],
     term: NDArray[np.uint8], below_base: Bool,
@@ -272,19 +272,19 @@ def picture_hash(
     return True, finish(h, w, work.secrets), before + size
 
 
-@part
+@part()
 def _put(text: NDArray[np.uint8], start: Int, end: Int, term: NDArray[np.uint8], n: Int) -> Int:
     for i in range(end - start):
         term[n + i] = text[start + i]
     return n + end - start
 
 
-@part
+@part()
 def _is_slash(c: Int) -> Bool:
     return c == ch.SLASH or c == ch.BACKSLASH
 
 
-@part
+@part()
 def _file_name(text: NDArray[np.uint8], at: Int, n: Int, term: NDArray[np.uint8]) -> Int:
     """What stands after the path's last slash."""
     start = i = at
@@ -295,14 +295,14 @@ def _file_name(text: NDArray[np.uint8], at: Int, n: Int, term: NDArray[np.uint8]
     return _put(text, start, i, term, 0)
 
 
-@part
+@part()
 def _is_secure(buf: NDArray[np.uint8], work: Work) -> Bool:
     """Whether the page's own scheme is https."""
     at = work.bound[1]
     return work.bound[2] - at > 5 and (buf[at + 4] | ch.LOWER) == ch.LOWER_S
 
 
-@part
+@part()
 def _put_scheme(
     buf: NDArray[np.uint8], work: Work, text: NDArray[np.uint8],
     term: NDArray[np.uint8],
@@ -319,7 +319,7 @@ def _put_scheme(
     return n + 1
 
 
-@part
+@part()
 def _put_lower(text: NDArray[np.uint8], end: Int, term: NDArray[np.uint8], n: Int) -> Int:
     for i in range(end):
         c = text[i]
@@ -327,7 +327,7 @@ def _put_lower(text: NDArray[np.uint8], end: Int, term: NDArray[np.uint8], n: In
     return n + end
 
 
-@part
+@part()
 def _put_base(
     buf: NDArray[np.uint8], work: Work, base: NDArray[np.uint8], base_length: Int,
     from_root: Bool, term: NDArray[np.uint8],

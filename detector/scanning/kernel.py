@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.scan_jit import entry
+from reusewatch.detector.compiling.kernels import kernel
 from reusewatch.detector.scanning import output as o
 from reusewatch.detector.scanning import state as s
 from reusewatch.detector.scanning.output import Output
@@ -17,7 +17,7 @@ from reusewatch.detector.scanning.work import Work
 ROW = 7
 
 
-@entry
+@kernel(allocates=False)
 def scan_pages(
     buf: NDArray[np.uint8],
     bounds: NDArray[np.int64],

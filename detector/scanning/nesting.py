@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.scan_jit import Bool, Int, apart, part
+from reusewatch.detector.compiling.kernels import Bool, Int, apart, part
 from reusewatch.detector.scanning import elements as el
 from reusewatch.detector.scanning import state as s
 
@@ -26,7 +26,7 @@ _ENTRY = 63
 _FULL = 1 << 54
 
 
-@part
+@part()
 def nest(bits: Int, closing: Bool, whole: Bool, now: NDArray[np.int64]) -> None:
     """What a tag opens, closes or leaves. `whole`: it ends in a slash."""
     apart()
@@ -55,7 +55,7 @@ def nest(bits: Int, closing: Bool, whole: Bool, now: NDArray[np.int64]) -> None:
             _enter(now, code, _FOREIGN)
 
 
-@part
+@part()
 def _holds_html(now: NDArray[np.int64], code: Int) -> Bool:
     """Whether the element is an integration point in the SVG or MathML around it."""
     path = now[s.PATH]
@@ -66,7 +66,7 @@ def _holds_html(now: NDArray[np.int64], code: Int) -> Bool:
     return el.MI <= code <= el.MTEXT
 
 
-@part
+@part()
 def _enter(now: NDArray[np.int64], code: Int, foreign: Int) -> None:
     if now[s.PATH] >= _FULL:
         if (now[s.PATH] & _NAME) == code:
@@ -78,7 +78,7 @@ def _enter(now: NDArray[np.int64], code: Int, foreign: Int) -> None:
         now[s.UNSEEN] += 1
 
 
-@part
+@part()
 def _leave(now: NDArray[np.int64]) -> None:
     """The innermost element ends."""
     if (now[s.PATH] & _NAME) >= el.UNSEEN:
@@ -88,14 +88,14 @@ def _leave(now: NDArray[np.int64]) -> None:
     now[s.DEEPER] = 0
 
 
-@part
+@part()
 def _break_out(now: NDArray[np.int64]) -> None:
     """Leave SVG and MathML, up to an integration point."""
     while (now[s.PATH] & _FOREIGN) != 0:
         _leave(now)
 
 
-@part
+@part()
 def _close(now: NDArray[np.int64], code: Int) -> None:
     """The innermost element of a name ends, with all in it. A template ends by its own end tag."""
     if now[s.DEEPER] > 0 and (now[s.PATH] & _NAME) == code:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector import fields
-from reusewatch.detector.compiling.scan_jit import Bool, Int, apart, inlined, part, uint64
+from reusewatch.detector.compiling.kernels import apart, part, uint64, Bool, Int
 from reusewatch.detector.scanning.work import Work
 
 # Places in the counters. Of a kind of rows: the next, the end of the page's room, those lost.
@@ -48,13 +48,13 @@ class Output(NamedTuple):
     columns: NDArray[np.int32]
 
 
-@part
+@part()
 def facts_of(field: Int, size: Int) -> Int:
     """A token's facts as one number."""
     return field | min(size, _LARGEST) << SIZE_SHIFT
 
 
-@part
+@part()
 def emit(work: Work, out: Output, value: Int, start: Int, end: Int, facts: Int) -> None:
     """Write a token; the first after a break opens a block."""
     st = work.st
@@ -84,7 +84,7 @@ def emit(work: Work, out: Output, value: Int, start: Int, end: Int, facts: Int) 
     out.columns[uint64(at + 3)] = st[BLOCK] - st[BLOCK_FIRST]
 
 
-@part
+@part()
 def _sampled(work: Work, start: Int) -> Bool:
     """Whether a token behind the limit is taken.
 
@@ -110,7 +110,7 @@ def _sampled(work: Work, start: Int) -> Bool:
     return st[SAMPLING] != 0
 
 
-@inlined
+@part(inline=True)
 def end_block(work: Work, out: Output, start: Int, end: Int) -> None:
     """A break from `start` to `end`."""
     st = work.st
@@ -121,7 +121,7 @@ def end_block(work: Work, out: Output, start: Int, end: Int) -> None:
     st[LINES] = 0
 
 
-@part
+@part()
 def end_link(work: Work, out: Output, at: Int) -> None:
     """The open link's anchor text ends here."""
     st = work.st
@@ -130,7 +130,7 @@ def end_link(work: Work, out: Output, at: Int) -> None:
         st[OPEN_LINK] = -1
 
 
-@part
+@part()
 def add_link(work: Work, out: Output, start: Int, end: Int, anchor: Int, same: Bool) -> None:
     """Write a link, whose anchor text starts at `anchor` and is open."""
     st = work.st
@@ -147,7 +147,7 @@ def add_link(work: Work, out: Output, start: Int, end: Int, anchor: Int, same: B
     st[LINK] += 1
 
 
-@part
+@part()
 def add_picture(work: Work, out: Output, token: Int) -> None:
     """Note that the page's token is an IMG term."""
     st = work.st
@@ -155,7 +155,7 @@ def add_picture(work: Work, out: Output, token: Int) -> None:
     st[PICTURE] += 1
 
 
-@part
+@part()
 def add_segment(work: Work, out: Output, start: Int, end: Int, bits: Int) -> None:
     """Write a run of text without markup, if segments are wanted."""
     st = work.st
@@ -169,7 +169,7 @@ def add_segment(work: Work, out: Output, start: Int, end: Int, bits: Int) -> Non
     st[GAP_LEVEL] = JOINED
 
 
-@part
+@part()
 def title_first(work: Work, out: Output, page: Int, tokens: Int, pictures: Int) -> None:
     """Bring a title that stood behind text to the front.
 
@@ -196,14 +196,14 @@ def title_first(work: Work, out: Output, page: Int, tokens: Int, pictures: Int) 
         columns[st[PICTURES] + k] += many
 
 
-@part
+@part()
 def _rotate(values: NDArray[Any], start: Int, middle: Int, end: Int) -> None:
     _reverse(values, start, middle)
     _reverse(values, middle, end)
     _reverse(values, start, end)
 
 
-@part
+@part()
 def _reverse(values: NDArray[Any], start: Int, end: Int) -> None:
     for k in range((end - start) // 2):
         kept = values[start + k]

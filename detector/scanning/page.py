@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.scan_jit import Int, apart, inlined, int64, part
+from reusewatch.detector.compiling.kernels import Int, apart, int64, part
 from reusewatch.detector.scanning import characters as ch
 from reusewatch.detector.scanning import elements as el
 from reusewatch.detector.scanning import output as o
@@ -28,7 +28,7 @@ from reusewatch.detector.scanning.tags import closed, note_segment, opened, read
 from reusewatch.detector.scanning.work import Work
 
 
-@inlined
+@part(inline=True)
 def scan_page(
     buf: NDArray[np.uint8], look: Tables, work: Work, out: Output, scratch: NDArray[np.uint8]
 ) -> None:
@@ -71,7 +71,7 @@ def scan_page(
     _waiting(buf, look, work, out, first_picture)
 
 
-@part
+@part()
 def _start(work: Work, lo: Int) -> None:
     st, now, facts = work.st, work.now, work.facts
     for k in range(len(facts)):
@@ -96,7 +96,7 @@ def _start(work: Work, lo: Int) -> None:
     work.word[tx.KIND] = 0
 
 
-@inlined
+@part(inline=True)
 def _markup(
     buf: NDArray[np.uint8], at: Int, hi: Int, how: Int, plain: Int, look: Tables, work: Work,
     out: Output, scratch: NDArray[np.uint8],
@@ -162,7 +162,7 @@ def _markup(
     return opened(buf, at, end, hi, kind, look, work, out, scratch)
 
 
-@part
+@part()
 def _past_hidden(
     buf: NDArray[np.uint8], end: Int, hi: Int, kind: Int, look: Tables, work: Work
 ) -> Int:
@@ -181,7 +181,7 @@ def _past_hidden(
     return hi if stop < 0 else stop
 
 
-@part
+@part()
 def _waiting(
     buf: NDArray[np.uint8], look: Tables, work: Work, out: Output, first_picture: Int
 ) -> None:

@@ -12,17 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.scan_jit import (
-    Bool,
-    Int,
-    Tuple,
-    byte_at,
-    inlined,
-    int64,
-    part,
-    uint64,
-)
+from reusewatch.detector.compiling.kernels import Bool, Int, Tuple, int64, part, uint64
 from reusewatch.detector.scanning import characters as ch
+from reusewatch.detector.scanning.page_bytes import byte_at
 from reusewatch.detector.scanning.tables import PLAIN, REFERENCE_SLOTS, SPREAD, Tables
 
 # "CounterClockwiseContourIntegral" without its semicolon; "Aacute".
@@ -41,7 +33,7 @@ _WINDOWS_1252 = np.array(
 )
 
 
-@inlined
+@part(inline=True)
 def starts_reference(buf: NDArray[np.uint8], at: Int, limit: Int, look: Tables) -> Bool:
     """Whether the `&` at `at` may start a reference; else it is a character."""
     if at + 1 >= limit:
@@ -50,7 +42,7 @@ def starts_reference(buf: NDArray[np.uint8], at: Int, limit: Int, look: Tables) 
     return c == ch.HASH or look.ascii[c] > PLAIN
 
 
-@part
+@part()
 def reference(
     buf: NDArray[np.uint8], at: Int, limit: Int, in_attribute: Bool, look: Tables
 ) -> Tuple:
@@ -91,7 +83,7 @@ def reference(
     return at, 0, 0
 
 
-@part
+@part()
 def _find(buf: NDArray[np.uint8], start: Int, length: Int, look: Tables) -> Int:
     value = uint64(0)
     for i in range(start, start + length):
@@ -109,7 +101,7 @@ def _find(buf: NDArray[np.uint8], start: Int, length: Int, look: Tables) -> Int:
     return -1
 
 
-@part
+@part()
 def _numeric(buf: NDArray[np.uint8], at: Int, limit: Int) -> Tuple:
     i = at + 2
     hexadecimal = i < limit and (byte_at(buf, i) | ch.LOWER) == ch.LOWER_X

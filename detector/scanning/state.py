@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reusewatch.detector.compiling.scan_jit import int64
+from reusewatch.detector.compiling.kernels import int64
 from reusewatch.detector.scanning import fields
 from reusewatch.detector.scanning import text as tx
 

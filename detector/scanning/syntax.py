@@ -12,17 +12,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.scan_jit import (
-    Bool,
-    Int,
-    byte_at,
-    inlined,
-    int64,
-    part,
-    uint64,
-)
+from reusewatch.detector.compiling.kernels import Bool, Int, int64, part, uint64
 from reusewatch.detector.scanning import characters as ch
 from reusewatch.detector.scanning.elements import ATTRIBUTES
+from reusewatch.detector.scanning.page_bytes import byte_at
 from reusewatch.detector.scanning.tables import SPREAD, TAG_SLOTS, Tables
 
 # What `tag_end` finds, by place in its `found` array: spans are start and end, -1 where absent.
@@ -36,19 +29,19 @@ _KEYWORDS = np.frombuffer(b"keywords", dtype=np.uint8)
 _DESCRIPTION = np.frombuffer(b"description", dtype=np.uint8)
 
 
-@inlined
+@part(inline=True)
 def is_space(c: Int) -> Bool:
     """ASCII white space of the HTML standard."""
     return c == ch.SPACE or c == ch.LINE_FEED or c == ch.TAB or c == ch.RETURN or c == ch.FORM_FEED
 
 
-@inlined
+@part(inline=True)
 def is_letter(c: Int) -> Bool:
     """An ASCII letter, which is what may start a tag's name."""
     return ch.LOWER_A <= (c | ch.LOWER) <= ch.LOWER_Z
 
 
-@inlined
+@part(inline=True)
 def starts_markup(buf: NDArray[np.uint8], at: Int, hi: Int) -> Bool:
     """Whether the `<` at `at` may start something; else it is a character."""
     if at + 1 >= hi:
@@ -57,7 +50,7 @@ def starts_markup(buf: NDArray[np.uint8], at: Int, hi: Int) -> Bool:
     return is_letter(c) or c == ch.SLASH or c == ch.BANG or c == ch.QUESTION
 
 
-@inlined
+@part(inline=True)
 def tag_end(
     buf: NDArray[np.uint8], at: Int, hi: Int, look: Tables, found: NDArray[np.int64]
 ) -> Int:
@@ -104,7 +97,7 @@ def tag_end(
     return _attributes(buf, i, hi, (bits & ATTRIBUTES) != 0, found)
 
 
-@inlined
+@part(inline=True)
 def _attributes(
     buf: NDArray[np.uint8], at: Int, hi: Int, wanted: Bool, found: NDArray[np.int64]
 ) -> Int:
@@ -163,7 +156,7 @@ def _attributes(
                 found[which + 1] = value_end
 
 
-@part
+@part()
 def _attribute(buf: NDArray[np.uint8], at: Int, end: Int) -> Int:
     word = uint64(0)
     if end - at > 7:
@@ -186,7 +179,7 @@ def _attribute(buf: NDArray[np.uint8], at: Int, end: Int) -> Int:
     return -1
 
 
-@part
+@part()
 def comment_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
     """The end of a comment whose `<!--` ends at `at`."""
     if at < hi and byte_at(buf, at) == ch.GREATER:
@@ -209,7 +202,7 @@ def comment_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
     return hi
 
 
-@part
+@part()
 def bogus_comment_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
     """The end of what `<?`, `</` and a character, `<!` and no comment started."""
     i = at
@@ -218,7 +211,7 @@ def bogus_comment_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
     return min(i + 1, hi)
 
 
-@part
+@part()
 def starts_cdata(buf: NDArray[np.uint8], at: Int, hi: Int) -> Bool:
     """Whether `<![CDATA[` stands at `at`."""
     if at + 9 > hi:
@@ -229,7 +222,7 @@ def starts_cdata(buf: NDArray[np.uint8], at: Int, hi: Int) -> Bool:
     return word == ch.CDATA
 
 
-@part
+@part()
 def cdata_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
     """Where the `]]>` of a CDATA section starts."""
     i = at
@@ -246,7 +239,7 @@ def cdata_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
     return hi
 
 
-@part
+@part()
 def raw_end(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int, name_end: Int) -> Int:
     """Where the `</name` that ends raw text starts: the name is the start tag's, in the page."""
     length = name_end - name
@@ -261,7 +254,7 @@ def raw_end(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int, name_end: Int) 
     return hi
 
 
-@part
+@part()
 def _closes(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int, length: Int) -> Bool:
     """Whether `</`, the name and what may follow a name stand at `at`."""
     end = at + 2 + length
@@ -274,7 +267,7 @@ def _closes(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int, length: Int) ->
     return c == ch.GREATER or c == ch.SLASH or is_space(c)
 
 
-@part
+@part()
 def script_end(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int) -> Int:
     """Where the `</script` that ends a script starts (13.2.5.15 to 13.2.5.31).
 
@@ -323,7 +316,7 @@ def script_end(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int) -> Int:
     return hi
 
 
-@part
+@part()
 def _is_script(buf: NDArray[np.uint8], at: Int, name: Int) -> Bool:
     for k in range(6):
         if (byte_at(buf, at + k) | ch.LOWER) != (byte_at(buf, name + k) | ch.LOWER):
@@ -331,12 +324,12 @@ def _is_script(buf: NDArray[np.uint8], at: Int, name: Int) -> Bool:
     return True
 
 
-@part
+@part()
 def _ends_name(c: Int) -> Bool:
     return c == ch.GREATER or c == ch.SLASH or is_space(c)
 
 
-@part
+@part()
 def has_canonical(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
     """Whether the value of a `rel` has the keyword `canonical`."""
     i = at
@@ -351,19 +344,19 @@ def has_canonical(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
     return False
 
 
-@part
+@part()
 def is_keywords(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
     """Whether the value of a `name` is `keywords`."""
     return _is_word(buf, at, end, _KEYWORDS)
 
 
-@part
+@part()
 def is_description(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
     """Whether the value of a `name` is `description`."""
     return _is_word(buf, at, end, _DESCRIPTION)
 
 
-@part
+@part()
 def _is_word(buf: NDArray[np.uint8], at: Int, end: Int, word: NDArray[np.uint8]) -> Bool:
     if end - at != len(word):
         return False

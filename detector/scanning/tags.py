@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.scan_jit import Int, apart, inlined, part
+from reusewatch.detector.compiling.kernels import Int, apart, part
 from reusewatch.detector.scanning import elements as el
 from reusewatch.detector.scanning import output as o
 from reusewatch.detector.scanning import state as s
@@ -31,7 +31,7 @@ from reusewatch.detector.scanning.tables import Tables
 from reusewatch.detector.scanning.work import Work
 
 
-@inlined
+@part(inline=True)
 def note_segment(work: Work, out: Output, start: Int, end: Int, how: Int) -> None:
     if work.st[o.SEGMENT_END] > 0:
         bits = o.REFERENCES if (how & tx.REFERENCES) != 0 else 0
@@ -40,7 +40,7 @@ def note_segment(work: Work, out: Output, start: Int, end: Int, how: Int) -> Non
         o.add_segment(work, out, start, end, bits)
 
 
-@part
+@part()
 def read_range(
     buf: NDArray[np.uint8], start: Int, end: Int, how: Int, field: Int, look: Tables, work: Work,
     out: Output,
@@ -50,19 +50,19 @@ def read_range(
     note_segment(work, out, start, end, how)
 
 
-@inlined
+@part(inline=True)
 def _refield(now: NDArray[np.int64]) -> None:
     """A word under a link in a heading is the heading's."""
     now[s.FIELD] = s.HEADING if now[s.IN_HEADING] != 0 else now[s.ANCHOR]
 
 
-@part
+@part()
 def _leave_anchor(at: Int, work: Work, out: Output) -> None:
     o.end_link(work, out, at)
     work.now[s.ANCHOR] = s.BODY
 
 
-@part
+@part()
 def _leave_cell(at: Int, work: Work, out: Output) -> None:
     """A link or a heading that was opened in a table's cell does not reach into the next."""
     now = work.now
@@ -73,7 +73,7 @@ def _leave_cell(at: Int, work: Work, out: Output) -> None:
             now[s.IN_HEADING] = 0
 
 
-@inlined
+@part(inline=True)
 def closed(at: Int, end: Int, kind: Int, work: Work, out: Output) -> None:
     """What an end tag means."""
     now = work.now
@@ -94,7 +94,7 @@ def closed(at: Int, end: Int, kind: Int, work: Work, out: Output) -> None:
     _refield(now)
 
 
-@inlined
+@part(inline=True)
 def _line_break(at: Int, end: Int, work: Work, out: Output) -> None:
     """One `br` ends a word, a second one without a word between ends the block."""
     st = work.st
@@ -106,7 +106,7 @@ def _line_break(at: Int, end: Int, work: Work, out: Output) -> None:
     st[o.LINES] = 1
 
 
-@inlined
+@part(inline=True)
 def opened(
     buf: NDArray[np.uint8], at: Int, end: Int, hi: Int, kind: Int, look: Tables, work: Work,
     out: Output, scratch: NDArray[np.uint8],
@@ -162,7 +162,7 @@ def opened(
     return end
 
 
-@part
+@part()
 def _link(
     buf: NDArray[np.uint8], end: Int, look: Tables, work: Work, out: Output,
     scratch: NDArray[np.uint8],
@@ -180,7 +180,7 @@ def _link(
     return where
 
 
-@part
+@part()
 def _title(buf: NDArray[np.uint8], end: Int, hi: Int, look: Tables, work: Work, out: Output) -> Int:
     """The first title is the page's; a browser shows no other."""
     apart()
@@ -200,7 +200,7 @@ def _title(buf: NDArray[np.uint8], end: Int, hi: Int, look: Tables, work: Work, 
     return stop
 
 
-@part
+@part()
 def _picture(
     buf: NDArray[np.uint8], look: Tables, work: Work, out: Output, scratch: NDArray[np.uint8]
 ) -> None:
@@ -222,7 +222,7 @@ def _picture(
             o.add_picture(work, out, token - now[s.PAGE_TOKEN])
 
 
-@part
+@part()
 def _metadata(
     buf: NDArray[np.uint8], kind: Int, look: Tables, work: Work, scratch: NDArray[np.uint8]
 ) -> None:

@@ -14,10 +14,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.scan_jit import Int, byte_at, inlined, int64, part, uint64
+from reusewatch.detector.compiling.kernels import Int, int64, part, uint64
 from reusewatch.detector.scanning import characters as ch
 from reusewatch.detector.scanning.mixing import fold_product
 from reusewatch.detector.scanning.output import ALONE, LINES, Output, emit, end_block, facts_of
+from reusewatch.detector.scanning.page_bytes import byte_at
 from reusewatch.detector.scanning.references import reference, starts_reference
 from reusewatch.detector.scanning.syntax import starts_markup
 from reusewatch.detector.scanning.tables import APART, IGNORED, MARK, PLAIN, SINGLE, Tables
@@ -46,7 +47,7 @@ _FULL = uint64(64)
 _ZERO = uint64(0)
 
 
-@inlined
+@part(inline=True)
 def end_word(work: Work, out: Output) -> None:
     """Something that a reader sees as a gap: the open word, if any, is a token."""
     word = work.word
@@ -57,7 +58,7 @@ def end_word(work: Work, out: Output) -> None:
         word[KIND] = _NONE
 
 
-@inlined
+@part(inline=True)
 def read_text(
     buf: NDArray[np.uint8], at: Int, limit: Int, how: Int, field: Int, look: Tables, work: Work,
     out: Output,
@@ -156,7 +157,7 @@ def read_text(
     return i
 
 
-@part
+@part()
 def _line(buf: NDArray[np.uint8], at: Int, limit: Int, c: Int, work: Work, out: Output) -> None:
     """Two line ends with nothing but white space between them end a block."""
     if c == ch.RETURN and at + 1 < limit and byte_at(buf, at + 1) == ch.LINE_FEED:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.scan_jit import Int, Tuple, byte_at, int64, part, uint64
+from reusewatch.detector.compiling.kernels import Int, Tuple, int64, part, uint64
 from reusewatch.detector.scanning.mixing import fold_product
+from reusewatch.detector.scanning.page_bytes import byte_at
 from reusewatch.detector.scanning.references import REPLACEMENT
 from reusewatch.detector.scanning.tables import Tables
 
@@ -22,7 +23,7 @@ _BYTE = uint64(8)
 _ZERO = uint64(0)
 
 
-@part
+@part()
 def code_point(buf: NDArray[np.uint8], at: Int, limit: Int) -> Tuple:
     """(code point, end) of the non-ASCII character at `at`; U+FFFD for what is none."""
     c = byte_at(buf, at)
@@ -55,13 +56,13 @@ def code_point(buf: NDArray[np.uint8], at: Int, limit: Int) -> Tuple:
     return code, i
 
 
-@part
+@part()
 def kind_of(code: Int, look: Tables) -> Int:
     """What a code point is: see `tables`."""
     return int64(look.kinds[int64(look.kind_page[code >> 8]) << 8 | (code & 0xFF)])
 
 
-@part
+@part()
 def _push(h: Int, w: Int, used: Int, byte: Int, first: Int) -> Tuple:
     w |= uint64(byte) << used
     used += _BYTE
@@ -70,7 +71,7 @@ def _push(h: Int, w: Int, used: Int, byte: Int, first: Int) -> Tuple:
     return h, w, used
 
 
-@part
+@part()
 def push_plain(h: Int, w: Int, used: Int, code: Int, first: Int) -> Tuple:
     """Add a code point as UTF-8."""
     if code < 0x80:
@@ -87,19 +88,19 @@ def push_plain(h: Int, w: Int, used: Int, code: Int, first: Int) -> Tuple:
     return _push(h, w, used, 0x80 | (code & 0x3F), first)
 
 
-@part
+@part()
 def folded_of(code: Int, look: Tables) -> Int:
     """What a code point is folded to: up to three of 21 bits; 0, itself."""
     return look.folds[int64(look.fold_page[code >> 8]) << 8 | (code & 0xFF)]
 
 
-@part
+@part()
 def points_of(folded: Int) -> Int:
     """How many code points it is folded to."""
     return 1 + int64(folded >> _SECOND != 0) + int64(folded >> _THIRD != 0)
 
 
-@part
+@part()
 def push_folded(h: Int, w: Int, used: Int, code: Int, folded: Int, first: Int) -> Tuple:
     """Add a code point, case-folded."""
     if folded == 0:
@@ -110,13 +111,13 @@ def push_folded(h: Int, w: Int, used: Int, code: Int, folded: Int, first: Int) -
     return h, w, used
 
 
-@part
+@part()
 def finish(h: Int, w: Int, secrets: NDArray[np.uint64]) -> Int:
     """The word's hash: see `mixing.word_hash`."""
     return fold_product(fold_product(h ^ w, secrets[1]) ^ secrets[0], secrets[2])
 
 
-@part
+@part()
 def push_bytes(h: Int, w: Int, used: Int, text: NDArray[np.uint8], end: Int, first: Int) -> Tuple:
     """Add bytes as they are; and how many characters they begin."""
     size = 0

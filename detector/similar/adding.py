@@ -19,10 +19,10 @@ from reusewatch.detector.compiling.kernels import (
     OUT_WORDS,
     WORDS,
     kernel,
-    mix,
     part,
     tuple_of,
 )
+from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.similar.overlap import SHARES
 from reusewatch.detector.similar.postings import find_terms, place_terms, remove_terms
 from reusewatch.detector.similar.store import MOST_TERMS, TERM_STORE

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel, mix
+from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel
+from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.similar.store import (
     BLOCK,
     BLOCKS,

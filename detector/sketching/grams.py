@@ -20,10 +20,10 @@ from reusewatch.detector.compiling.kernels import (
     OUT_WORDS,
     WORDS,
     kernel,
-    mix,
     part,
     tuple_of,
 )
+from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.ragged import Ragged, trimmed
 
 GRAM_K = 5

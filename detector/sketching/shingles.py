@@ -27,11 +27,10 @@ from reusewatch.detector.compiling.kernels import (
     OUT_WORDS,
     WORD_ROWS,
     WORDS,
-    chain,
     kernel,
-    mix,
     part,
 )
+from reusewatch.detector.compiling.mixers import chain, mix
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from reusewatch.detector.compiling.kernels import OUT_COUNTS, mix, part
+from reusewatch.detector.compiling.kernels import OUT_COUNTS, part
+from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.window.buckets import home, number, put, seek, take
 from reusewatch.detector.window.store import (
     BY_TEXT,

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from reusewatch.detector.compiling.kernels import kernel, mix, part
+from reusewatch.detector.compiling.kernels import kernel, part
+from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.window.candidates import CANDIDATES, collect
 from reusewatch.detector.window.store import (
     CLUSTERS,

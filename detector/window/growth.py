@@ -12,7 +12,8 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel, mix
+from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel
+from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.window.buckets import empty_tables, number, number_bits, put
 from reusewatch.detector.window.candidates import hash_of, key_of
 from reusewatch.detector.window.expiry import sweep

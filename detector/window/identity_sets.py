@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from reusewatch.detector.compiling.kernels import mix, part
+from reusewatch.detector.compiling.kernels import part
+from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.window.buckets import home, number, put, seek, swap, take
 from reusewatch.detector.window.store import (
     BY_FILE,

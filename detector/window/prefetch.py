@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from reusewatch.detector.compiling.kernels import mix, part
+from reusewatch.detector.compiling.kernels import part
+from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.window.buckets import home
 from reusewatch.detector.window.candidates import hash_of, key_of
 from reusewatch.detector.window.identity_sets import file_hash

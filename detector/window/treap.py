@@ -11,7 +11,8 @@ from typing import Any
 
 from numba import types
 
-from reusewatch.detector.compiling.kernels import mix, part
+from reusewatch.detector.compiling.kernels import part
+from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.window.store import LINKS, ROWS_TYPE
 
 

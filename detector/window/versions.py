@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from reusewatch.detector.compiling.kernels import BYTES, kernel, mix, part
+from reusewatch.detector.compiling.kernels import BYTES, kernel, part
+from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.window.buckets import home, number, number_bits, put, seek, swap, take
 from reusewatch.detector.window.candidates import leave
 from reusewatch.detector.window.clusters import leave_class, led_no_more

@@ -9,7 +9,7 @@ import numpy as np
 from numba.core import config
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.scan_jit import entry
+from reusewatch.detector.compiling.kernels import kernel
 from reusewatch.detector.scanning.readable import Readable
 from reusewatch.detector.scanning.scan import ScanLimits, scan
 from tests.detector.scanning.hostile_rows import ROWS, row
@@ -26,7 +26,7 @@ _PAGE = (
 )
 
 
-@entry
+@kernel(allocates=False)
 def _probe(values: NDArray[np.float64], at: int) -> float:
     return float(values[at])
 

@@ -8,7 +8,7 @@ from math import floor
 import numpy as np
 from hypothesis import strategies as st
 
-from reusewatch.detector.compiling.kernels import mix
+from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.ragged import Ragged
 from reusewatch.detector.similar.index import MwoIndex, Search
 from reusewatch.detector.similar.overlap import least

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reusewatch.detector.compiling.kernels import mix
+from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.window.buckets import (
     LINE,
     empty_tables,
