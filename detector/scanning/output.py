@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector import fields
-from reusewatch.detector.compiling.kernels import apart, part, uint64, Bool, Int
+from reusewatch.detector.compiling.kernels import Bool, Int, apart, part, uint64
 from reusewatch.detector.scanning.work import Work
 
 # Places in the counters. Of a kind of rows: the next, the end of the page's room, those lost.

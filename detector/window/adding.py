@@ -70,8 +70,7 @@ from reusewatch.detector.window.store import (
     STORE,
 )
 from reusewatch.detector.window.versions import (
-    dismiss,
-    expire,
+    let_leave,
     new_entry,
     new_row,
     superseded,
@@ -323,8 +322,7 @@ def add_pages(
         elif superseded(store, bits[0], row):
             # Or an old archive, replayed again, would put back what was said of it then.
             out[i].flags |= SUPERSEDED
-        out[i].evicted = dismiss(store, bits[0], bits[1], page)
-        out[i].evicted += expire(store, bits[0], bits[1])
+        out[i].evicted = let_leave(store, bits[0], bits[1], page)
         if not store.rows[row].state & LIVE:
             out[i].flags |= SUPERSEDED if known and not changed else 0
             out[i].flags |= LATE if not known else 0

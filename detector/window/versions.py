@@ -227,31 +227,26 @@ def _surplus(store: Any, bits: Any, page: Any) -> Any:
 
 
 @part(types.int64(STORE, types.int64, types.int64, types.uint64))
-def dismiss(store: Any, bits: Any, entry_bits: Any, page: Any) -> Any:
-    """Versions that a page has too many leave; how many did."""
-    count = 0
-    row = _surplus(store, bits, page)
-    while row >= 0:
-        _leave(store, bits, entry_bits, row)
-        store.rows[row].state, store.rows[row].last = DISMISSED, NO_TIME
-        store.numbers[DISMISSED_ROWS] += 1
-        count += 1
-        row = _surplus(store, bits, page)
-    store.numbers[DISMISSED_EVER] += count
-    return count
+def let_leave(store: Any, bits: Any, entry_bits: Any, page: Any) -> Any:
+    """Versions that a page has too many leave, then all whose time is over; how many did.
 
-
-@part(types.int64(STORE, types.int64, types.int64))
-def expire(store: Any, bits: Any, entry_bits: Any) -> Any:
-    """All that must leave now leaves; how many did."""
-    count = 0
-    row = expired(store)
-    while row >= 0:
-        dequeue(store)
+    One loop for both: what `_leave` calls would be compiled a second time in a loop of its own.
+    """
+    count, too_many = 0, True
+    while True:
+        row = _surplus(store, bits, page) if too_many else -1
+        too_many = row >= 0
+        if not too_many:
+            row = expired(store)
+            if row < 0:
+                return count
+            dequeue(store)
         _leave(store, bits, entry_bits, row)
+        if too_many:
+            store.rows[row].state, store.rows[row].last = DISMISSED, NO_TIME
+            store.numbers[DISMISSED_ROWS] += 1
+            store.numbers[DISMISSED_EVER] += 1
         count += 1
-        row = expired(store)
-    return count
 
 
 @kernel(types.void(STORE))
