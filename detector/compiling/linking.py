@@ -6,6 +6,13 @@ first of both is lost work, half of what compiling takes: so a part is left as L
 intermediate form, and optimized once, within each kernel that it becomes a part of.
 
 A part has no environment of its own: it prints nothing, and raises nothing that holds a value.
+
+This module can be deleted when numba can be told to leave a function as it was lowered, neither
+optimized nor turned into machine code, until a function that calls it is compiled: `part` is then
+numba's `njit` with that option. Its option `inline="always"` is another thing: it copies a
+function into each place that calls it. What this module holds on to in numba: `JITCodeLibrary` has
+the three methods below, `NativeLowering` calls the library of its state, and calls between
+functions are linked by the names of their descriptions.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.labels.hash_table import ABSENT
+from reusewatch.detector.labels.places import ABSENT
 from reusewatch.detector.ragged import Ragged
 
 

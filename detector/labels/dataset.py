@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.format import Label, check_name
-from reusewatch.detector.labels.hash_table import ABSENT, HashTable
+from reusewatch.detector.labels.hash_table import HashTable
 from reusewatch.detector.labels.merging import compacted
 from reusewatch.detector.labels.pack import KINDS, Kind, LabelPack
 from reusewatch.detector.labels.pairs import Pairs, sorted_pairs
+from reusewatch.detector.labels.places import ABSENT
 from reusewatch.detector.labels.writing import Written
 
 UNPACKED = "none"

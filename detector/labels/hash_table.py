@@ -25,8 +25,8 @@ from reusewatch.detector.compiling.kernels import (
     kernel,
     part,
 )
+from reusewatch.detector.labels.places import ABSENT
 
-ABSENT = -1
 MOST_HASHES = (1 << 32) - 1
 # 4 to 8 hashes a bucket: about a byte a label, and the guess is off by one. With 64 and more the
 # index would stay in the cache, but walking from worse guesses costs more than the miss that saves.

@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 from reusewatch.detector.errors import BadPack, DamagedPack
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.format import ALIGNMENT, Directory, Label, read_directory
-from reusewatch.detector.labels.hash_table import ABSENT, HashTable, bucket_count
+from reusewatch.detector.labels.hash_table import HashTable, bucket_count
 from reusewatch.detector.labels.label_sets import members
 from reusewatch.detector.labels.pairs import Pairs
+from reusewatch.detector.labels.places import ABSENT
 
 Kind = Literal["files", "chunks"]
 KINDS: tuple[Kind, Kind] = ("files", "chunks")

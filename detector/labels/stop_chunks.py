@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.building import NO_FILE
-from reusewatch.detector.labels.hash_table import ABSENT, HashTable
+from reusewatch.detector.labels.hash_table import HashTable
+from reusewatch.detector.labels.places import ABSENT
 from reusewatch.detector.sketching.chunks import text_chunks
 from reusewatch.detector.sketching.raw_chunks import raw_chunks
 from reusewatch.detector.sketching.tokens import TokenBatch, text_of

@@ -45,6 +45,27 @@ JUDGED = np.dtype(
         ("c", "i2"), ("alert_b", "i2"), ("alert_c", "i2"),
     ]
 )  # fmt: skip
+"""What is said of a page. Numbers of pages are places in what was told of them; −1 where none is.
+
+| field | what it says |
+| --- | --- |
+| `cluster` | the id of the class of near-duplicates that `near` is in; 0: none |
+| `flags` | the bits above: what must be reported, and on which site the near pages are |
+| `seen` | of a page that was turned: itself; else −1 |
+| `by` | of a page that was turned: the page of the batch that turned it; else −1 |
+| `file` | the earliest page whose file has the same bytes |
+| `text` | the earliest page with the same words |
+| `donors` | the first of the pages that make this one an exact copy; the others follow it |
+| `donor_count` | how many of these were told |
+| `copies` | how many versions in the window have the same words |
+| `near` | the nearest page that is a near-duplicate |
+| `alert` | the nearest of those on which alerts are wanted, by whether it is on the same site |
+| `evicted` | how many versions left the window when this page was added |
+| `cut` | how many candidates and rows were not looked at, as there were too many |
+| `turned` | how many pages must be judged again because of this one |
+| `b`, `c` | agreeing supershingles, and agreeing bits, with `near` |
+| `alert_b`, `alert_c` | the same with `alert` |
+"""
 JUDGED_TYPE = records(JUDGED)
 SCRATCH = tuple_of(LINKS, LINKS, NEAR_ROWS)
 """Candidates, marks of those seen, near sets."""
@@ -122,6 +143,18 @@ def judge(
     """Judge a page (time, id, site, file) with these sketches, whose own set is `itself`.
 
     A page without words has none: −1.
+
+    | parameter | what it is |
+    | --- | --- |
+    | `store` | the window |
+    | `bits` | of the tables of rows and of entries, how many bits of a slot are a number |
+    | `policy` | which pairs are near, and which of them alert: see `neighbors` |
+    | `entries`, `entry` | where the page's sketches stand, in the batch or in the window |
+    | `itself` | the window's entry with the same words; −1 if it has none |
+    | `subject` | when the page was first seen, its id, its site and its file |
+    | `scratch` | room that a batch shares: see `SCRATCH` |
+    | `found`, `size` | the pages that were told so far, and how many; there is room for more |
+    | `out`, `k` | the judgements, and the one to write |
 
     Returns the end of `found`, and how many near sets stand in the scratch.
     """

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.dataset import LabeledDataset
-from reusewatch.detector.labels.hash_table import ABSENT
 from reusewatch.detector.labels.pack import open_pack
 from reusewatch.detector.labels.page_chunks import stop_chunks_of
+from reusewatch.detector.labels.places import ABSENT
 from reusewatch.detector.labels.stop_chunks import StopChunks, StopList, shipped
 from reusewatch.streams.blocks.marks import Marks
 from reusewatch.streams.labels.store import Current, LabelStore

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from reusewatch.detector.errors import SchemeMismatch
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.dataset import LabeledDataset
-from reusewatch.detector.labels.hash_table import ABSENT
+from reusewatch.detector.labels.places import ABSENT
 from reusewatch.detector.labels.stop_chunks import StopChunks
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.block import read_block

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reusewatch.detector.hashing import HashScheme, hex_of
+from reusewatch.detector.labels.contains import contains
 from reusewatch.detector.thresholds import PAPER_PAGES, Moments, Threshold, share
 from reusewatch.streams.blocks.columns import counts
 from reusewatch.streams.blocks.marks import LABEL_FIELDS, Marks, marks_of
@@ -120,10 +121,6 @@ class LabeledPages:
 
     def judge(self, row: Row, now: datetime) -> Labeled:
         """What is said of a page; it then counts for the threshold of those that follow."""
-        from reusewatch.detector.labels.contains import (
-            contains,  # numba, loaded by who really works
-        )
-
         marks = marks_of(row)
         error_page = row["status"] is not None and row["status"] not in FINE
         if marks.labels_version is None or row["revisit_of"] is not None or error_page:

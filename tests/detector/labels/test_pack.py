@@ -16,10 +16,11 @@ from reusewatch.detector.errors import BadPack, DamagedPack, NewerPack, SchemeMi
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.building import LabelBuilder, Progress
 from reusewatch.detector.labels.format import Label
-from reusewatch.detector.labels.hash_table import ABSENT, HashTable
+from reusewatch.detector.labels.hash_table import HashTable
 from reusewatch.detector.labels.label_sets import LabelSets, members
 from reusewatch.detector.labels.pack import open_pack, verify
 from reusewatch.detector.labels.pairs import Pairs
+from reusewatch.detector.labels.places import ABSENT
 from reusewatch.detector.labels.writing import write_pack
 from tests.detector.labels.strategies import (
     SCHEME,
