@@ -110,11 +110,6 @@ def check_schema(message: Message, wanted: str | None = None) -> None:
         )
 
 
-def to_json(record: Record) -> bytes:
-    """A record as JSON, on one line."""
-    return _json.encode(record)
-
-
 def to_builtins(record: Record) -> dict[str, Any]:
     """A record as JSON types, for the command line."""
     built: dict[str, Any] = msgspec.to_builtins(record)

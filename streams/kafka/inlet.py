@@ -103,19 +103,6 @@ class KafkaInlet:
             if records or time.monotonic() >= end:
                 return [self._message(r) for batch in records.values() for r in batch]
 
-    def tend(self) -> None:
-        """Stay a member while one batch takes long; call it now and then. Returns no messages.
-
-        Callbacks may come from here as they do from `poll`.
-        """
-        held = self._consumer.assignment()
-        self._consumer.pause(*held)
-        try:
-            self._fetch(0.0)
-            self._tell()
-        finally:
-            self._consumer.resume(*(held & self._consumer.assignment()))
-
     def partitions(self) -> Sequence[Partition]:
         """What is held now."""
         return sorted(self._ours(tp) for tp in self._consumer.assignment())

@@ -258,27 +258,6 @@ def test_a_static_member_comes_back_without_moving_partitions(kafka_config: Kafk
     assert ledger.trouble == []
 
 
-def test_a_long_batch_keeps_its_partitions_when_tended(kafka_config: KafkaConfig) -> None:
-    config = replace(kafka_config, max_poll_interval=6.0)
-    ledger = Ledger()
-    bus = KafkaBus(config)
-    send(bus, numbered(topics.ALERTS, 10))
-    revoked: list[Sequence[Partition]] = []
-    inlet = bus.inlet("watch", [topics.ALERTS], on_revoked=revoked.append)
-    read = take(inlet, 10)
-    end = time.monotonic() + 8.0
-    while time.monotonic() < end:
-        inlet.tend()
-        time.sleep(0.2)  # the batch at work
-    send(bus, numbered(topics.ALERTS, 1, start=10))
-    inlet.commit(ends(read))
-    assert inlet.committed() == {Partition(topics.ALERTS, 0): 10}
-    assert numbers(take(inlet, 1)) == [10]
-    assert revoked == []
-    assert ledger.trouble == []
-    inlet.close()
-
-
 def test_a_member_that_was_put_out_loses_its_share_and_starts_over(
     kafka_config: KafkaConfig,
 ) -> None:
