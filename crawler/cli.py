@@ -29,8 +29,8 @@ from reusewatch.crawler.verbs import crawl
 from reusewatch.detector.errors import DetectorError, SchemeMismatch
 from reusewatch.streams.bus import BusError, BusMisnamed, Unreachable
 from reusewatch.streams.console import print_line, say
+from reusewatch.streams.dead_letter_limit import WorkerStopped
 from reusewatch.streams.extras import NotInstalled, missing, needed_for
-from reusewatch.streams.poison import WorkerStopped
 from reusewatch.streams.questions import BadQuestion, Unanswered
 from reusewatch.streams.settings import SettingsError
 from reusewatch.streams.stages.errors import Incompatible, SnapshotError

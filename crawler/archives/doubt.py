@@ -15,7 +15,7 @@ from dataclasses import replace
 import msgspec
 
 from reusewatch.crawler.archives.framing import ALL
-from reusewatch.crawler.pages.found import Found
+from reusewatch.crawler.pages.archive_events import Found
 
 # Above this bit stands the number of a record in its member; see `Found`.
 INDEX_BIT = 48

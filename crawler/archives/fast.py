@@ -17,7 +17,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecord
 from reusewatch.crawler.archives.framing import Record
 from reusewatch.crawler.archives.judging import PAGE_KINDS, judge
 from reusewatch.crawler.compression.views import InMemory, OnDisk
-from reusewatch.crawler.pages.found import Found, Reading
+from reusewatch.crawler.pages.archive_events import Found, Reading
 
 _TRAILER = 4
 

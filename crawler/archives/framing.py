@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from reusewatch.crawler.compression.views import InMemory, View
-from reusewatch.crawler.pages.found import Limits
+from reusewatch.crawler.pages.archive_events import Limits
 
 # As an offset up to which records are doubted: all that follow.
 ALL = 1 << 62

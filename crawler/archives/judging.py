@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from reusewatch.crawler.archives.digests import Answer, check
 from reusewatch.crawler.archives.framing import Break, Record
 from reusewatch.crawler.archives.messages import MAX_HEAD, Message, response_of
+from reusewatch.crawler.pages.archive_events import SKIPPED, Found, Reading
 from reusewatch.crawler.pages.dates import date_of
 from reusewatch.crawler.pages.encodings import dechunk, decode
-from reusewatch.crawler.pages.found import SKIPPED, Found, Reading
 from reusewatch.crawler.pages.page import (
     may_be_page,
     media_type,

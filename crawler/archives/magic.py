@@ -11,7 +11,7 @@ from reusewatch.crawler.archives.members import Codec, Flaw, Gzip, Zstd, begins,
 from reusewatch.crawler.archives.warc import WARC
 from reusewatch.crawler.compression import frames
 from reusewatch.crawler.compression.views import InMemory, View
-from reusewatch.crawler.pages.found import Limits
+from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.crawler.pages.page import looks_like_html
 
 ZIP = b"PK\x03\x04"

@@ -16,17 +16,17 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from reusewatch.crawler.archives import wacz
+from reusewatch.crawler.archives.careful import read_members, read_plain, read_whole
 from reusewatch.crawler.archives.doubt import INDEX_BIT, doubted
 from reusewatch.crawler.archives.fast import read_fast
 from reusewatch.crawler.archives.framing import Dialect
 from reusewatch.crawler.archives.magic import NotAnArchive, Shape, shape_of
 from reusewatch.crawler.archives.members import Codec
-from reusewatch.crawler.archives.runs import read_members, read_plain, read_whole
 from reusewatch.crawler.archives.warc import WARC
 from reusewatch.crawler.compression.pipes import arriving, is_pipe, opened_pipe
 from reusewatch.crawler.compression.views import OnDisk, View, Window
 from reusewatch.crawler.errors import OriginLost, SourceError
-from reusewatch.crawler.pages.found import DEFAULT_LIMITS, Found, Limits, Reading
+from reusewatch.crawler.pages.archive_events import DEFAULT_LIMITS, Found, Limits, Reading
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.records import Origin, Page
 

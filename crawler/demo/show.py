@@ -13,7 +13,7 @@ from reusewatch.crawler.demo.telling import Told, tell
 from reusewatch.crawler.demo.truth import DISCOVER_PAGES, DISCOVER_SITES, LABEL, planted
 from reusewatch.crawler.errors import SourceError
 from reusewatch.crawler.labeling.packing import build_pack
-from reusewatch.crawler.pages.found import Limits
+from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.crawler.replaying.cursors import Cursors
 from reusewatch.crawler.replaying.jobs import Reader, job_of
 from reusewatch.crawler.replaying.origins import origin_reader

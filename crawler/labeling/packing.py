@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from reusewatch.crawler.errors import SourceError
 from reusewatch.crawler.labeling.reading import LabelReading
 from reusewatch.crawler.labeling.sources import LabelSource, label_source
-from reusewatch.crawler.pages.found import DEFAULT_LIMITS, Limits
+from reusewatch.crawler.pages.archive_events import DEFAULT_LIMITS, Limits
 from reusewatch.detector.errors import BadPack, DamagedPack
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.bus import Unreachable

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from reusewatch.crawler.archives.reading import read_archive
 from reusewatch.crawler.labeling.sources import LabelSource
-from reusewatch.crawler.pages.found import Found, Limits
+from reusewatch.crawler.pages.archive_events import Found, Limits
 from reusewatch.crawler.replaying.files import document_of_file
 from reusewatch.crawler.replaying.jobs import now
 from reusewatch.crawler.replaying.sources import expand

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from scrapy.http import Request, Response
 
 from reusewatch.crawler.archives.headers import text_of
-from reusewatch.crawler.pages.found import Limits
+from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.crawler.pages.page import may_be_page, page_from_response
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme

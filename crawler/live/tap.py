@@ -32,7 +32,7 @@ from twisted.internet.defer import Deferred
 from reusewatch.crawler.live.feeder import Feeder, Item
 from reusewatch.crawler.live.fetched import fetched, letter, maker, skip_kind
 from reusewatch.crawler.live.project import capacity, resolved
-from reusewatch.crawler.pages.found import Limits
+from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.detector.errors import BadPage
 from reusewatch.streams.running.sinks import PageSink, open_sink
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
+from reusewatch.crawler.pages.archive_events import DEFAULT_LIMITS, Limits
 from reusewatch.crawler.pages.charsets import From, charset_of
 from reusewatch.crawler.pages.encodings import decode
-from reusewatch.crawler.pages.found import DEFAULT_LIMITS, Limits
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.records import Origin, Page, Sighting
 from reusewatch.streams.urls import place

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 
-from reusewatch.crawler.pages.found import Found
+from reusewatch.crawler.pages.archive_events import Found
 from reusewatch.streams.records import DeadLetter
 
 RECENT = 1000

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from reusewatch.crawler.archives.reading import STDIN, read_archive
 from reusewatch.crawler.errors import SourceError
-from reusewatch.crawler.pages.found import Found, Limits
+from reusewatch.crawler.pages.archive_events import Found, Limits
 from reusewatch.crawler.replaying.giving_up import until_given_up
 from reusewatch.crawler.replaying.readable import file_of
 from reusewatch.crawler.replaying.sources import Source, check_name, expand, follow

@@ -11,7 +11,7 @@ from functools import partial
 
 from reusewatch.crawler.archives.reading import STDIN, read_archived
 from reusewatch.crawler.errors import OriginLost
-from reusewatch.crawler.pages.found import DEFAULT_LIMITS, Limits
+from reusewatch.crawler.pages.archive_events import DEFAULT_LIMITS, Limits
 from reusewatch.crawler.replaying.readable import Readable, require_regular
 from reusewatch.crawler.replaying.trees import is_tree_origin, tree_page_again
 from reusewatch.detector.errors import BadPage

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from reusewatch.crawler.errors import Stopped
-from reusewatch.crawler.pages.found import Found
+from reusewatch.crawler.pages.archive_events import Found
 from reusewatch.crawler.replaying.cursors import Cursor, Cursors
 from reusewatch.crawler.replaying.jobs import Archive, Job, Tree
 from reusewatch.streams.bus import Unreachable

@@ -13,7 +13,7 @@ from reusewatch.crawler.archives.magic import Shape, shape_of
 from reusewatch.crawler.archives.reading import STDIN
 from reusewatch.crawler.compression.views import OnDisk
 from reusewatch.crawler.errors import SourceError
-from reusewatch.crawler.pages.found import DEFAULT_LIMITS
+from reusewatch.crawler.pages.archive_events import DEFAULT_LIMITS
 from reusewatch.crawler.replaying.following import follow_files
 
 _NAMES = (".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz", ".wacz", ".wet.gz")

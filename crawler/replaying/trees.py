@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from reusewatch.crawler.errors import OriginLost, SourceError
-from reusewatch.crawler.pages.found import DEFAULT_LIMITS, Found, Limits, Reading
+from reusewatch.crawler.pages.archive_events import DEFAULT_LIMITS, Found, Limits, Reading
 from reusewatch.crawler.pages.page import page_from_response
 from reusewatch.crawler.replaying.files import may_be_page_file, type_of_file
 from reusewatch.detector.errors import BadPage

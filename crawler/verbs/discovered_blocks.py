@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from reusewatch.crawler.replaying.jobs import Job
 from reusewatch.streams import topics
-from reusewatch.streams.blocks.block import read_block
+from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.blocks.occurrences import countable
 from reusewatch.streams.bus import Message, Outgoing, Partition
 from reusewatch.streams.console import say

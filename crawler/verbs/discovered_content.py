@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.streams.blocks.occurrences import chunks_of, files_of, owners_of
+from reusewatch.streams.page_text import texts_of
 from reusewatch.streams.records import Origin, Page
-from reusewatch.streams.samples import texts_of
 from reusewatch.streams.sites import Sites
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import typer
 
 from reusewatch.crawler.errors import SourceError
 from reusewatch.crawler.labeling.packing import build_pack
-from reusewatch.crawler.pages.found import Limits
+from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.detector.labels.format import Label, Severity
 from reusewatch.streams import kernels
 from reusewatch.streams.console import fail, say

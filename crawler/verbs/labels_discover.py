@@ -16,7 +16,7 @@ import typer
 
 from reusewatch.crawler.archives.reading import STDIN
 from reusewatch.crawler.errors import SourceError
-from reusewatch.crawler.pages.found import Limits
+from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.crawler.replaying.jobs import Job, Reader, job_of
 from reusewatch.crawler.replaying.origins import origin_reader
 from reusewatch.crawler.verbs.discovered_blocks import BlockReading

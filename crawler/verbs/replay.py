@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from reusewatch.crawler.pages.found import Limits
+from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.crawler.replaying.cursors import Cursor, Cursors
 from reusewatch.crawler.replaying.jobs import Job, Reader, job_of
 from reusewatch.crawler.replaying.origins import origin_reader
@@ -100,7 +100,7 @@ def replay(
 def _begin_anew(settings: Settings) -> None:
     if settings.bus.startswith("local:"):
         with needed_for(f"a local bus ({settings.bus})"):
-            from reusewatch.streams.running.anew import begin_anew
+            from reusewatch.streams.running.set_aside import begin_anew
 
         begin_anew(settings, say)
 

@@ -1,7 +1,7 @@
 """Writing a label pack from sorted pairs: one pass, whatever its size.
 
 The pack grows under a name of its own and takes its final name when all of it is on disk, so that
-no reader ever sees half a pack (the format is in `label_format`). Never sorts.
+no reader ever sees half a pack (the format is in `format`). Never sorts.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reusewatch.detector.mean_and_deviation import SHARE_BITS, share
 from reusewatch.detector.neighborhoods.contributions import Contribution
 from reusewatch.detector.text_column import packed, unpacked
-from reusewatch.detector.thresholds import SHARE_BITS, share
 
 MOST_LABELS = 8
 MOST_FILES = 5

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from reusewatch.detector.compiling.kernels import Bool, Int, Tuple, int64, part, uint64
 from reusewatch.detector.scanning import characters as ch
 from reusewatch.detector.scanning.references import reference
+from reusewatch.detector.scanning.scratch_memory import Work
 from reusewatch.detector.scanning.syntax import is_letter
 from reusewatch.detector.scanning.tables import Tables
 from reusewatch.detector.scanning.words import finish, push_bytes
-from reusewatch.detector.scanning.work import Work
 
 # Where an address leads.
 RELATIVE, SAME_HOST, SAME_SITE, OTHER_SITE, NO_PAGE = range(5)

@@ -10,8 +10,8 @@ from reusewatch.detector.scanning import output as o
 from reusewatch.detector.scanning import state as s
 from reusewatch.detector.scanning.output import Output
 from reusewatch.detector.scanning.page import scan_page
+from reusewatch.detector.scanning.scratch_memory import Work
 from reusewatch.detector.scanning.tables import Tables
-from reusewatch.detector.scanning.work import Work
 
 # A row of a batch: body start, body end, URL end, host, site, end of site, whether it is HTML.
 ROW = 7

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector import fields
 from reusewatch.detector.compiling.kernels import Bool, Int, apart, part, uint64
-from reusewatch.detector.scanning.work import Work
+from reusewatch.detector.scanning.scratch_memory import Work
 
 # Places in the counters. Of a kind of rows: the next, the end of the page's room, those lost.
 (

@@ -23,9 +23,9 @@ from reusewatch.detector.scanning import text as tx
 from reusewatch.detector.scanning.addresses import RELATIVE
 from reusewatch.detector.scanning.nesting import nest
 from reusewatch.detector.scanning.output import Output
+from reusewatch.detector.scanning.scratch_memory import Work
 from reusewatch.detector.scanning.tables import Tables
 from reusewatch.detector.scanning.tags import closed, note_segment, opened, read_range
-from reusewatch.detector.scanning.work import Work
 
 
 @part(inline=True)

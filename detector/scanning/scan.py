@@ -47,8 +47,8 @@ from reusewatch.detector.scanning.addresses import ADDRESS_ROOM
 from reusewatch.detector.scanning.kernel import ROW, scan_pages
 from reusewatch.detector.scanning.mixing import secrets_of
 from reusewatch.detector.scanning.output import LINK_WIDTH, SEGMENT_WIDTH, TOKEN_WIDTH
+from reusewatch.detector.scanning.scratch_memory import new_work
 from reusewatch.detector.scanning.tables import tables
-from reusewatch.detector.scanning.work import new_work
 
 # Of what is written for each: tokens, blocks (two columns), links, pictures, segments.
 _WIDTHS = (TOKEN_WIDTH, 2, LINK_WIDTH, 1, SEGMENT_WIDTH)

@@ -27,8 +27,8 @@ from reusewatch.detector.scanning.addresses import (
     picture_hash,
 )
 from reusewatch.detector.scanning.output import Output
+from reusewatch.detector.scanning.scratch_memory import Work
 from reusewatch.detector.scanning.tables import Tables
-from reusewatch.detector.scanning.work import Work
 
 
 @part(inline=True)

@@ -20,6 +20,7 @@ from reusewatch.detector.scanning.mixing import fold_product
 from reusewatch.detector.scanning.output import ALONE, LINES, Output, emit, end_block, facts_of
 from reusewatch.detector.scanning.page_bytes import byte_at
 from reusewatch.detector.scanning.references import reference, starts_reference
+from reusewatch.detector.scanning.scratch_memory import Work
 from reusewatch.detector.scanning.syntax import starts_markup
 from reusewatch.detector.scanning.tables import APART, IGNORED, MARK, PLAIN, SINGLE, Tables
 from reusewatch.detector.scanning.words import (
@@ -30,7 +31,6 @@ from reusewatch.detector.scanning.words import (
     points_of,
     push_folded,
 )
-from reusewatch.detector.scanning.work import Work
 
 # How text is read, as bits.
 TAGS = 1  # `<` stops it

@@ -20,7 +20,7 @@ from reusewatch.detector.window.arrays import arrays_of, store_of
 from reusewatch.detector.window.class_list import Class, classes
 from reusewatch.detector.window.growth import empty_store, with_room
 from reusewatch.detector.window.judging import JUDGED
-from reusewatch.detector.window.policy import Policy
+from reusewatch.detector.window.near_rules import Policy
 from reusewatch.detector.window.sightings import Cluster, Judgements, Seen, Sightings
 from reusewatch.detector.window.store import (
     CUT,

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from reusewatch.streams.blocks.columns import is_judged
+from reusewatch.streams.blocks.for_window import is_judged
 from reusewatch.streams.urls import owner_of
 from reusewatch.streams.wire import Malformed
 

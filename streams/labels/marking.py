@@ -16,7 +16,7 @@ import msgspec
 
 from reusewatch.detector.errors import BadPack, DetectorError
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.streams.blocks.marks import Marks
+from reusewatch.streams.blocks.label_columns import Marks
 from reusewatch.streams.labels.store import LabelStore, Stamp
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from reusewatch.detector.labels.pack import open_pack
 from reusewatch.detector.labels.page_chunks import stop_chunks_of
 from reusewatch.detector.labels.places import ABSENT
 from reusewatch.detector.labels.stop_chunks import StopChunks, StopList, shipped
-from reusewatch.streams.blocks.marks import Marks
+from reusewatch.streams.blocks.label_columns import Marks
 from reusewatch.streams.labels.store import Current, LabelStore
 from reusewatch.streams.records import Severity
 

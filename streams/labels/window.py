@@ -19,8 +19,8 @@ from reusewatch.detector.labels.dataset import LabeledDataset
 from reusewatch.detector.labels.places import ABSENT
 from reusewatch.detector.labels.stop_chunks import StopChunks
 from reusewatch.streams import topics
-from reusewatch.streams.blocks.block import read_block
-from reusewatch.streams.blocks.columns import is_judged
+from reusewatch.streams.blocks.for_window import is_judged
+from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.bus import Bus
 from reusewatch.streams.wire import WireError
 

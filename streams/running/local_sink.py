@@ -12,13 +12,13 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from reusewatch.streams import kernels, topics
-from reusewatch.streams.blocks.block import PAGES_HEADER
+from reusewatch.streams.blocks.format import PAGES_HEADER
 from reusewatch.streams.bus import BusError, Message, Partition
+from reusewatch.streams.dead_letter_limit import DeadLetterLimit
 from reusewatch.streams.labels.follower import publish_local
 from reusewatch.streams.labels.marking import InForce
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.local.database import told
-from reusewatch.streams.poison import DeadLetterLimit
 from reusewatch.streams.questions import Parameters, Rows, no_questions
 from reusewatch.streams.records import DeadLetter, Page
 from reusewatch.streams.running.metrics import Meters

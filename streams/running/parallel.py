@@ -20,7 +20,7 @@ from threading import Lock
 from typing import Protocol
 
 from reusewatch.streams.bus import Message
-from reusewatch.streams.poison import WorkerStopped
+from reusewatch.streams.dead_letter_limit import WorkerStopped
 from reusewatch.streams.stages.stage import Output, Stage
 
 _TRIES = 3

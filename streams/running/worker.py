@@ -22,7 +22,7 @@ from reusewatch.streams.bus import (
     Partition,
     PastRetention,
 )
-from reusewatch.streams.poison import DeadLetterLimit
+from reusewatch.streams.dead_letter_limit import DeadLetterLimit
 from reusewatch.streams.questions import Desk, Parameters, Rows
 from reusewatch.streams.running.changelog import Changelog
 from reusewatch.streams.running.commit import Progress

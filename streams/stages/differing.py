@@ -12,8 +12,8 @@ from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.scanning.differences import differences
 from reusewatch.streams.documents import document_of
 from reusewatch.streams.origins import Origins
+from reusewatch.streams.page_text import read_unchanged
 from reusewatch.streams.records import Differs, Page
-from reusewatch.streams.samples import read_unchanged
 
 if TYPE_CHECKING:
     from reusewatch.detector.window.sightings import Seen

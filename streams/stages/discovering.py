@@ -29,12 +29,12 @@ from reusewatch.streams.blocks.occurrences import (
     owners_of,
 )
 from reusewatch.streams.bus import Outgoing
+from reusewatch.streams.page_text import ReadOrigin, texts_of
 from reusewatch.streams.records import Alert, Evidence, Label, Origin
-from reusewatch.streams.samples import ReadOrigin, texts_of
 from reusewatch.streams.sites import Sites
+from reusewatch.streams.stages.discovery_quota import Spared
 from reusewatch.streams.stages.reports import DETECTOR, alert_id
 from reusewatch.streams.stages.snapshot import State
-from reusewatch.streams.stages.sparing import Spared
 from reusewatch.streams.wire import label_message
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ import pyarrow as pa
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams import topics
-from reusewatch.streams.blocks.block import block_messages, block_of
+from reusewatch.streams.blocks.format import block_messages, block_of
 from reusewatch.streams.blocks.page_row import PageRow
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.charsets import charset_of

@@ -18,8 +18,14 @@ from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.window.revisits import Revisit, Waiting
 from reusewatch.streams import topics
-from reusewatch.streams.blocks.block import read_block
-from reusewatch.streams.blocks.columns import counts, is_judged, sightings_of, subjects_of, times_of
+from reusewatch.streams.blocks.for_window import (
+    counts,
+    is_judged,
+    sightings_of,
+    subjects_of,
+    times_of,
+)
+from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.blocks.occurrences import check_marks
 from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.bus import Message, Outgoing
@@ -61,7 +67,7 @@ _TOP = 10
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is near, and what of it alerts: named as `detector.window.policy` names it."""
+    """What is near, and what of it alerts: named as `detector.window.near_rules` names it."""
 
     policy: str = "henzinger"
     thresholds: Mapping[str, int] = field(default_factory=dict)
@@ -301,7 +307,7 @@ class IndexStage:
         from reusewatch.detector.window.index import (
             NearDuplicateIndex,  # numba, loaded by who really works
         )
-        from reusewatch.detector.window.policy import Policy
+        from reusewatch.detector.window.near_rules import Policy
         from reusewatch.streams.stages.index_reports import Reporter
 
         rules = self._rules

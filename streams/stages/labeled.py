@@ -20,9 +20,9 @@ import pyarrow.compute as pc
 
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.labels.contains import contains
-from reusewatch.detector.thresholds import PAPER_PAGES, Moments, Threshold, share
-from reusewatch.streams.blocks.columns import counts
-from reusewatch.streams.blocks.marks import LABEL_FIELDS, Marks, marks_of
+from reusewatch.detector.mean_and_deviation import PAPER_PAGES, Moments, Threshold, share
+from reusewatch.streams.blocks.for_window import counts
+from reusewatch.streams.blocks.label_columns import LABEL_FIELDS, Marks, marks_of
 from reusewatch.streams.records import FINE, Alert, Evidence, Kind, Severity
 from reusewatch.streams.stages.reports import DETECTOR, SEVERITIES, alert_id, severity_of
 from reusewatch.streams.stages.snapshot import State

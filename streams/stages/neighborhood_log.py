@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from reusewatch.detector.hashing import hex_of
-from reusewatch.detector.neighborhoods.figures import Change, Neighborhoods, PageFacts
-from reusewatch.detector.thresholds import SHARE_BITS, Moments
+from reusewatch.detector.mean_and_deviation import SHARE_BITS, Moments
+from reusewatch.detector.neighborhoods.neighborhoods import Change, Neighborhoods, PageFacts
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.records import NeighborhoodPart, PartitionMoments
 from reusewatch.streams.stages.neighborhood_reports import RANKS, SEVERITIES

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import xxhash
 
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.detector.neighborhoods.figures import Neighborhood
+from reusewatch.detector.neighborhoods.neighborhoods import Neighborhood
 from reusewatch.detector.neighborhoods.prefixes import MOST_COMPONENTS, Trap
 from reusewatch.streams.records import Alert, Evidence, Kind, Severity
 from reusewatch.streams.stages.reports import DETECTOR

@@ -23,17 +23,17 @@ import pyarrow.compute as pc
 
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.detector.neighborhoods.figures import (
+from reusewatch.detector.mean_and_deviation import PAPER_NEIGHBORHOODS, Moments, Threshold
+from reusewatch.detector.neighborhoods.neighborhoods import (
     Change,
     Neighborhood,
     Neighborhoods,
     PageFacts,
 )
-from reusewatch.detector.thresholds import PAPER_NEIGHBORHOODS, Moments, Threshold
 from reusewatch.streams import topics
-from reusewatch.streams.blocks.block import read_block
-from reusewatch.streams.blocks.columns import counts, times_of
-from reusewatch.streams.blocks.marks import LABEL_FIELDS, Marks, marks_of
+from reusewatch.streams.blocks.for_window import counts, times_of
+from reusewatch.streams.blocks.format import read_block
+from reusewatch.streams.blocks.label_columns import LABEL_FIELDS, Marks, marks_of
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.questions import BadQuestion, Parameters, Rows, no_questions, number
 from reusewatch.streams.stages.neighborhood_log import NeighborhoodLog, take_up_part

@@ -30,7 +30,7 @@ from reusewatch.streams.records import (
 from reusewatch.streams.times import moment
 
 if TYPE_CHECKING:
-    from reusewatch.detector.window.policy import Policy
+    from reusewatch.detector.window.near_rules import Policy
     from reusewatch.detector.window.sightings import Match, Near, Seen
     from reusewatch.streams.stages.labeled import Labeled
 

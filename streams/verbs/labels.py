@@ -305,7 +305,7 @@ def preview(
     opened_bus = open_bus(settings)
     kernels.prepare(say)
     from reusewatch.detector.labels.dataset import LabeledDataset
-    from reusewatch.detector.thresholds import PAPER_PAGES
+    from reusewatch.detector.mean_and_deviation import PAPER_PAGES
     from reusewatch.streams.labels.matching import all_stop_chunks
     from reusewatch.streams.labels.window import preview as previewed
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from reusewatch.streams.blocks import block
+from reusewatch.streams.blocks.format import SCHEMA
 from reusewatch.streams.records import (
     VERSIONS,
     Alert,
@@ -86,8 +86,7 @@ def columns() -> str:
         "paragraph tags; the two are never compared.\n\n"
     )
     lines = (
-        f"{field.name:14} {field.type}{'' if field.nullable else ' not null'}"
-        for field in block.SCHEMA
+        f"{field.name:14} {field.type}{'' if field.nullable else ' not null'}" for field in SCHEMA
     )
     return head + "\n".join(lines) + "\n"
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pyarrow as pa
 
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.streams.blocks.block import read_block
+from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.bus import Message, Partition
 from reusewatch.streams.records import Page
 from reusewatch.streams.stages.discovering import Discovering, Rules

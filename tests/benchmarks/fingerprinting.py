@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from reusewatch.crawler.pages.found import Limits
+from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.crawler.replaying.jobs import Reader, job_of
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Message, Partition
@@ -44,7 +44,7 @@ STEPS: Mapping[str, tuple[str, ...]] = {
     "file hash, title, excerpt": ("reusewatch.detector.sketching.fingerprint:_facts",),
     "rest of the fingerprint": ("reusewatch.detector.sketching.fingerprint:fingerprints",),
     "columns": ("reusewatch.streams.stages.fingerprinting:block_of",),
-    "encode block": ("reusewatch.streams.blocks.block:encode",),
+    "encode block": ("reusewatch.streams.blocks.format:encode",),
     "rest of the row": ("reusewatch.streams.stages.fingerprinting:FingerprintStage.process",),
 }
 

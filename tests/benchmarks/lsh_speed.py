@@ -22,7 +22,7 @@ from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.sketching.sketches import Sketches, sketch
 from reusewatch.detector.window.adding import WEB_BEGINS_US
 from reusewatch.detector.window.index import NearDuplicateIndex
-from reusewatch.detector.window.policy import Policy, sample_of
+from reusewatch.detector.window.near_rules import Policy, sample_of
 from reusewatch.detector.window.sightings import Judgements, Sightings
 from tests.benchmarks.clock import pinned
 from tests.benchmarks.lsh_peers import PEERS, Planted, Tally, batches, resident

@@ -21,7 +21,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.encoding import bytes_to_str
 
-from reusewatch.crawler.pages.found import Limits
+from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.crawler.replaying.cursors import Cursors
 from reusewatch.crawler.replaying.jobs import Reader, job_of
 from reusewatch.crawler.replaying.origins import origin_reader

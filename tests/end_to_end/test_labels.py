@@ -15,8 +15,8 @@ from reusewatch.detector.labels.building import LabelBuilder
 from reusewatch.detector.labels.format import Label
 from reusewatch.detector.labels.pack import open_pack
 from reusewatch.streams import topics
-from reusewatch.streams.blocks.block import read_block
-from reusewatch.streams.blocks.marks import Marks, marks_of
+from reusewatch.streams.blocks.format import read_block
+from reusewatch.streams.blocks.label_columns import Marks, marks_of
 from reusewatch.streams.bus import Bus
 from reusewatch.streams.labels.parts import PART_BYTES
 from reusewatch.streams.local import LocalBus

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reusewatch.streams import topics
-from reusewatch.streams.blocks.block import PAGES_HEADER
+from reusewatch.streams.blocks.format import PAGES_HEADER
 from tests.deployed import Broker
 from tests.end_to_end.command import wait_until
 from tests.end_to_end.conftest import Crawl

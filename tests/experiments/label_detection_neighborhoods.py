@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from reusewatch.detector.labels.contains import Contained
-from reusewatch.detector.neighborhoods.figures import Neighborhoods, PageFacts
-from reusewatch.detector.thresholds import PAPER_NEIGHBORHOODS, PAPER_PAGES, Threshold
+from reusewatch.detector.mean_and_deviation import PAPER_NEIGHBORHOODS, PAPER_PAGES, Threshold
+from reusewatch.detector.neighborhoods.neighborhoods import Neighborhoods, PageFacts
 from tests.experiments.curves import (
     Case,
     Figures,

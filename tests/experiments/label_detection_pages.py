@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from reusewatch.detector.labels.contains import Contained
-from reusewatch.detector.thresholds import PAPER_PAGES
+from reusewatch.detector.mean_and_deviation import PAPER_PAGES
 from tests.experiments.curves import (
     Case,
     Figures,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.sketching.agreement import NO_SUPERSHINGLE
-from reusewatch.detector.window.policy import B_SIMILAR, C_SIMILAR, COMBINED_C, Policy
+from reusewatch.detector.window.near_rules import B_SIMILAR, C_SIMILAR, COMBINED_C, Policy
 from tests.experiments.near_world import World
 
 _ROWS = 64

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.window.policy import Policy
+from reusewatch.detector.window.near_rules import Policy
 from tests.experiments.near_found import Mask, Pairs, pairs, thresholds
 from tests.experiments.near_world import CHANGES, World, world
 from tests.experiments.report import Experiment, Row, write_table

@@ -23,7 +23,7 @@ from reusewatch.detector.sketching.fingerprint import Document, fingerprints, to
 from reusewatch.detector.sketching.shingles import SHINGLE_K, phrases
 from reusewatch.detector.sketching.sketches import Sketches
 from reusewatch.detector.sketching.tokens import text_of
-from reusewatch.detector.window.policy import Policy, sample_of
+from reusewatch.detector.window.near_rules import Policy, sample_of
 from tests.corpora import (
     POSTGRES_13,
     POSTGRES_15,

@@ -26,7 +26,7 @@ from reusewatch.detector.scanning.scan import Source, scan_batch
 from reusewatch.detector.sketching.fingerprint import Document, fingerprints, tokens_of
 from reusewatch.detector.sketching.simhash import simhashes
 from reusewatch.detector.sketching.tokens import text_of
-from reusewatch.detector.window.policy import sample_of
+from reusewatch.detector.window.near_rules import sample_of
 from tests.corpora import JAVA_17, POSTGRES_15, PYTHON_311, pages
 from tests.experiments import near_templates
 from tests.experiments.near_templates import words_of

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from reusewatch.detector.mean_and_deviation import PAPER_PAGES
 from reusewatch.detector.sketching.chunks import Chunks
-from reusewatch.detector.thresholds import PAPER_PAGES
 from tests.experiments.corpus import UNITS, chunks_of, corpus
 from tests.experiments.curves import count_in
 from tests.experiments.datasets import Labeled, expert, stop_chunks

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from reusewatch.detector.sketching.agreement import b_similarity, c_similarity
-from reusewatch.detector.window.policy import Policy
+from reusewatch.detector.window.near_rules import Policy
 from tests.experiments import near_pairs, near_sweep, near_versions
 from tests.experiments.near_found import Pairs, halves, pairs, thresholds
 from tests.experiments.near_templates import entries, parked, records

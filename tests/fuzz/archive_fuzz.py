@@ -25,7 +25,7 @@ with atheris.instrument_imports(include=["reusewatch.crawler.archives", "reusewa
 import zstandard
 
 from reusewatch.crawler.errors import REASONS
-from reusewatch.crawler.pages.found import SKIPPED, Limits
+from reusewatch.crawler.pages.archive_events import SKIPPED, Limits
 from tests.crawler.archives import zoo
 
 _LIMITS = Limits(max_body_bytes=4096, max_record_bytes=20_000, max_header_bytes=4096)

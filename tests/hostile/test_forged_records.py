@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reusewatch.crawler.archives.doubt import doubted
-from reusewatch.crawler.pages.found import Found, Limits
+from reusewatch.crawler.pages.archive_events import Found, Limits
 from tests.crawler.archives import zoo
 from tests.crawler.archives.zoo import read_all
 from tests.hostile.forged import AFTER, ATTACKS, FORGED, FORGER, VICTIM, large

@@ -10,7 +10,7 @@ import pytest
 
 from reusewatch.crawler.archives.reading import read_archive
 from reusewatch.crawler.errors import Stopped
-from reusewatch.crawler.pages.found import Found, Limits
+from reusewatch.crawler.pages.archive_events import Found, Limits
 from reusewatch.crawler.replaying.cursors import Cursors
 from reusewatch.crawler.replaying.giving_up import LEAST, until_given_up
 from reusewatch.crawler.replaying.jobs import Reader, job_of

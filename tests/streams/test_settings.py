@@ -211,3 +211,12 @@ def test_a_list_is_one_in_a_file_and_has_commas_in_the_environment(
     assert found.settings.archive_roots == ("/a", "/b")
     with pytest.raises(SettingsError, match="a list of text"):
         resolve(environ={}, file=toml(tmp_path, "archive_roots = [1]"))
+
+
+def test_the_thresholds_of_the_settings_are_those_of_the_rules() -> None:
+    """They stand in both: the rules are the detector's, and the settings load no numba."""
+    from reusewatch.detector.window.near_rules import B_SIMILAR, C_SIMILAR, COMBINED_C
+
+    found = Settings()
+    assert (found.b_similar, found.c_similar) == (B_SIMILAR, C_SIMILAR)
+    assert found.combined_c == COMBINED_C

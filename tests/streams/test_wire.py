@@ -20,7 +20,8 @@ from reusewatch.detector.errors import BadPage, SchemeMismatch
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.sketching.fingerprint import Document, fingerprints
 from reusewatch.streams import topics, wire
-from reusewatch.streams.blocks.block import (
+from reusewatch.streams.blocks.checking import checksum_of
+from reusewatch.streams.blocks.format import (
     PAGE_FIELDS,
     PAGES_HEADER,
     block_messages,
@@ -28,7 +29,6 @@ from reusewatch.streams.blocks.block import (
     encode,
     read_block,
 )
-from reusewatch.streams.blocks.checking import checksum_of
 from reusewatch.streams.blocks.page_row import PageRow
 from reusewatch.streams.bus import Message, Outgoing, Partition
 from reusewatch.streams.records import VERSIONS, Alert, DeadLetter, Label, Page, Record, Verdict

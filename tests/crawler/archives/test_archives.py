@@ -11,7 +11,7 @@ import pytest
 
 from reusewatch.crawler.archives.reading import Limits, read_archived
 from reusewatch.crawler.errors import REASONS, OriginLost
-from reusewatch.crawler.pages.found import SKIPPED
+from reusewatch.crawler.pages.archive_events import SKIPPED
 from reusewatch.streams.records import UNDATED, Origin, Sighting
 from tests.crawler.archives import zoo
 from tests.crawler.archives.zoo import DAMAGED, SOUND, ZOO, Specimen, read_all, seen

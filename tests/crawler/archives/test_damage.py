@@ -15,9 +15,9 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reusewatch.crawler.archives.careful import INDEX_BIT
 from reusewatch.crawler.archives.members import Gzip, begins
 from reusewatch.crawler.archives.reading import Limits
-from reusewatch.crawler.archives.runs import INDEX_BIT
 from reusewatch.crawler.compression.views import InMemory
 from tests.crawler.archives import zoo
 from tests.crawler.archives.zoo import CONTAINERS, read_all

@@ -9,12 +9,12 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reusewatch.crawler.archives.careful import read_members
 from reusewatch.crawler.archives.fast import read_fast
 from reusewatch.crawler.archives.members import Gzip
-from reusewatch.crawler.archives.runs import read_members
 from reusewatch.crawler.archives.warc import WARC
 from reusewatch.crawler.compression.views import OnDisk
-from reusewatch.crawler.pages.found import Found, Limits, Reading
+from reusewatch.crawler.pages.archive_events import Found, Limits, Reading
 from tests.crawler.archives import zoo
 
 # All of one size, so that a size alone tells no two of them apart.

@@ -11,7 +11,7 @@ import pytest
 
 from reusewatch.crawler.live.feeder import Capacity, Feeder
 from reusewatch.crawler.live.fetched import Fetched, maker
-from reusewatch.crawler.pages.found import Limits
+from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.bus import BusBroken, Unreachable
 from reusewatch.streams.records import DeadLetter, Page

@@ -11,7 +11,7 @@ from reusewatch.detector.ragged import Ragged
 from reusewatch.detector.sketching.agreement import c_similarity
 from reusewatch.detector.sketching.sketches import Sketches, sketch
 from reusewatch.detector.sketching.tokens import TokenBatch
-from reusewatch.detector.window.policy import LEAST_SHARED, sample_of
+from reusewatch.detector.window.near_rules import LEAST_SHARED, sample_of
 
 SCHEME = HashScheme()
 PAIRS = 300

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from reusewatch.detector.sketching.simhash import pieces
-from reusewatch.detector.window.policy import Policy
+from reusewatch.detector.window.near_rules import Policy
 from tests.detector.window.window_pages import Page, Text
 
 Version = tuple[int, int]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reusewatch.detector.window.closure import closure, steps_from
 from reusewatch.detector.window.index import NearDuplicateIndex
-from reusewatch.detector.window.policy import Policy
+from reusewatch.detector.window.near_rules import Policy
 from tests.detector.window.plain_near import dated
 from tests.detector.window.window_pages import (
     NOW,

@@ -19,7 +19,7 @@ from reusewatch.detector.window.buckets import (
 )
 from reusewatch.detector.window.candidates import CANDIDATES, POSTINGS
 from reusewatch.detector.window.index import NearDuplicateIndex
-from reusewatch.detector.window.policy import Policy
+from reusewatch.detector.window.near_rules import Policy
 from reusewatch.detector.window.sightings import Sightings
 from tests.detector.window.window_pages import NOW, Page, Text, base_text, columns, varied
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reusewatch.detector.window.index import NearDuplicateIndex
-from reusewatch.detector.window.policy import Policy
+from reusewatch.detector.window.near_rules import Policy
 from reusewatch.detector.window.store import ROW
 from tests.detector.window.plain_near import Version, dated, near_copies, versions
 from tests.detector.window.window_pages import (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from reusewatch.detector.window.adding import HOUR_US, WEB_BEGINS_US
 from reusewatch.detector.window.index import Judgements, NearDuplicateIndex
-from reusewatch.detector.window.policy import Policy
+from reusewatch.detector.window.near_rules import Policy
 from reusewatch.detector.window.sightings import Sightings
 from reusewatch.detector.window.store import SAMPLE
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from reusewatch.streams import topics
-from reusewatch.streams.blocks.block import encode, read_block
 from reusewatch.streams.blocks.checking import checksum_of
+from reusewatch.streams.blocks.format import encode, read_block
 from reusewatch.streams.bus import Message
 from reusewatch.streams.stages.discovering import Discovering, Rules
 from reusewatch.streams.stages.indexing import IndexStage

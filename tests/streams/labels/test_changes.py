@@ -18,7 +18,7 @@ from reusewatch.detector.labels.format import Label as PackLabel
 from reusewatch.detector.labels.merging import changed
 from reusewatch.detector.labels.pack import LabelPack, open_pack
 from reusewatch.streams import topics
-from reusewatch.streams.blocks.block import read_block
+from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.labels import changes, parts
 from reusewatch.streams.labels.follower import Follower, put_in_force

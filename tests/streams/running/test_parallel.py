@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from reusewatch.streams.bus import Message, Outgoing
-from reusewatch.streams.poison import WorkerStopped
+from reusewatch.streams.dead_letter_limit import WorkerStopped
 from reusewatch.streams.questions import Parameters, Rows, no_questions
 from reusewatch.streams.running.parallel import InProcess, ProcessPool, Runner
 from reusewatch.streams.stages.snapshot import State

@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import hex_of
 from reusewatch.streams import topics
-from reusewatch.streams.blocks.block import SCHEMA, read_block
+from reusewatch.streams.blocks.format import SCHEMA, read_block
 from reusewatch.streams.records import Alert, Label, Origin, Page, Sighting
 from reusewatch.streams.sites import Sites
 from reusewatch.streams.stages.discovering import Discovering, Findings, Rules
+from reusewatch.streams.stages.discovery_quota import ALERTS, ALERTS_OF_A_PAGE
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.stages.reports import alert_id
 from reusewatch.streams.stages.snapshot import State
-from reusewatch.streams.stages.sparing import ALERTS, ALERTS_OF_A_PAGE
 from reusewatch.streams.urls import place
 from reusewatch.streams.wire import Malformed, page_message, read_json
 from tests.pages import SCHEME

@@ -6,7 +6,7 @@ import itertools
 from datetime import UTC, datetime
 from typing import Any
 
-from reusewatch.streams.blocks.marks import LABEL_FIELDS, Marks
+from reusewatch.streams.blocks.label_columns import LABEL_FIELDS, Marks
 from reusewatch.streams.stages.labeled import NOT_JUDGED, LabeledPages
 from reusewatch.streams.stages.snapshot import State
 from tests.pages import SCHEME

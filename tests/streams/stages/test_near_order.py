@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from reusewatch.detector.hashing import hex_of
 from reusewatch.detector.sketching.fingerprint import Document, fingerprints
 from reusewatch.detector.sketching.simhash import pieces
-from reusewatch.detector.window.policy import Policy, sample_of
+from reusewatch.detector.window.near_rules import Policy, sample_of
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.questions import BadQuestion

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from reusewatch.detector.hashing import hex_of
 from reusewatch.streams import topics
-from reusewatch.streams.blocks.block import read_block
+from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.questions import BadQuestion
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.stages.indexing import IndexStage

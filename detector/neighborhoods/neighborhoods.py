@@ -30,6 +30,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reusewatch.detector.mean_and_deviation import (
+    PAPER_NEIGHBORHOODS,
+    PAPER_PAGES,
+    SHARE_BITS,
+    Moments,
+    Threshold,
+    share,
+)
 from reusewatch.detector.neighborhoods.contributions import Contribution, Forgotten, SeenPages
 from reusewatch.detector.neighborhoods.prefix_sums import (
     LONGEST_NAMED,
@@ -41,14 +49,6 @@ from reusewatch.detector.neighborhoods.prefix_sums import (
 )
 from reusewatch.detector.neighborhoods.prefixes import Trap, crawl_trap, prefixes
 from reusewatch.detector.text_column import packed, unpacked
-from reusewatch.detector.thresholds import (
-    PAPER_NEIGHBORHOODS,
-    PAPER_PAGES,
-    SHARE_BITS,
-    Moments,
-    Threshold,
-    share,
-)
 
 OF_NEIGHBORHOODS, OF_PAGES = Threshold(PAPER_NEIGHBORHOODS), Threshold(PAPER_PAGES)
 _ONE = float(1 << SHARE_BITS)

@@ -22,7 +22,7 @@ from reusewatch.streams.blocks.checking import (
     check_values,
     checksum_of,
 )
-from reusewatch.streams.blocks.marks import LABEL_FIELDS, NOTHING, Marks, label_columns
+from reusewatch.streams.blocks.label_columns import LABEL_FIELDS, NOTHING, Marks, label_columns
 from reusewatch.streams.blocks.page_row import PageRow
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.records import VERSIONS

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reusewatch.detector.labels.contains import contained
-from reusewatch.detector.neighborhoods.figures import Neighborhoods, PageFacts
+from reusewatch.detector.mean_and_deviation import Threshold
+from reusewatch.detector.neighborhoods.neighborhoods import Neighborhoods, PageFacts
 from reusewatch.detector.neighborhoods.prefixes import crawl_trap, prefixes
 from reusewatch.detector.ragged import Ragged
-from reusewatch.detector.thresholds import Threshold
 
 urls = st.lists(st.sampled_from(["a", "b", "loop"]), max_size=4).map(
     lambda parts: "http://h.org/" + "".join(f"{part}/" for part in parts) + "x.html"

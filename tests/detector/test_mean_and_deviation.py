@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reusewatch.detector.thresholds import PAPER_PAGES, Moments, Threshold, share
+from reusewatch.detector.mean_and_deviation import PAPER_PAGES, Moments, Threshold, share
 
 parts = st.integers(0, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 shares = st.lists(parts.map(lambda part: share(*part)), max_size=60)

@@ -87,7 +87,7 @@ def sightings_of(
     One that was salvaged has no date there, as one whose archive names none: such a page is matched
     and never added, so that it is no donor and no earlier sighting of anything.
     """
-    from reusewatch.detector.window.policy import sample_of
+    from reusewatch.detector.window.near_rules import sample_of
     from reusewatch.detector.window.sightings import Sightings
 
     try:

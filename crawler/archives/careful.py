@@ -24,7 +24,7 @@ from reusewatch.crawler.archives.framing import (
 from reusewatch.crawler.archives.judging import found_of
 from reusewatch.crawler.archives.members import Codec, Flaw, Member, member_at, next_member
 from reusewatch.crawler.compression.views import InMemory, View, Window
-from reusewatch.crawler.pages.found import Found, Reading
+from reusewatch.crawler.pages.archive_events import Found, Reading
 
 _OFFSET_MASK = (1 << INDEX_BIT) - 1
 
