@@ -4,6 +4,9 @@ B-similarity is the number of agreeing supershingles (k = 8), C-similarity that 
 of the simhash. Both are precise on different sites and poor on one site; both together are
 good there. A pair that C alone calls near must share phrases besides: a few dozen words appended
 give an innocent page the simhash of another.
+
+`Policy.near` is the definition in plain words; `neighbors` decides the same in kernels, and tests
+hold them equal. The numbers are the papers'; the settings of the same names are those in force.
 """
 
 from __future__ import annotations
