@@ -52,6 +52,15 @@ class Moments:
         self.squares += other.squares
 
     @property
+    def possible(self) -> bool:
+        """Whether shares can add up to this: what somebody else says of them may be anything."""
+        return (
+            0 <= self.count < 1 << 48
+            and 0 <= self.total <= self.count << SHARE_BITS
+            and self.total**2 <= self.squares * self.count <= (self.count**2) << 2 * SHARE_BITS
+        )
+
+    @property
     def mean(self) -> float:
         """The mean; 0 of nothing."""
         return self.total / self.count / _ONE if self.count else 0.0

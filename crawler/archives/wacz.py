@@ -19,6 +19,7 @@ from reusewatch.crawler.errors import SourceError
 
 MARK = "!"
 _LOCAL_HEADER = 30
+_LONGEST_NAME = 8192
 
 
 def is_package(path: str) -> bool:
@@ -35,7 +36,8 @@ def is_package(path: str) -> bool:
 
 def split(source: str) -> tuple[str, str] | None:
     """The package and the member that a source names; None where it names a file."""
-    if os.path.lexists(source):
+    # A name without end, from a message, would be looked for at each of its marks.
+    if len(source) > _LONGEST_NAME or os.path.lexists(source):
         return None
     path, mark, member = source.partition(MARK)
     while mark:
@@ -64,6 +66,9 @@ def opened(path: str, member: str) -> Iterator[View]:
     except KeyError:
         raise SourceError(f"{path} holds no member {member!r}") from None
     if info.compress_type == zipfile.ZIP_STORED and not info.flag_bits & 1:
+        if info.file_size != info.compress_size:
+            # Members would overlap after all: it is by the other number that this is refused.
+            raise SourceError(f"{path} is no sound package: {member!r} has two sizes")
         with OnDisk(path, _start(path, info), info.file_size) as view:
             yield view
         return

@@ -24,6 +24,8 @@ from reusewatch.crawler.replaying.cursors import DIRECTORY
 from reusewatch.crawler.replaying.trees import is_tree_origin, path_of_tree_origin
 from reusewatch.streams.bus import Unreachable
 
+# Apart from the cursors, which change all the time: notes are read again when one is written.
+_NOTES = "read"
 _NOTED = ".read"
 
 
@@ -63,7 +65,7 @@ class Readable:
             )
 
     def _noted(self) -> frozenset[str]:
-        directory = self.state / DIRECTORY
+        directory = self.state / DIRECTORY / _NOTES
         try:
             return _read_notes(directory, directory.stat().st_mtime_ns)
         except FileNotFoundError:
@@ -71,7 +73,8 @@ class Readable:
 
     def note(self, job: str, files: Sequence[str]) -> None:
         """These files and directories are replayed."""
-        path = self.state / DIRECTORY / f"{xxhash.xxh3_64_hexdigest(job.encode())}{_NOTED}"
+        name = f"{xxhash.xxh3_64_hexdigest(job.encode())}{_NOTED}"
+        path = self.state / DIRECTORY / _NOTES / name
         partial = path.with_suffix(".partial-note")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

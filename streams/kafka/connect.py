@@ -197,7 +197,7 @@ def _dialed(server: str, timeout: float) -> str:
     host, _, port = server.rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=timeout).close()
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, ValueError) as error:
         return _reason(error) if isinstance(error, OSError) else str(error)
     return ANSWERS
 

@@ -100,7 +100,8 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
         )
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = FULL")
-    database.executescript(_SCHEMA + f"PRAGMA user_version = {FORMAT};")
+    # At once: who reads meanwhile sees all of it or nothing, and so does who comes after a crash.
+    database.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}PRAGMA user_version = {FORMAT};COMMIT;")
 
 
 def require_sound(directory: Path) -> None:

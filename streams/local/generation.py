@@ -57,7 +57,10 @@ def mark_of(database: sqlite3.Connection) -> Mark | None:
     named = database.execute("SELECT 1 FROM sqlite_master WHERE name = 'generation'").fetchone()
     if named is None:
         return None
-    generation = database.execute("SELECT id FROM generation").fetchone()[0]
+    row = database.execute("SELECT id FROM generation").fetchone()
+    if row is None:
+        return None
+    generation = row[0]
     written = database.execute("SELECT TOTAL(seq) FROM sqlite_sequence").fetchone()[0]
     return Mark(generation, int(written))
 
@@ -67,19 +70,25 @@ def _stamps(directory: Path) -> dict[Path, str]:
     found = {}
     for topic in LOGS:
         try:
-            found[directory / topic] = (directory / topic / STAMP).read_text("ascii").strip()
+            named = (directory / topic / STAMP).read_text("ascii").strip()
         except (FileNotFoundError, UnicodeDecodeError):
             continue
+        if named:
+            found[directory / topic] = named
     return found
 
 
 def stamp(log: Path, generation: str) -> None:
     """A log names the generation that it belongs to, from its beginning."""
     path = log / STAMP
-    if path.exists():
+    if path.exists() and path.stat().st_size:
         return
     partial = path.with_suffix(".partial")
-    partial.write_text(generation + "\n", "ascii")
+    with partial.open("w", encoding="ascii") as file:
+        file.write(generation + "\n")
+        file.flush()
+        # Or a power cut leaves an empty file under the name, and a bus that belongs to nobody.
+        os.fsync(file.fileno())
     partial.replace(path)
     sync_directory(log)
 

@@ -79,7 +79,8 @@ class LocalSink:
             stateful_worker(name, settings, bus, self.meters, say, read_origin=read_origin)
             for name in STATEFUL
         ]
-        self._labels_end = 0
+        # Not 0: labels that are in force here, and on no bus any more, are in force no longer.
+        self._labels_end = -1
         self._labels_trouble: str | None = None
         self._health = self._serve(settings, say)
         self._judge_all()

@@ -52,7 +52,7 @@ class Health:
         *,
         question_hosts: Collection[str] = (),
     ) -> None:
-        names = frozenset({host, *question_hosts})
+        names = frozenset(name.lower() for name in (host, *question_hosts))
         try:
             self._server = _Server((host, port), _handler(meters, watched, names))
         except OSError as error:
@@ -84,10 +84,14 @@ class _Server(ThreadingHTTPServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Hand the client to a thread; where there is none left, hang up."""
-        if self._free.acquire(blocking=False):
-            super().process_request(request, client_address)
-        else:
+        if not self._free.acquire(blocking=False):
             self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:  # no thread can be started: its place is free again
+            self._free.release()
+            raise
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """In that thread."""

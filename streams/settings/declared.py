@@ -21,7 +21,7 @@ Supershingles = Annotated[int, msgspec.Meta(ge=1, le=6)]
 Bits = Annotated[int, msgspec.Meta(ge=1, le=384)]
 Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
 ShareOrNone = Annotated[float, msgspec.Meta(ge=0, le=1)]
-Seconds = Annotated[float, msgspec.Meta(gt=0)]
+Seconds = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
 # A counter of discovery remembers as many pages; `labels discover` counts any number, offline.
 Threshold = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
 Sites = Annotated[int, msgspec.Meta(ge=1, le=1000)]

@@ -9,6 +9,7 @@ again, or, of a neighborhood whose pages are there already, never take it for op
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 
@@ -19,8 +20,9 @@ from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.records import NeighborhoodPart, PartitionMoments
 from reusewatch.streams.stages.neighborhood_reports import RANKS, SEVERITIES
 from reusewatch.streams.times import at_us
-from reusewatch.streams.wire import moments_message, part_gone, part_message, read_json
+from reusewatch.streams.wire import Malformed, moments_message, part_gone, part_message, read_json
 
+_SQUARES = re.compile("[0-9a-f]{1,48}")
 _Noted = dict[str, NeighborhoodPart | None]  # by key; None: it is gone
 
 
@@ -92,7 +94,12 @@ class NeighborhoodLog:
     def heard(message: Message) -> tuple[int, Moments]:
         """The moments of a partition, as somebody wrote them."""
         said = read_json(message, PartitionMoments)
-        return said.partition, Moments(said.count, said.total, int(said.squares, 16))
+        if not _SQUARES.fullmatch(said.squares):
+            raise Malformed(f"squares of {said.squares[:100]!r} are no number")
+        moments = Moments(said.count, said.total, int(said.squares, 16))
+        if not moments.possible:
+            raise Malformed(f"no shares add up to {moments}"[:300])
+        return said.partition, moments
 
 
 def take_up_part(hoods: Neighborhoods, message: Message) -> int | None:

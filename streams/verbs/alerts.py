@@ -102,6 +102,9 @@ def alerts(
 ) -> None:  # fmt: skip
     """Show alerts."""
     if ctx.invoked_subcommand is not None:
+        chosen_here = (kind, site, since, until, severity, donor, state, sort, limit)
+        if any(one is not None for one in chosen_here) or reverse or follow or csv or json:
+            fail(f"alerts: what it is to show stands behind {ctx.invoked_subcommand}", 2)
         ctx.obj = settings
         return
     order = _one_of("sort", sort)

@@ -7,6 +7,7 @@ of one machine say nothing on another. The bounds are generous; each attack brok
 from __future__ import annotations
 
 import io
+import os
 import time
 import tracemalloc
 import zipfile
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from reusewatch.crawler.archives import wacz
 from tests.crawler.archives import zoo
 from tests.crawler.archives.zoo import read_all
 
@@ -106,4 +108,21 @@ def test_members_that_share_bytes_are_refused(tmp_path: Path) -> None:
     data[at + 42 : at + 46] = bytes(4)
     path = tmp_path / "x.wacz"
     path.write_bytes(data)
-    assert [event.damage.detail for event in read_all(path) if event.damage and "overlaps"]
+    assert any("overlaps" in event.damage.detail for event in read_all(path) if event.damage)
+
+
+def test_a_member_of_two_sizes_is_refused(tmp_path: Path) -> None:
+    """By the one it would overlap nothing, by the other it would be read over all others."""
+    data = bytearray(package(1))
+    at = data.rindex(b"PK\x01\x02")
+    data[at + 24 : at + 28] = (1 << 30).to_bytes(4, "little")
+    path = tmp_path / "x.wacz"
+    path.write_bytes(data)
+    assert any("two sizes" in event.damage.detail for event in read_all(path) if event.damage)
+
+
+def test_a_name_without_end_is_looked_for_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(os.path, "isfile", looked.append)
+    assert wacz.split("x" + "!" * 1_000_000) is None
+    assert looked == []

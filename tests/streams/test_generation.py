@@ -76,6 +76,18 @@ def test_a_database_that_is_gone_is_not_made_again(tmp_path: Path, use: object) 
     assert not (tmp_path / DATABASE).exists()
 
 
+def test_a_stamp_that_a_power_cut_left_empty_is_written_again(tmp_path: Path) -> None:
+    bus = filled(tmp_path)
+    stamped = tmp_path / topics.FINGERPRINTS / "generation"
+    name = stamped.read_text()
+    stamped.write_text("")
+    assert len(list(uses(bus))) == len(TABLES) + 1
+    outlet = bus.outlet()
+    outlet.send(Outgoing(topics.FINGERPRINTS, "site", b"block"))
+    outlet.close()
+    assert stamped.read_text() == name
+
+
 def test_a_log_beside_another_database_is_said(tmp_path: Path) -> None:
     bus, other = filled(tmp_path / "one"), filled(tmp_path / "other")
     without_database(bus.directory)

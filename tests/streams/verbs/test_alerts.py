@@ -103,6 +103,12 @@ def test_wrong_choices_name_the_right_ones(directory: Path) -> None:
     assert run("alerts", "--follow", "--sort", "time", cwd=directory).code == 2
 
 
+def test_a_choice_before_another_verb_is_not_passed_over(directory: Path) -> None:
+    done = run("alerts", "--kind", "duplicate", "summary", "--bus", "local:bus", cwd=directory)
+    assert (done.code, done.out) == (2, "")
+    assert "stands behind summary" in done.err
+
+
 def test_a_summary_says_who_has_pages_of_whom(directory: Path) -> None:
     done = asked(directory, "alerts", "summary", "--json")
     assert done.objects == [
