@@ -33,7 +33,7 @@ def committed(cluster: Cluster) -> int:
 
 
 def shown(cluster: Cluster, *args: object) -> Figures:
-    done = cluster.run("neighborhoods", "--top", 10_000, "--json", *args)
+    done = cluster.run("neighborhoods", "--top", 1000, "--json", *args)
     assert done.code == 0, done.err
     return figures(done.objects)
 
