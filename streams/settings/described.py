@@ -63,7 +63,7 @@ def _words(kind: inspect.Type) -> str:
 
 def _bounds(kind: inspect.IntType | inspect.FloatType) -> str:
     if kind.gt is not None:
-        return f" over {kind.gt:g}" + ("" if kind.le is None else f", at most {kind.le:g}")
+        return f" over {kind.gt:g}" + ("" if kind.le is None else f", at most {kind.le:.15g}")
     if kind.ge is not None:
         return f" from {kind.ge:g} " + ("on" if kind.le is None else f"to {kind.le}")
     return ""
