@@ -48,7 +48,6 @@ from reusewatch.streams.stages.stage import Output
 from reusewatch.streams.times import at_us
 from reusewatch.streams.urls import place, simple_site
 from reusewatch.streams.wire import (
-    Malformed,
     WireError,
     alert_message,
     dead_letter_message,
@@ -149,9 +148,9 @@ class IndexStage:
         return Output(out.messages, pages, out.dead, out.events)
 
     def _judge(self, block: pa.RecordBatch, events: Counter[str]) -> list[Outgoing]:
-        # All that may be wrong with a block is found before anything changes.
+        # All that may be wrong with a block is found before anything changes; that each of its
+        # pages has a place was seen when it was read.
         check_marks(block)
-        self._check_urls(block)
         subjects, revisited = subjects_of(block, self._origins), times_of(block, "revisit_at")
         of = block.column("revisit_of").to_pylist()
         judged = is_judged(block)
@@ -188,16 +187,6 @@ class IndexStage:
     def _is_known(self, subject: Subject) -> bool:
         """Whether a salvaged page is one that was seen undamaged: what is known of it stays."""
         return subject.salvaged and self._index.holds(subject.page)
-
-    def _check_urls(self, block: pa.RecordBatch) -> None:
-        """A page is placed again whenever another turns it: then it is too late."""
-        try:
-            for url in block.column("url").to_pylist():
-                place(url, self._scheme)
-        except (BadPage, ValueError) as error:
-            raise Malformed(
-                f"a fingerprint block with a value that no page has: {error}"
-            ) from error
 
     def _discover(
         self, block: pa.RecordBatch, now: datetime, events: Counter[str]
