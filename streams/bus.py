@@ -16,6 +16,7 @@ BusError
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -107,6 +108,32 @@ class Outlet(Protocol):
 
     def close(self) -> None:
         """Flush, and release what is held."""
+
+
+class FlushedAtClose(ABC):
+    """How an outlet is closed, whichever bus it is of; each says what it releases."""
+
+    def __init__(self) -> None:
+        self._closed = False
+
+    def close(self) -> None:
+        """Flush, and release what is held, also when flushing fails; a second call does nothing."""
+        if self._closed:
+            return
+        # First: closed again after a failure, it would wait once more for what cannot be sent.
+        self._closed = True
+        try:
+            self.flush()
+        finally:
+            self._release()
+
+    @abstractmethod
+    def flush(self) -> None:
+        """Return when everything sent is safe."""
+
+    @abstractmethod
+    def _release(self) -> None:
+        """Let go of connections and files."""
 
 
 class Inlet(Protocol):

@@ -12,7 +12,7 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 
 from reusewatch.crawler.archives import wacz
@@ -104,7 +104,7 @@ def _opened(source: str, stop: Callable[[], bool]) -> Iterator[View]:
         with wacz.opened(*member) as view:
             yield view
     else:
-        with OnDisk(source) as view:
+        with closing(OnDisk(source)) as view:
             yield view
 
 

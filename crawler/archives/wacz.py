@@ -11,7 +11,7 @@ import lzma
 import os
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import lru_cache
 
 from reusewatch.crawler.compression.views import OnDisk, View, Window
@@ -28,7 +28,7 @@ def is_package(path: str) -> bool:
         # Opening a pipe waits for whoever writes to it.
         if not os.path.isfile(path):
             return False
-        with OnDisk(path) as view:
+        with closing(OnDisk(path)) as view:
             return view.at(0, 4) == b"PK\x03\x04"
     except OSError:
         return False
@@ -69,7 +69,7 @@ def opened(path: str, member: str) -> Iterator[View]:
         if info.file_size != info.compress_size:
             # Members would overlap after all: it is by the other number that this is refused.
             raise SourceError(f"{path} is no sound package: {member!r} has two sizes")
-        with OnDisk(path, _start(path, info), info.file_size) as view:
+        with closing(OnDisk(path, _start(path, info), info.file_size)) as view:
             yield view
         return
     try:
@@ -108,7 +108,7 @@ def _refuse_overlaps(path: str, package: zipfile.ZipFile) -> None:
 
 def _start(path: str, info: zipfile.ZipInfo) -> int:
     """Where a stored member's bytes start: its local header has lengths of its own."""
-    with OnDisk(path) as view:
+    with closing(OnDisk(path)) as view:
         header = view.at(info.header_offset, _LOCAL_HEADER)
     if not header.startswith(b"PK\x03\x04") or len(header) < _LOCAL_HEADER:
         raise SourceError(f"{path} is no sound package: no member at byte {info.header_offset}")

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 STEP = 1 << 18
 
@@ -71,15 +70,8 @@ class OnDisk:
         """The furthest byte that was read."""
         return self._read
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Release the file."""
         os.close(self.fd)
 
 

@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,8 +62,8 @@ def build_pack(
         output.parent.mkdir(parents=True, exist_ok=True)
         with (
             tempfile.TemporaryDirectory(prefix=".labels-", dir=output.parent) as spool,
-            LabelBuilder(
-                Path(spool), scheme, min_length=min_length, stops=stops, progress=told
+            closing(
+                LabelBuilder(Path(spool), scheme, min_length=min_length, stops=stops, progress=told)
             ) as builder,
         ):
             packing = _Packing(builder, builder.label(label), scheme, unit, told)

@@ -6,6 +6,7 @@ import glob
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 from reusewatch.crawler.archives import wacz
@@ -96,7 +97,7 @@ def is_archive(path: str) -> bool:
             return False
         if path.lower().endswith(_NAMES):
             return True
-        with OnDisk(path, size=min(os.path.getsize(path), 1 << 16)) as view:
+        with closing(OnDisk(path, size=min(os.path.getsize(path), 1 << 16))) as view:
             return isinstance(shape_of(view, DEFAULT_LIMITS), Shape)
     except OSError:
         return False

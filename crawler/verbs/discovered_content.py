@@ -7,7 +7,7 @@ reading; the second one finds a page for each.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,7 +61,7 @@ class Discovery:
             counts: dict[str, ExactCounts] = {}
             for unit in _UNITS:
                 (self._spool / unit).mkdir()
-                files = stack.enter_context(SplitByHash(self._spool / unit))
+                files = stack.enter_context(closing(SplitByHash(self._spool / unit)))
                 counts[unit] = ExactCounts(files)
             for block in blocks():
                 for unit, seen in self._seen(block).items():

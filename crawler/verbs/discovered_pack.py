@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ def write_pack(
     hashes = {u: np.array([c.hash for c in found], np.uint64) for u, found in common.items()}
     lengths = np.array([one.length for one in common["chunk"]], np.uint32)
     nowhere = np.zeros(len(lengths), np.uint32)
-    with LabelBuilder(spool, scheme, min_length=0) as builder:
+    with closing(LabelBuilder(spool, scheme, min_length=0)) as builder:
         label = builder.label(Label(name=LABEL, severity="info"))
         chunks = Ragged.of([hashes["chunk"]])
         builder.add_chunks(label, Chunks(chunks, lengths, nowhere, nowhere))

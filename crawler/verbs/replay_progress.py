@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import AbstractContextManager
-from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn, TransferSpeedColumn
@@ -17,7 +15,7 @@ _LINE_SECONDS = 10.0
 _BAR_SECONDS = 0.1
 
 
-class ReplayProgress(AbstractContextManager["ReplayProgress"]):
+class ReplayProgress:
     """Records, pages, bytes a second, time left."""
 
     def __init__(self) -> None:
@@ -34,18 +32,10 @@ class ReplayProgress(AbstractContextManager["ReplayProgress"]):
                 TextColumn("{task.fields[counts]}"),
                 console=Console(stderr=True),
             )
-
-    def __enter__(self) -> ReplayProgress:
-        if self._bar is not None:
             self._bar.start()
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Leave the terminal as it was."""
         if self._bar is not None:
             self._bar.stop()
 

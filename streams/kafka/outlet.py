@@ -27,7 +27,15 @@ from kafka.partitioner.default import murmur2
 from kafka.record.default_records import DefaultRecordBatchBuilder
 
 from reusewatch.streams import topics
-from reusewatch.streams.bus import BusBroken, BusError, Outgoing, Partition, TooLarge, Unreachable
+from reusewatch.streams.bus import (
+    BusBroken,
+    BusError,
+    FlushedAtClose,
+    Outgoing,
+    Partition,
+    TooLarge,
+    Unreachable,
+)
 from reusewatch.streams.kafka.admin import require_topics
 from reusewatch.streams.kafka.config import KafkaConfig, producer_settings
 from reusewatch.streams.kafka.connect import connect
@@ -38,10 +46,11 @@ CLOSE_TIMEOUT = 5.0
 _estimate: Any = DefaultRecordBatchBuilder.estimate_size_in_bytes
 
 
-class KafkaOutlet:
+class KafkaOutlet(FlushedAtClose):
     """An outlet to the topics of a cluster."""
 
     def __init__(self, config: KafkaConfig, patience: Patience) -> None:
+        super().__init__()
         self._config = config
         self._patience = patience
         self._in_flight = InFlight(config.in_flight_bytes, config.in_flight_messages)
@@ -51,7 +60,6 @@ class KafkaOutlet:
         # When to look again at a broker that acknowledges nothing, and since when it has answered.
         self._suspected_at = 0.0
         self._answering_since: float | None = None
-        self._closed = False
         self._producer = self._connect()
 
     def send(self, message: Outgoing) -> None:
@@ -82,15 +90,8 @@ class KafkaOutlet:
         """The partition to which the key belongs, by the hash that every Kafka client uses."""
         return _hash(encode_key(key)) % self.partitions(topic)
 
-    def close(self) -> None:
-        """Flush, and release the connections, also when flushing fails."""
-        if self._closed:
-            return
-        self._closed = True
-        try:
-            self.flush()
-        finally:
-            discard(self._producer, force=len(self._in_flight) > 0)
+    def _release(self) -> None:
+        discard(self._producer, force=len(self._in_flight) > 0)
 
     def _count_partitions(self, topic: str) -> int:
         count = require_topics(self._config, [topic])[topic]

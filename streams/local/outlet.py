@@ -6,17 +6,18 @@ from itertools import groupby
 from pathlib import Path
 
 from reusewatch.streams import topics
-from reusewatch.streams.bus import Outgoing, TooLarge
+from reusewatch.streams.bus import FlushedAtClose, Outgoing, TooLarge
 from reusewatch.streams.local import pruning
 from reusewatch.streams.local.database import TABLES, connect, now_ms, stored, told
 from reusewatch.streams.local.generation import Opened, mark_of, stamp
 from reusewatch.streams.segments import Entry, LogWriter
 
 
-class LocalOutlet:
+class LocalOutlet(FlushedAtClose):
     """Sends; a flush is one transaction and one fsync per log."""
 
     def __init__(self, directory: Path) -> None:
+        super().__init__()
         self._directory = directory
         with told(directory):
             directory.mkdir(parents=True, exist_ok=True)
@@ -24,7 +25,6 @@ class LocalOutlet:
         self._opened = Opened(directory)
         self._logs: dict[str, LogWriter] = {}
         self._rows: list[Outgoing] = []
-        self._closed = False
 
     def send(self, message: Outgoing) -> None:
         """Take the message; it is safe after `flush`."""
@@ -82,15 +82,8 @@ class LocalOutlet:
         """The only one."""
         return 0
 
-    def close(self) -> None:
-        """Flush, and release the files."""
-        if self._closed:
-            return
-        self._closed = True
-        try:
-            self.flush()
-        finally:
-            self._database.close()
-            with told(self._directory):
-                for log in self._logs.values():
-                    log.close()
+    def _release(self) -> None:
+        self._database.close()
+        with told(self._directory):
+            for log in self._logs.values():
+                log.close()

@@ -8,6 +8,7 @@ real dataset.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -34,7 +35,10 @@ _EVERY = 100
 def build(bench: Bench, path: Path) -> Path:
     """Write the pack."""
     scheme = HashScheme()
-    with TemporaryDirectory(dir=path.parent) as spill, LabelBuilder(Path(spill), scheme) as builder:
+    with (
+        TemporaryDirectory(dir=path.parent) as spill,
+        closing(LabelBuilder(Path(spill), scheme)) as builder,
+    ):
         elsewhere = builder.label(Label(name="elsewhere", source="made up"))
         builder.add_chunks(elsewhere, _made_up(bench.scale.labels_in_force))
         here = builder.label(Label(name="here", source=f"one document in {_EVERY}"))

@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -49,7 +50,10 @@ def hashes(start: int, count: int) -> NDArray[np.uint64]:
 def build(path: Path, labels: int) -> tuple[float, float]:
     """Seconds to build a pack of so many chunks from batches of pages, and the processor's."""
     begin, cpu = time.perf_counter(), time.process_time()
-    with TemporaryDirectory(dir=path.parent) as spill, LabelBuilder(Path(spill), SCHEME) as builder:
+    with (
+        TemporaryDirectory(dir=path.parent) as spill,
+        closing(LabelBuilder(Path(spill), SCHEME)) as builder,
+    ):
         label = builder.label(Label(name="wikipedia", source="labels_speed"))
         for start in range(0, labels, _BATCH):
             column = hashes(start, min(_BATCH, labels - start))

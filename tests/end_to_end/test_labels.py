@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -120,7 +121,7 @@ def test_what_is_no_sound_pack_is_refused(tmp_path: Path) -> None:
 
 def large_pack(directory: Path, content: Path) -> Path:
     """A pack of more than one part, with the chunks of another one."""
-    with LabelBuilder(directory, SCHEME, min_length=0) as builder:
+    with closing(LabelBuilder(directory, SCHEME, min_length=0)) as builder:
         builder.add_pack(builder.label(Label(name="first")), open_pack(content, SCHEME))
         hashes = np.random.default_rng(1).integers(1, 1 << 63, 600_000, np.uint64)
         builder.add_files(builder.label(Label(name="many")), hashes)

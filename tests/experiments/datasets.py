@@ -7,6 +7,7 @@ L_expert goes through a label pack, L_blind through deltas, as what a crawl disc
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -70,7 +71,9 @@ def expert(name: str, site: Chunks, directory: Path, *, min_length: int) -> Labe
     directory.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=directory) as folder:
         path = Path(folder) / "pack"
-        with LabelBuilder(Path(folder), SCHEME, min_length=min_length, stops=stop_chunks()) as made:
+        with closing(
+            LabelBuilder(Path(folder), SCHEME, min_length=min_length, stops=stop_chunks())
+        ) as made:
             made.add_chunks(made.label(Label(name="expert")), site)
             made.build(path)
         # The mapping outlives the name of the file.
@@ -81,7 +84,7 @@ def expert(name: str, site: Chunks, directory: Path, *, min_length: int) -> Labe
 def blind(name: str, site: Chunks, *, copies: int) -> Labeled:
     """What is discovered when the site stands on so many hosts, at a threshold of 20 pages."""
     pages = np.repeat(np.arange(len(site.hashes), dtype=np.uint64), site.hashes.counts)
-    with TemporaryDirectory() as folder, SplitByHash(Path(folder)) as files:
+    with TemporaryDirectory() as folder, closing(SplitByHash(Path(folder))) as files:
         counts = ExactCounts(files)
         for copy in range(copies):
             sites = np.full(len(pages), copy, np.uint64)

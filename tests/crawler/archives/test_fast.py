@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def _both(data: bytes) -> tuple[list[Found], list[Found], int]:
         path = Path(directory) / "x"
         path.write_bytes(data)
         reading = Reading(str(path), zoo.SCHEME, Limits(), lambda: zoo.NOW)
-        with OnDisk(str(path)) as view:
+        with closing(OnDisk(str(path))) as view:
             careful = list(read_members(view, 0, Gzip(), WARC, reading))
             fast, stop = [], 0
             steps = read_fast(view, 0, reading)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict, deque
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -198,7 +199,7 @@ def test_memory_is_as_stated() -> None:
 @settings(max_examples=40)
 @given(pages, st.integers(0, 3), st.integers(1, 3))
 def test_exact_twin(pages: list[Page], threshold: int, min_sites: int) -> None:
-    with TemporaryDirectory() as folder, SplitByHash(Path(folder), bits=2) as files:
+    with TemporaryDirectory() as folder, closing(SplitByHash(Path(folder), bits=2)) as files:
         counts = ExactCounts(files)
         for page, site, chunks in pages:
             hashes = np.array(chunks, np.uint64) << np.uint64(61)

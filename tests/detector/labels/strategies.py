@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -58,7 +59,7 @@ def built(
     """A pack of these entries, sorted in runs of a few pairs."""
     with (
         TemporaryDirectory(dir=path.parent) as spill,
-        LabelBuilder(Path(spill), scheme, run_pairs=run_pairs) as builder,
+        closing(LabelBuilder(Path(spill), scheme, run_pairs=run_pairs)) as builder,
     ):
         numbers = {name: builder.label(Label(name=name)) for name in NAMES}
         for kind, value, name in entries:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,7 +106,7 @@ def test_the_report_accounts_for_every_chunk(tmp_path: Path) -> None:
             return hashes == 8
 
     told: list[Progress] = []
-    with LabelBuilder(tmp_path, SCHEME, stops=Stops(), progress=told.append) as builder:
+    with closing(LabelBuilder(tmp_path, SCHEME, stops=Stops(), progress=told.append)) as builder:
         label = builder.label(Label(name="a", source="here", note="why", severity="critical"))
         builder.add_chunks(label, chunks_of([1, 2, 2, 7], length=101))
         builder.add_chunks(label, chunks_of([3, 4], length=100))
@@ -122,7 +123,7 @@ def test_the_report_accounts_for_every_chunk(tmp_path: Path) -> None:
 
 
 def test_many_labels_need_wider_numbers(tmp_path: Path) -> None:
-    with LabelBuilder(tmp_path, SCHEME) as builder:
+    with closing(LabelBuilder(tmp_path, SCHEME)) as builder:
         for number in range(300):
             label = builder.label(Label(name=f"label {number}"))
             builder.add_chunks(label, chunks_of([number, 1000 + number // 2]))
@@ -141,7 +142,7 @@ def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
         if progress.merged:
             raise KeyboardInterrupt
 
-    with LabelBuilder(spill, SCHEME, progress=stop) as builder:
+    with closing(LabelBuilder(spill, SCHEME, progress=stop)) as builder:
         builder.add_chunks(builder.label(Label(name="a")), chunks_of([1, 2, 3]))
         with pytest.raises(KeyboardInterrupt):
             builder.build(tmp_path / "pack")
@@ -262,7 +263,7 @@ sys.stdin.readline()
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_two_processes_share_one_copy(tmp_path: Path) -> None:
     path = tmp_path / "pack"
-    with LabelBuilder(tmp_path, SCHEME) as builder:
+    with closing(LabelBuilder(tmp_path, SCHEME)) as builder:
         label = builder.label(Label(name="a"))
         builder.add_chunks(label, chunks_of(list(range(0, 200_000 << 40, 1 << 40))))
         builder.build(path)

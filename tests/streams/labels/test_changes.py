@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,7 +41,7 @@ NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
 def make_pack(path: Path, **labels: list[int]) -> LabelPack:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with LabelBuilder(path.parent, SCHEME) as builder:
+    with closing(LabelBuilder(path.parent, SCHEME)) as builder:
         for name, hashes in labels.items():
             builder.add_files(builder.label(PackLabel(name=name)), np.array(hashes, np.uint64))
         builder.build(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,7 @@ def bus() -> Bus:
 
 
 def dataset_of(directory: Path, fetch: Fetch) -> LabeledDataset:
-    with LabelBuilder(directory, SCHEME, min_length=0) as builder:
+    with closing(LabelBuilder(directory, SCHEME, min_length=0)) as builder:
         label = builder.label(Label(name="known"))
         builder.add_chunks(label, chunks_of([Document(page_of(fetch).body)], SCHEME))
         builder.build(directory / "pack")
