@@ -36,7 +36,7 @@ def read_plain(view: View, start: int, dialect: Dialect, reading: Reading) -> It
         found = found_of(piece, reading)
         if isinstance(piece, Record) and _is_wrong(found):
             # A length that leads exactly to a later record has swallowed those between.
-            inner = min(search(view, piece.start, dialect), piece.next_offset)
+            inner = search(view, piece.start, dialect, piece.next_offset)
             found = replace(found, next_offset=inner, doubt=piece.next_offset)
         yield found
         offset = found.next_offset
@@ -153,6 +153,8 @@ def _member_pieces(
         return head.length + (head.block_length or 0) + 4096 if head else len(data)
 
     keep = limits.max_record_bytes + limits.max_header_bytes
+    # Now: once the next member was searched for, a stream has forgotten these.
+    begin_bytes = view.at(offset, 48)
     member = member_at(codec, view, offset, keep, allow)
     if member.state == "whole":
         # The next member begins where this one ends, whatever stands in it.
@@ -162,7 +164,6 @@ def _member_pieces(
         ]
     begin = max(offset + 1, view.start)
     end = next_member(codec, view, begin, dialect)
-    begin_bytes = view.at(offset, 48)
     if not begin_bytes.startswith(codec.magic):
         detail = f"{end - offset} bytes that are no record: {begin_bytes!r}"
         return end, [Break("garbage", detail, 0, 0)]

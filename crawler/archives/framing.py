@@ -135,8 +135,9 @@ def _passed_over(
     kept = view.at(start, limits.max_record_bytes)
     if len(kept) < limits.max_record_bytes:
         return _cut_short(view, offset, start, head, dialect)
-    view.skip(start + length)
-    if view.start < start + length:
+    # The last byte stays: whether a line begins behind it is asked where the length leads nowhere.
+    view.skip(start + length - 1)
+    if not view.at(start + length - 1, 1):
         detail = f"{view.start - start} bytes of {length}, which were passed over"
         return Break("truncated", detail, offset, view.start, url_of(head))
     landing = _landing(view, start + length, dialect)
@@ -162,13 +163,17 @@ def _landing(view: View, end: int, dialect: Dialect) -> int | None:
     trailer = dialect.trailer.match(view.at(end, 8))
     if trailer:
         return end + trailer.end()
-    after = skip_blank(view, end)
-    data = view.at(after, _OVERLAP)
+    # Nothing is forgotten here: the block is read after this, or searched. So no more line ends are
+    # looked at than a window may keep; behind that many, whatever follows is the next piece.
+    blank = view.at(end, _OVERLAP)
+    rest = blank.lstrip(b"\r\n")
+    after = end + len(blank) - len(rest)
+    data = view.at(after, _OVERLAP) if rest else b""
     return after if not data or dialect.start.match(data) else None
 
 
 def skip_blank(view: View, offset: int) -> int:
-    """The first offset that holds no line end."""
+    """The first offset that holds no line end. What lies before it may be forgotten."""
     size = 64
     while data := view.at(offset, size):
         rest = data.lstrip(b"\r\n")
@@ -180,8 +185,11 @@ def skip_blank(view: View, offset: int) -> int:
     return offset
 
 
-def search(view: View, offset: int, dialect: Dialect) -> int:
-    """Where the next head that parses starts, at the start of a line; the end if there is none."""
+def search(view: View, offset: int, dialect: Dialect, until: int = ALL) -> int:
+    """Where the next head that parses starts, at the start of a line; the end if there is none.
+
+    Where none begins before `until`, that is the answer, and nothing behind it is given up.
+    """
     # A line starts after a line end: the byte before is looked at too.
     offset = max(offset - 1, 0)
     # Little first: of damage that comes in pieces each is searched from.
@@ -190,11 +198,13 @@ def search(view: View, offset: int, dialect: Dialect) -> int:
         data = view.at(offset, size)
         found = _head_in(data, dialect)
         if found is not None:
-            return offset + found
+            return min(offset + found, until)
         if len(data) < size:
-            return offset + len(data)
+            return min(offset + len(data), until)
         if size == _SEARCH:
             offset += _SEARCH - _OVERLAP
+            if offset >= until:
+                return until
             view.forget(offset)
         size = min(8 * size, _SEARCH)
 
