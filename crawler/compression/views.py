@@ -105,8 +105,12 @@ class Window:
 
     def skip(self, offset: int) -> None:
         """Read on to an offset and keep nothing before it."""
-        while self.start < offset and not self._ended:
+        while self.start < offset:
             self._fill(min(offset, self.start + STEP))
+            # Nothing more comes. Until then what was read ahead is dropped, too: a reader goes on
+            # from `start`, and would begin anew.
+            if not self._kept:
+                return
             self._drop(offset)
 
     def forget(self, offset: int) -> None:

@@ -3,15 +3,17 @@
     pip install atheris && python tests/fuzz/archive_fuzz.py -max_total_time=1800 CORPUS
 
 The directory CORPUS is filled with the specimens of the zoo of archives first. The first byte of an
-input says how the rest is packed, so that what stands inside members is reached as well.
+input says how the rest is packed, so that what stands inside members is reached as well. Windows
+are made small, so that a few thousand bytes are enough for a reader to look back behind one.
 """
 
 from __future__ import annotations
 
 import gzip
+import io
 import sys
 import tempfile
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -20,18 +22,40 @@ import atheris  # type: ignore[import-not-found]
 
 with atheris.instrument_imports(include=["reusewatch.crawler.archives", "reusewatch.crawler.pages",
                                          "reusewatch.crawler.compression"]):  # fmt: skip
-    from reusewatch.crawler.archives import reading
+    from reusewatch.crawler.archives import framing, members, reading
+    from reusewatch.crawler.compression import views
 
 import zstandard
 
 from reusewatch.crawler.errors import REASONS
-from reusewatch.crawler.pages.archive_events import SKIPPED, Limits
+from reusewatch.crawler.pages.archive_events import SKIPPED, Limits, Reading
 from tests.crawler.archives import zoo
 
 _LIMITS = Limits(max_body_bytes=4096, max_record_bytes=20_000, max_header_bytes=4096)
 _PATH = Path(tempfile.mkdtemp()) / "x"
 _NEXT = b"\x00NEXT\x00"
 _MASK = (1 << reading.INDEX_BIT) - 1
+# What a reader may ask a view for, in bytes: so much for a byte of the archive, and at all.
+_ASKED_PER_BYTE, _ASKED = 400, 4 << 20
+
+views.STEP = members.STEP = 512
+framing._SEARCH, framing._OVERLAP = 2048, 512
+
+
+class _Counted:
+    """Counts the bytes that files are asked for."""
+
+    bytes = 0
+    at = views.OnDisk.at
+
+
+def _counting(view: views.OnDisk, offset: int, length: int) -> bytes:
+    found = _Counted.at(view, offset, length)
+    _Counted.bytes += len(found)
+    return found
+
+
+views.OnDisk.at = _counting  # type: ignore[method-assign]
 
 
 def packed(data: bytes) -> bytes:
@@ -47,10 +71,39 @@ def packed(data: bytes) -> bytes:
 
 
 def once(data: bytes) -> None:
-    """Nothing raises, reading goes on, events are of closed sets, and go on from each offset."""
-    _PATH.write_bytes(packed(data))
-    events = zoo.read_all(_PATH, limits=_LIMITS)
+    """Nothing raises, reading ends, events are of closed sets, and go on from each offset."""
+    archive = packed(data)
+    _PATH.write_bytes(archive)
+    _Counted.bytes = 0
+    events = _ended(
+        reading.read_archive(str(_PATH), scheme=zoo.SCHEME, limits=_LIMITS, clock=lambda: zoo.NOW)
+    )
+    assert _Counted.bytes <= _ASKED + _ASKED_PER_BYTE * len(archive), _Counted.bytes
     assert events
+    _check(events)
+    if len(events) > 1:
+        middle = events[len(events) // 2]
+        if middle.source == str(_PATH):
+            rest = zoo.read_all(_PATH, middle.next_offset, _LIMITS, middle.doubt)
+            assert _told(rest) == _told(events[len(events) // 2 + 1 :])
+    _check(_ended(_piped(archive)))
+
+
+def _ended(events: object) -> list[reading.Found]:
+    """All events; a reader that goes round in circles never comes to an end."""
+    found = list(islice(events, 10_000))  # type: ignore[call-overload]
+    assert len(found) < 10_000
+    return found
+
+
+def _piped(archive: bytes) -> object:
+    """The same bytes, as they come out of a pipe."""
+    view = views.Window(io.BytesIO(archive).read)
+    told = Reading(str(_PATH), zoo.SCHEME, _LIMITS, lambda: zoo.NOW)
+    return reading._read_view(view, 0, 0, told)
+
+
+def _check(events: list[reading.Found]) -> None:
     for event in events:
         assert [event.page, event.skipped, event.damage].count(None) == 2
         assert event.damage is None or event.damage.reason in REASONS
@@ -58,11 +111,6 @@ def once(data: bytes) -> None:
     for before, after in pairwise(event for event in events if event.source == str(_PATH)):
         assert before.offset != before.next_offset
         assert before.next_offset & _MASK <= after.offset & _MASK
-    if len(events) > 1:
-        middle = events[len(events) // 2]
-        if middle.source == str(_PATH):
-            rest = zoo.read_all(_PATH, middle.next_offset, _LIMITS, middle.doubt)
-            assert _told(rest) == _told(events[len(events) // 2 + 1 :])
 
 
 def _told(events: list[reading.Found]) -> list[object]:

@@ -36,6 +36,10 @@ ARCHIVES: dict[str, tuple[list[bytes], tuple[str, ...], tuple[str, ...]]] = {
         [response(A), record("response", B, LARGE)[:-5]],
         (A,), ("truncated",),
     ),
+    "a block too long to be kept, which is cut by an end that was seen before": (
+        [response(A), b"no record\r\n" * 500, record("response", B, LARGE, length=1 << 20)],
+        (A,), ("garbage", "truncated"),
+    ),
     "a sound record before many line ends": (
         [response(A)[:-4], BLANKS, response(C)],
         (A, C), (),
