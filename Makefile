@@ -2,6 +2,8 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
+# Or each process that the tests start would compile every module of ours again.
+unexport PYTHONDONTWRITEBYTECODE
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help

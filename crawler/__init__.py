@@ -9,5 +9,5 @@ live/         the Scrapy side of a page, off the reactor
 pages/        a response becomes a page: encodings undone, charset known
 replaying/    archives onto the bus: what is read, how far it came, going on after Ctrl-C
 spiders/      the bundled crawl
-verbs/        the commands that bring pages; cli composes all commands
+verbs/        the commands that bring pages; cli lists all, exit_codes says how they end
 """

@@ -1,64 +1,118 @@
-"""The command `reusewatch`: the verbs that bring pages, beside those of `streams.verbs.findings`.
+"""The command `reusewatch`: the list of its verbs, each loaded when it is named.
 
-How every command ends:
-
-====  =====================================================================================
-code  meaning
-====  =====================================================================================
-0     Done. A filter that nothing fits (`alerts --site S`, `verdicts --url U`) prints nothing.
-1     Done, but something was damaged or did not hold; the last line on stderr names it.
-2     Wrong usage or configuration. What was named is not there: a file, an archive, a pack, an
-      alert's id, a label's name, a topic (`--topic-prefix`), a page of an archive (`fingerprint
-      --url`) or of the window (`clusters --url`, `similar URL`). Nothing is printed on stdout.
-3     A part is unreachable: a broker, a worker, a directory that cannot be read or written.
-130   Interrupted; it can be run again.
-====  =====================================================================================
+`exit_codes` says how every command ends.
 """
 
 from __future__ import annotations
 
 import sys
-from importlib import import_module
-from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
-from reusewatch.crawler.errors import CrawlerError, SourceError
-from reusewatch.crawler.verbs import crawl
-from reusewatch.detector.errors import DetectorError, SchemeMismatch
-from reusewatch.streams.bus import BusError, BusMisnamed, Unreachable
-from reusewatch.streams.console import print_line, say
-from reusewatch.streams.dead_letter_limit import WorkerStopped
-from reusewatch.streams.extras import NotInstalled, missing, needed_for
-from reusewatch.streams.questions import BadQuestion, Unanswered
-from reusewatch.streams.settings import SettingsError
-from reusewatch.streams.stages.errors import Incompatible, SnapshotError
-from reusewatch.streams.verbs import installed
-from reusewatch.streams.verbs.findings import app
-from reusewatch.streams.wire import WireError
+from reusewatch.streams.extras import needed_for
+from reusewatch.streams.verbs.named import Named, NamedVerbs
 
-_CODES: dict[type[Exception], int] = {
-    SettingsError: 2,
-    NotInstalled: 2,
-    SourceError: 2,
-    BadQuestion: 2,
-    Incompatible: 2,
-    SchemeMismatch: 2,
-    Unanswered: 3,
-    Unreachable: 3,
-    BusMisnamed: 2,
-    BusError: 1,
-    CrawlerError: 1,
-    DetectorError: 1,
-    SnapshotError: 1,
-    WireError: 1,
-    WorkerStopped: 1,
-}
+_PAGES = "reusewatch.crawler.verbs"
+_BUS = "reusewatch.streams.verbs"
+
+
+class Verbs(NamedVerbs):
+    """All verbs, in the order in which somebody new comes to need them."""
+
+    verbs: ClassVar = {
+        "demo": Named(
+            f"{_PAGES}.demo",
+            "A small web of copies, replayed; shows what is found.",
+            extra=True,
+        ),
+        "replay": Named(
+            f"{_PAGES}.replay",
+            "Archives, directories or globs onto the bus; - is stdin.",
+            extra=True,
+        ),
+        "crawl": Named(
+            f"{_PAGES}.crawl",
+            "Crawl sites onto the bus; robots.txt is obeyed.",
+        ),
+        "work": Named(
+            f"{_PAGES}.work",
+            "Run a stage on Kafka until stopped.",
+            extra=True,
+        ),
+        "alerts": Named(
+            f"{_BUS}.alerts",
+            "What was found, the oldest first.",
+        ),
+        "verdicts": Named(
+            f"{_BUS}.findings",
+            "What is known of each page.",
+        ),
+        "dead-letters": Named(
+            f"{_BUS}.findings",
+            "What could not be processed, and why.",
+        ),
+        "clusters": Named(
+            f"{_BUS}.clusters",
+            "Classes of near-duplicates in the window, the largest first.",
+            extra=True,
+        ),
+        "similar": Named(
+            f"{_PAGES}.similar",
+            "Pages of the window like this one, the most alike first, with the words that decided.",
+            extra=True,
+        ),
+        "neighborhoods": Named(
+            f"{_BUS}.neighborhoods",
+            "URL prefixes by the share of copied content under them, worst first.",
+            extra=True,
+        ),
+        "fingerprint": Named(
+            f"{_PAGES}.fingerprint",
+            "Everything that is known of a page: words, blocks, links, all sketches.",
+            extra=True,
+        ),
+        "labels": Named(
+            f"{_PAGES}.labels",
+            "The labeled dataset: known content, found while the crawl runs.",
+            extra=True,
+        ),
+        "topics": Named(
+            f"{_BUS}.checking",
+            "The topics on Kafka.",
+        ),
+        "doctor": Named(
+            f"{_BUS}.checking",
+            "What would make a crawl go wrong, and what to do about it.",
+        ),
+        "config": Named(
+            f"{_BUS}.config",
+            "Every setting, its value and where it came from; or what each means.",
+        ),
+        "prune": Named(
+            f"{_BUS}.prune",
+            "Make a local bus smaller: the oldest verdicts and dead letters leave, and the space "
+            "is given back.",
+        ),
+    }
+
+
+app = typer.Typer(
+    cls=Verbs,
+    name="reusewatch",
+    help="Finds reused web content while a crawl runs.\n\nExample: reusewatch demo",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
 
 
 def _show_version(asked: bool) -> None:
     if asked:
+        from importlib.metadata import version
+
+        from reusewatch.streams.console import print_line
+
         print_line(f"reusewatch {version('reusewatch')}")
         raise typer.Exit
 
@@ -73,24 +127,18 @@ def root(
     """Finds reused web content while a crawl runs."""
 
 
-_VERBS = "reusewatch.crawler.verbs"
-installed.register(app, f"{_VERBS}.replay", "replay")
-installed.register(app, f"{_VERBS}.work", "work")
-installed.register(app, f"{_VERBS}.demo", "demo")
-crawl.register(app)
-installed.register(app, f"{_VERBS}.fingerprint", "fingerprint")
-installed.register(app, f"{_VERBS}.similar", "similar")
-if not missing():  # otherwise a stand-in speaks for all verbs below `labels`
-    for name in ("labels_build", "labels_discover", "labels_propose_stops"):
-        import_module(f"{_VERBS}.{name}").register()
-
-
 def main() -> None:
     """Run the command line, and end with its code."""
     try:
         # Some verbs import what they need when they are called.
         with needed_for(" ".join(("`reusewatch", *sys.argv[1:2])) + "`"):
             app(prog_name="reusewatch")
-    except tuple(_CODES) as error:
+    except Exception as error:
+        from reusewatch.crawler.exit_codes import code_of
+        from reusewatch.streams.console import say
+
+        code = code_of(error)
+        if code is None:
+            raise
         say(f"reusewatch: {error}")
-        sys.exit(next(code for kind, code in _CODES.items() if isinstance(error, kind)))
+        sys.exit(code)

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib.metadata import requires
 from importlib.util import find_spec
 
 HOW = 'pip install "reusewatch[all]"'
@@ -44,6 +43,8 @@ def missing() -> list[str]:
 @cache
 def in_the_extra() -> frozenset[str]:
     """The modules that only `reusewatch[all]` brings."""
+    from importlib.metadata import requires  # slow to load, and seldom asked for
+
     asked = (line for line in requires("reusewatch") or () if _OF_THE_EXTRA.search(line))
     return frozenset(
         match[0].replace("-", "_").lower() for line in asked if (match := _NAME.match(line))

@@ -42,7 +42,7 @@ def test_every_module_can_be_imported_first() -> None:
 
 # What pages travel in. Verbs, the demo and the command line compose streams, and may know all.
 TRAVEL = {"bus", "charsets", "documents", "records", "topics", "urls"}
-COMPOSE = {"verbs", "demo", "cli", "__main__"}
+COMPOSE = {"verbs", "demo", "cli", "exit_codes", "__main__"}
 # A replay and a crawl end in a sink; a crawl runs in a process of Scrapy's, with its settings.
 BESIDES = {
     "live": {"running.sinks", "settings", "signals"},

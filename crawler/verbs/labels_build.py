@@ -15,14 +15,14 @@ from reusewatch.streams import kernels
 from reusewatch.streams.console import fail, say
 from reusewatch.streams.running.topology import stop_list
 from reusewatch.streams.settings import Settings
-from reusewatch.streams.verbs.labels import app, show_summary
+from reusewatch.streams.verbs.labels import show_summary
 from reusewatch.streams.verbs.options import JsonOption, with_settings
 
 _SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")
 
 
-def register() -> None:
-    """Add the verb to those of `streams.verbs.labels`."""
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
     app.command(help=_HELP)(build)
 
 

@@ -27,12 +27,11 @@ from reusewatch.streams.console import fail, print_json, print_rows, say
 from reusewatch.streams.running.topology import stop_list
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import stopping
-from reusewatch.streams.verbs.labels import app
 from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
 
 
-def register() -> None:
-    """Add the verb to those of `streams.verbs.labels`."""
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
     app.command(
         "discover",
         help="What many pages of many sites have in common, the most frequent first. Without "

@@ -17,12 +17,11 @@ from reusewatch.streams.records import Origin
 from reusewatch.streams.running.topology import stop_list
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
-from reusewatch.streams.verbs.labels import app
 from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
 
 
-def register() -> None:
-    """Add the verb to those of `streams.verbs.labels`."""
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
     app.command("propose-stops", help=_HELP)(propose_stops)
 
 

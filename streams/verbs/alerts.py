@@ -73,6 +73,11 @@ LimitOption = Annotated[
 CsvOption = Annotated[bool, typer.Option("--csv", help="For spreadsheets.")]
 
 
+def register(root: typer.Typer) -> None:
+    """Add the verbs."""
+    root.add_typer(app, name="alerts")
+
+
 @app.callback(
     help="What was found, the oldest first.\n\nExample: reusewatch alerts --kind duplicate --json"
 )

@@ -1,7 +1,4 @@
-"""The verbs that show what is on the bus, and those that keep it running. Thin: parse, call, print.
-
-`crawler.cli` adds the verbs that bring pages, and is the command itself.
-"""
+"""The verbs of what is known of single pages: `verdicts`, `dead-letters`."""
 
 from __future__ import annotations
 
@@ -13,33 +10,17 @@ import typer
 from reusewatch.streams.console import print_json
 from reusewatch.streams.opening import open_bus
 from reusewatch.streams.settings import Settings
-from reusewatch.streams.verbs import (
-    alerts,
-    checking,
-    config,
-    installed,
-    prune,
-    showing,
-    topic_views,
-)
+from reusewatch.streams.verbs import showing, topic_views
 from reusewatch.streams.verbs.alerts import LimitOption, SinceOption, SiteOption, time_given
 from reusewatch.streams.verbs.choosing import LetterChoice
 from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
 
-app = typer.Typer(
-    name="reusewatch",
-    help="Finds reused web content while a crawl runs.\n\nExample: reusewatch demo",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-app.add_typer(alerts.app, name="alerts")
-installed.register(app, "reusewatch.streams.verbs.labels", "labels")
-checking.register(app)
-installed.register(app, "reusewatch.streams.verbs.clusters", "clusters")
-config.register(app)
-prune.register(app)
-installed.register(app, "reusewatch.streams.verbs.neighborhoods", "neighborhoods")
+app = typer.Typer(rich_markup_mode=None)
+
+
+def register(root: typer.Typer) -> None:
+    """Add the verbs."""
+    root.add_typer(app)
 
 
 @app.command(

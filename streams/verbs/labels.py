@@ -1,6 +1,6 @@
 """The verbs of the labeled dataset: what is in packs, and what is in force.
 
-`crawler.verbs.labels_build` adds `labels build`, which reads pages.
+`crawler.verbs.labels` lists them, beside those that read pages.
 """
 
 from __future__ import annotations
@@ -39,11 +39,7 @@ from reusewatch.streams.verbs.options import BUS, BUS_AND_STATE, JsonOption, wit
 if TYPE_CHECKING:
     from reusewatch.detector.labels.pack import LabelPack
 
-app = typer.Typer(
-    name="labels", rich_markup_mode=None, no_args_is_help=True,
-    help="The labeled dataset: known content, found while the crawl runs.\n\n"
-    "Example: reusewatch labels build wikipedia dump.warc.gz -o wikipedia.pack",
-)  # fmt: skip
+app = typer.Typer(rich_markup_mode=None)
 
 PackArgument = Annotated[Path, typer.Argument(metavar="PACK")]
 OutOption = Annotated[Path, typer.Option("-o", "--output", metavar="PACK")]
@@ -51,7 +47,7 @@ OutOption = Annotated[Path, typer.Option("-o", "--output", metavar="PACK")]
 
 def register(root: typer.Typer) -> None:
     """Add the verbs."""
-    root.add_typer(app, name="labels")
+    root.add_typer(app)
 
 
 def opened(path: Path, scheme: HashScheme | None) -> LabelPack:

@@ -1,0 +1,75 @@
+"""What a command loads before it does anything, and what the lists of verbs say without loading."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.core import TyperGroup
+from typer.main import get_group
+
+from reusewatch.crawler.cli import app
+from reusewatch.streams.verbs.named import Listed
+from tests.command import environment
+
+# Each of them takes longer to load than all that `--help` needs.
+HEAVY = {
+    "fastwarc", "kafka", "llvmlite", "numba", "numpy", "prometheus_client", "pyarrow", "requests",
+    "resiliparse", "rich.console", "scrapy", "sqlite3", "tldextract",
+}  # fmt: skip
+_LOADED = """
+import sys
+from reusewatch.crawler.__main__ import main
+sys.argv = ["reusewatch", *sys.argv[1:]]
+try:
+    main()
+except SystemExit as ended:
+    print(ended.code, *sys.modules, file=sys.stderr)
+"""
+
+
+def loaded_by(*arguments: str, cwd: Path) -> tuple[str, set[str]]:
+    """How a command ended in a process of its own, and the modules that are loaded by then."""
+    done = subprocess.run(
+        [sys.executable, "-c", _LOADED, *arguments], cwd=cwd, env=environment(),
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    code, *modules = done.stderr.splitlines()[-1].split()
+    return code, set(modules)
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("labels", "--help"), ("labels", "sho")])
+def test_what_lists_verbs_loads_none_of_them(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    code, modules = loaded_by(*arguments, cwd=tmp_path)
+    assert code == ("2" if "--help" not in arguments else "0")
+    assert not modules & HEAVY
+    assert not [name for name in modules if ".verbs." in name and "labels" not in name
+                and not name.endswith("named")]  # fmt: skip
+
+
+def listed(group: TyperGroup, path: str) -> list[tuple[str, Listed]]:
+    """All verbs below a group, each as it stands in its list."""
+    found = []
+    for name, verb in group.commands.items():
+        if isinstance(verb, Listed):
+            found.append((f"{path} {name}", verb))
+            below = verb.loaded(f"{path} {name}")
+            found += listed(below, f"{path} {name}") if isinstance(below, TyperGroup) else []
+    return found
+
+
+VERBS = dict(listed(get_group(app), "reusewatch"))
+
+
+def test_all_verbs_are_listed() -> None:
+    assert {"reusewatch replay", "reusewatch labels build", "reusewatch topics"} <= set(VERBS)
+
+
+@pytest.mark.parametrize("path", VERBS)
+def test_the_list_says_of_a_verb_what_the_verb_says_of_itself(path: str) -> None:
+    verb = VERBS[path]
+    itself = verb.loaded(path)
+    assert itself.name == path.rsplit(maxsplit=1)[-1]
+    assert verb.get_short_help_str(1000) == itself.get_short_help_str(1000)
