@@ -162,7 +162,7 @@ def count_all(
                 row = row_of(value, key, table, limits[1])
                 statistics[EVICTED] += tallies[row, N_PAGES] > 0
                 keys[row], samples[row] = value, page_ids[page]
-                for tally in range(TALLIES):  # not by slices: see `batches`
+                for tally in range(TALLIES):  # not by slices: see `tokens`
                     tallies[row, tally] = 0
                 tallies[row, START], tallies[row, END] = starts[at], ends[at]
             statistics[COUNTED] += 1

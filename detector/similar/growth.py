@@ -116,7 +116,7 @@ def _close_lists(store: Any, postings: Any) -> None:
         count = store.terms[term].count
         if count:
             start = types.int64(store.terms[term].start)
-            for i in range(count):  # not by slices: see `batches`
+            for i in range(count):  # not by slices: see `tokens`
                 postings[at + i] = store.postings[start + i]
             store.terms[term].start = at
             at += 1 << store.terms[term].bits

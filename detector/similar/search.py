@@ -54,7 +54,7 @@ def _open(
     start = types.int64(store.terms[term].start)
     if more and size + count > met.size:
         larger = np.empty(2 * (size + count), np.int32)
-        for i in range(size):  # not by slices: see `batches`
+        for i in range(size):  # not by slices: see `tokens`
             larger[i] = met[i]
         met = larger
     for i in range(start, start + count):

@@ -146,7 +146,7 @@ def _above(rows: Any, end: Any, lane: Any, threshold: Any) -> Any:
 def _simhashes(tokens: Any, offsets: Any, constants: Any, out: Any) -> None:
     """Counters stand upright: row i holds bit i of all 384 counts, so one operation adds to 64."""
     rows = np.zeros(_COUNTS + 64 * _LANES, np.uint64)
-    for row in range(_CARRY):  # not by slices: see `batches`
+    for row in range(_CARRY):  # not by slices: see `tokens`
         rows[row] = constants[row]
     for page in range(offsets.size - 1):
         at, stop = offsets[page], offsets[page + 1]

@@ -120,7 +120,7 @@ def _heaviest_first(halves: Any, count: Any, order: Any, spare: Any) -> None:
             digit = 255 - ((halves[order[i]] >> shift) & 255)
             spare[starts[digit]] = order[i]
             starts[digit] += 1
-        # Not by slices: see `batches`.
+        # Not by slices: see `tokens`.
         for i in range(count):
             order[i] = spare[i]
         shift += 8

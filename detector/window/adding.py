@@ -44,6 +44,7 @@ from reusewatch.detector.window.judging import (
     NEAR_WITHDRAWN,
     SCRATCH,
     SUPERSEDED,
+    TOLD,
     WITHDRAWN,
     judge,
     new_scratch,
@@ -195,7 +196,7 @@ def room(found: Any, size: Any) -> Any:
     if size + FOUND_AT_MOST <= found.size:
         return found
     larger = np.empty(2 * found.size, SEEN)
-    for i in range(size):  # not by slices: see `batches`
+    for i in range(size):  # not by slices: see `tokens`
         larger[i] = found[i]
     return larger
 
@@ -210,31 +211,40 @@ def _judgements(turned: Any, size: Any) -> Any:
     return larger
 
 
-@part(tuple_of(types.int64, types.int64, types.int64, types.uint64, types.uint64)(
-    STORE, BITS, OUT_OFFSETS, ROWS_TYPE, ENTRIES_TYPE, types.int64, types.int64,
-))  # fmt: skip
-def looked_up(
-    store: Any, bits: Any, policy: Any, arrivals: Any, probes: Any, i: Any, now: Any
-) -> Any:
-    """A page's row and set, if the window has them; since when it counts as seen, id and site."""
-    page, at, text = arrivals[i].page, arrivals[i].first, probes[i].text
-    row = version(store, bits[0], page, text, arrivals[i].file)
-    if row >= 0:
-        since = min(at, store.rows[row].since)
-    else:
-        dated = types.int64(_NEVER) if misdated(at, now) else at
-        since = since_of(store, bits[0], policy, probes, i, page, dated)
-    return row, entry_of(store, bits[1], text), since, page, arrivals[i].site
-
-
-@part(types.void(ENTRIES_TYPE, types.int64, types.int64, JUDGED_TYPE))
-def count_itself(probes: Any, i: Any, row: Any, out: Any) -> None:
-    """Of the pages with its words, a page that is in no set yet is one too."""
-    if row < 0 and probes[i].text != 0:
-        out[i].copies += 1
-
-
+ARRIVING = tuple_of(ROWS_TYPE, ENTRIES_TYPE, types.int64, types.int64)
+"""A batch's rows, its sets, the page of it that is meant, and what time it is now."""
 ARRIVALS = (STORE, ROWS_TYPE, ENTRIES_TYPE, OUT_OFFSETS, types.int64)
+
+
+@part(types.int64(STORE, BITS, OUT_OFFSETS, ARRIVING, types.int64))
+def _since(store: Any, bits: Any, policy: Any, arriving: Any, row: Any) -> Any:
+    """Since when a page counts as seen, whose row is this one if the window has it."""
+    arrivals, probes, i, now = arriving
+    at = arrivals[i].first
+    if row >= 0:
+        return min(at, store.rows[row].since)
+    dated = types.int64(_NEVER) if misdated(at, now) else at
+    return since_of(store, bits[0], policy, probes, i, arrivals[i].page, dated)
+
+
+@part(tuple_of(types.int64, types.int64, types.int64, types.int64, types.int64)(
+    STORE, BITS, OUT_OFFSETS, ARRIVING, SCRATCH, TOLD,
+))  # fmt: skip
+def judge_arriving(
+    store: Any, bits: Any, policy: Any, arriving: Any, scratch: Any, told: Any
+) -> Any:
+    """Judge a page of a batch: its row and its set, if the window has them; since when it counts
+    as seen; how many pages are told now, and how many near sets stand in the scratch."""
+    arrivals, probes, i, _ = arriving
+    page, site, file, text = arrivals[i].page, arrivals[i].site, arrivals[i].file, probes[i].text
+    row = version(store, bits[0], page, text, file)
+    entry = entry_of(store, bits[1], text)
+    since = _since(store, bits, policy, arriving, row)
+    subject = (probes, i, entry, since, page, site, file)
+    size, near = judge(store, bits, policy, subject, scratch, told)
+    if row < 0 and text != 0:  # it is in no set yet, and one of the pages with its words
+        told[2][i].copies += 1
+    return row, entry, since, size, near
 
 
 @part(tuple_of(SEEN_TYPE, types.int64, JUDGED_TYPE, types.int64)(
@@ -254,11 +264,11 @@ def _judge_listed(
             found, turned = room(found, size), _judgements(turned, again)
             entry = types.int64(store.rows[row].entry)
             subject = (
-                store.rows[row].since, store.rows[row].page, store.rows[row].site,
-                store.rows[row].file,
+                store.entries, entry, entry, store.rows[row].since, store.rows[row].page,
+                store.rows[row].site, store.rows[row].file,
             )  # fmt: skip
-            size, _ = judge(store, bits, policy, store.entries, entry, entry, subject, scratch,
-                            found, size, turned, again)  # fmt: skip
+            told = found, size, turned, again
+            size, _ = judge(store, bits, policy, subject, scratch, told)
             tell(store, row, found, size)
             turned[again].seen = size
             size += 1
@@ -285,12 +295,10 @@ def add_pages(
             warm(store, arrivals[i : i + AHEAD], probes[i : i + AHEAD])
             warm_leaving(store, min(AHEAD, arrivals.size - i))
         found = room(found, size)
-        row, entry, since, page, site = looked_up(store, bits, policy, arrivals, probes, i, now)
-        subject = (since, page, site, arrivals[i].file)
-        size, near = judge(
-            store, bits, policy, probes, i, entry, subject, scratch, found, size, out, i
+        told = found, size, out, i
+        row, entry, since, size, near = judge_arriving(
+            store, bits, policy, (arrivals, probes, i, now), scratch, told
         )
-        count_itself(probes, i, row, out)
         if misdated(arrivals[i].first, now):
             out[i].flags |= MISDATED
             if row < 0:
@@ -322,7 +330,7 @@ def add_pages(
         elif superseded(store, bits[0], row):
             # Or an old archive, replayed again, would put back what was said of it then.
             out[i].flags |= SUPERSEDED
-        out[i].evicted = let_leave(store, bits[0], bits[1], page)
+        out[i].evicted = let_leave(store, bits[0], bits[1], arrivals[i].page)
         if not store.rows[row].state & LIVE:
             out[i].flags |= SUPERSEDED if known and not changed else 0
             out[i].flags |= LATE if not known else 0

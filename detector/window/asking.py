@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from reusewatch.detector.compiling.kernels import kernel
-from reusewatch.detector.window.adding import ARRIVALS, count_itself, looked_up, room
+from reusewatch.detector.window.adding import ARRIVALS, judge_arriving, room
 from reusewatch.detector.window.buckets import number_bits
-from reusewatch.detector.window.judging import JUDGED_TYPE, judge, new_scratch
+from reusewatch.detector.window.judging import JUDGED_TYPE, new_scratch
 from reusewatch.detector.window.store import BY_PAGE, BY_TEXT, SEEN, SEEN_TYPE
 
 
@@ -24,10 +24,8 @@ def match_pages(store: Any, arrivals: Any, probes: Any, policy: Any, now: Any, o
     found, size = np.empty(16 + 2 * arrivals.size, SEEN), 0
     for i in range(arrivals.size):
         found = room(found, size)
-        row, entry, since, page, site = looked_up(store, bits, policy, arrivals, probes, i, now)
-        subject = (since, page, site, arrivals[i].file)
-        size, _ = judge(
-            store, bits, policy, probes, i, entry, subject, scratch, found, size, out, i
+        told = found, size, out, i
+        _, _, _, size, _ = judge_arriving(
+            store, bits, policy, (arrivals, probes, i, now), scratch, told
         )
-        count_itself(probes, i, row, out)
     return found[:size]

@@ -15,6 +15,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel, part
+from reusewatch.detector.compiling.mixers import mix
 
 LINE = 16
 """Words of a line: the first counts who went on to the next one, the others are slots."""
@@ -24,6 +25,8 @@ _LAST = np.int64(LINE - 1)
 _ZERO = np.uint32(0)
 _HALF = np.uint64(32)
 _LOW = np.uint64((1 << 32) - 1)
+# One field of all records: what lies between two keys are the other fields.
+_KEYS = types.Array(types.uint64, 1, "A", aligned=False)
 
 
 def slots_for(capacity: int) -> int:
@@ -81,6 +84,22 @@ def seek(slots: Any, bits: Any, hashed: Any, at: Any) -> Any:
             at = 0
         if at == begin:  # a small table can be full all around
             return -1
+
+
+@part(types.int64(OUT_COUNTS, types.int64, _KEYS, types.uint64))
+def with_key(slots: Any, bits: Any, keys: Any, key: Any) -> Any:
+    """The number under which this key was entered, hashed by `mix`; −1 if it was not.
+
+    `keys` has the key of each number.
+    """
+    hashed = mix(key)
+    at = seek(slots, bits, hashed, home(slots, hashed))
+    while at >= 0:
+        candidate = number(slots, bits, at)
+        if keys[candidate] == key:
+            return candidate
+        at = seek(slots, bits, hashed, at)
+    return -1
 
 
 @kernel(types.void(OUT_COUNTS, types.int64, types.uint64, types.int64))

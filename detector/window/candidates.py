@@ -15,7 +15,7 @@ from numba import types
 
 from reusewatch.detector.compiling.kernels import OUT_COUNTS, part
 from reusewatch.detector.compiling.mixers import mix
-from reusewatch.detector.window.buckets import home, number, put, seek, take
+from reusewatch.detector.window.buckets import home, number, put, seek, take, with_key
 from reusewatch.detector.window.store import (
     BY_TEXT,
     CUT,
@@ -121,14 +121,7 @@ def entry_of(store: Any, bits: Any, text: Any) -> Any:
     """The identity set of a token sequence; −1 if the window has none."""
     if text == _ZERO:
         return -1
-    slots, hashed = store.entry_tables[BY_TEXT], mix(text)
-    at = seek(slots, bits, hashed, home(slots, hashed))
-    while at >= 0:
-        entry = number(slots, bits, at)
-        if store.entries[entry].text == text:
-            return entry
-        at = seek(slots, bits, hashed, at)
-    return -1
+    return with_key(store.entry_tables[BY_TEXT], bits, store.entries.text, text)
 
 
 @part(types.void(LINKS, LINKS, types.int64))

@@ -19,6 +19,7 @@ from numba import types
 from reusewatch.detector.compiling.kernels import kernel, part
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.window.candidates import CANDIDATES, collect
+from reusewatch.detector.window.numbering import give_number, take_number
 from reusewatch.detector.window.store import (
     CLUSTERS,
     FREE_CLUSTERS,
@@ -92,13 +93,7 @@ def led_no_more(store: Any, entry: Any) -> None:
 @part(types.int64(STORE, types.int64))
 def _found(store: Any, entry: Any) -> Any:
     """A class of one set."""
-    numbers = store.numbers
-    if numbers[FREE_CLUSTERS]:
-        numbers[FREE_CLUSTERS] -= 1
-        cluster = types.int64(store.free_clusters[numbers[FREE_CLUSTERS]])
-    else:
-        cluster = numbers[CLUSTERS]
-        numbers[CLUSTERS] += 1
+    cluster = take_number(store.free_clusters, store.numbers, FREE_CLUSTERS, CLUSTERS)
     store.clusters[cluster].size = 1
     store.clusters[cluster].head = store.clusters[cluster].tail = entry
     store.clusters[cluster].chosen = entry
@@ -109,8 +104,7 @@ def _found(store: Any, entry: Any) -> Any:
 
 @part(types.void(STORE, types.int64))
 def _dissolve(store: Any, cluster: Any) -> None:
-    store.free_clusters[store.numbers[FREE_CLUSTERS]] = cluster
-    store.numbers[FREE_CLUSTERS] += 1
+    give_number(store.free_clusters, store.numbers, FREE_CLUSTERS, cluster)
 
 
 @part(types.void(STORE, types.int64, types.int64))

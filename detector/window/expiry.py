@@ -13,6 +13,7 @@ from typing import Any
 from numba import types
 
 from reusewatch.detector.compiling.kernels import kernel, part
+from reusewatch.detector.window.numbering import give_number
 from reusewatch.detector.window.store import (
     DISMISSED_ROWS,
     FREE_ROWS,
@@ -82,8 +83,7 @@ def _forget(store: Any, row: Any) -> None:
     """A row that was dismissed is in the queue no more; its number is free, once it is buried."""
     store.numbers[DISMISSED_ROWS] -= 1
     if store.rows[row].state & STRIPPED:
-        store.free_rows[store.numbers[FREE_ROWS]] = row
-        store.numbers[FREE_ROWS] += 1
+        give_number(store.free_rows, store.numbers, FREE_ROWS, row)
     store.rows[row].state = 0
 
 

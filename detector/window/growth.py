@@ -17,7 +17,6 @@ from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.window.buckets import empty_tables, number, number_bits, put
 from reusewatch.detector.window.candidates import hash_of, key_of
 from reusewatch.detector.window.expiry import sweep
-from reusewatch.detector.window.identity_sets import file_hash
 from reusewatch.detector.window.store import (
     ARENA,
     ARENA_FREE,
@@ -150,7 +149,7 @@ def _rehash_rows(rows: Any, by_page: Any, old: Any, new: Any) -> None:
     for at in range(old.size):
         if at & 15 and old[at]:
             row = number(old, old_bits, at)
-            hashed = mix(rows[row].page) if by_page else file_hash(rows[row].file)
+            hashed = mix(rows[row].page if by_page else rows[row].file)
             put(new, bits, hashed, row)
 
 

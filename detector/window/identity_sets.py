@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from reusewatch.detector.compiling.kernels import part
+from reusewatch.detector.compiling.kernels import part, tuple_of
 from reusewatch.detector.compiling.mixers import mix
-from reusewatch.detector.window.buckets import home, number, put, seek, swap, take
+from reusewatch.detector.window.buckets import put, swap, take, with_key
 from reusewatch.detector.window.store import (
     BY_FILE,
     FILE_LINKS,
@@ -63,6 +63,14 @@ def is_copy(store: Any, row: Any) -> Any:
     return second >= 0 and earlier(store.rows, second, row)
 
 
+@part(tuple_of(types.int64, types.int64, types.int64)(STORE, types.int64))
+def _ends(store: Any, entry: Any) -> Any:
+    """Of a set: the root of its tree, its first row, and the first row of another site."""
+    root = types.int64(store.entries[entry].root)
+    first = first_of(store.links[TEXT_LINKS], root)
+    return root, first, types.int64(store.entries[entry].second)
+
+
 @part(types.int64(STORE, types.int64, types.int64))
 def _foreign_from(store: Any, root: Any, row: Any) -> Any:
     """The first row, from this one on, of another site than the first of the set."""
@@ -87,8 +95,7 @@ def _list_between(store: Any, root: Any, row: Any, end: Any) -> None:
 def place_text(store: Any, entry: Any, row: Any) -> None:
     """Add a row to its set; rows that became copies, or have a first donor now, are listed."""
     links, rows = store.links[TEXT_LINKS], store.rows
-    root, second = types.int64(store.entries[entry].root), types.int64(store.entries[entry].second)
-    first = first_of(links, root)
+    root, first, second = _ends(store, entry)
     root = insert(links, rows, root, row)
     store.entries[entry].root = root
     store.entries[entry].count += 1
@@ -108,8 +115,7 @@ def place_text(store: Any, entry: Any, row: Any) -> None:
 def remove_text(store: Any, entry: Any, row: Any) -> None:
     """Take a row out of its set."""
     links, rows = store.links[TEXT_LINKS], store.rows
-    root, second = types.int64(store.entries[entry].root), types.int64(store.entries[entry].second)
-    first = first_of(links, root)
+    root, first, second = _ends(store, entry)
     root = remove(links, rows, root, row)
     store.entries[entry].root = root
     store.entries[entry].count -= 1
@@ -125,23 +131,10 @@ def remove_text(store: Any, entry: Any, row: Any) -> None:
         store.entries[entry].second = _foreign_from(store, root, then)
 
 
-@part(types.uint64(types.uint64))
-def file_hash(file: Any) -> Any:
-    """Under which hash the set of a file stands."""
-    return mix(file)
-
-
 @part(types.int64(STORE, types.int64, types.uint64))
 def file_root(store: Any, bits: Any, file: Any) -> Any:
     """The root of a file's set; −1 if the window has no such file."""
-    slots, hashed = store.row_tables[BY_FILE], file_hash(file)
-    at = seek(slots, bits, hashed, home(slots, hashed))
-    while at >= 0:
-        row = number(slots, bits, at)
-        if store.rows[row].file == file:
-            return row
-        at = seek(slots, bits, hashed, at)
-    return -1
+    return with_key(store.row_tables[BY_FILE], bits, store.rows.file, file)
 
 
 @part(types.void(STORE, types.int64, types.int64))
@@ -155,10 +148,10 @@ def place_file(store: Any, bits: Any, row: Any) -> None:
     first = first_of(links, was)
     root = insert(links, store.rows, was, row)
     if was < 0:
-        put(slots, bits, file_hash(file), root)
+        put(slots, bits, mix(file), root)
         return
     if root != was:
-        swap(slots, bits, file_hash(file), was, root)
+        swap(slots, bits, mix(file), was, root)
     if earlier(store.rows, row, first):
         listed(store, first)
 
@@ -173,9 +166,9 @@ def remove_file(store: Any, bits: Any, row: Any) -> None:
     was = file_root(store, bits, file)
     root = remove(store.links[FILE_LINKS], store.rows, was, row)
     if root < 0:
-        take(slots, bits, file_hash(file), was)
+        take(slots, bits, mix(file), was)
     elif root != was:
-        swap(slots, bits, file_hash(file), was, root)
+        swap(slots, bits, mix(file), was, root)
 
 
 @part(types.int64(STORE, types.int64, types.int64, types.uint64))

@@ -128,38 +128,30 @@ def _nothing(out: Any, k: Any) -> None:
     out[k].flags = out[k].evicted = out[k].cut = out[k].turned = 0
 
 
-PAGE = tuple_of(types.int64, types.uint64, types.uint64, types.uint64)
 BITS = tuple_of(types.int64, types.int64)
+"""Of the tables of rows and of entries: how many bits of a slot are a number."""
+SUBJECT = tuple_of(
+    ENTRIES_TYPE, types.int64, types.int64, types.int64, types.uint64, types.uint64, types.uint64
+)
+"""A page that is judged: the sketches' array and place, in the batch or in the window; the
+window's entry with the same words, −1 if it has none; since when it counts as seen, its id, its
+site and its file."""
+TOLD = tuple_of(SEEN_TYPE, types.int64, JUDGED_TYPE, types.int64)
+"""Where answers go: the pages that were told so far, and how many, with room for more; the
+judgements, and the one to write."""
 
 
 @part(tuple_of(types.int64, types.int64)(
-    STORE, BITS, OUT_OFFSETS, ENTRIES_TYPE, types.int64, types.int64, PAGE, SCRATCH, SEEN_TYPE,
-    types.int64, JUDGED_TYPE, types.int64,
+    STORE, BITS, OUT_OFFSETS, SUBJECT, SCRATCH, TOLD,
 ))  # fmt: skip
-def judge(
-    store: Any, bits: Any, policy: Any, entries: Any, entry: Any, itself: Any, subject: Any,
-    scratch: Any, found: Any, size: Any, out: Any, k: Any,
-) -> Any:  # fmt: skip
-    """Judge a page (time, id, site, file) with these sketches, whose own set is `itself`.
+def judge(store: Any, bits: Any, policy: Any, subject: Any, scratch: Any, told: Any) -> Any:
+    """Judge a page against the window, by a policy (its numbers: see `neighbors`).
 
-    A page without words has none: −1.
-
-    | parameter | what it is |
-    | --- | --- |
-    | `store` | the window |
-    | `bits` | of the tables of rows and of entries, how many bits of a slot are a number |
-    | `policy` | which pairs are near, and which of them alert: see `neighbors` |
-    | `entries`, `entry` | where the page's sketches stand, in the batch or in the window |
-    | `itself` | the window's entry with the same words; −1 if it has none |
-    | `subject` | when the page was first seen, its id, its site and its file |
-    | `scratch` | room that a batch shares: see `SCRATCH` |
-    | `found`, `size` | the pages that were told so far, and how many; there is room for more |
-    | `out`, `k` | the judgements, and the one to write |
-
-    Returns the end of `found`, and how many near sets stand in the scratch.
+    Returns how many pages are told now, and how many near sets stand in the scratch.
     """
-    first, page, site, file = subject
+    entries, entry, itself, first, page, site, file = subject
     candidates, marks, near = scratch
+    found, size, out, k = told
     _nothing(out, k)
     if file:
         row = first_of(store.links[FILE_LINKS], file_root(store, bits[0], file))

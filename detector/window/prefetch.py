@@ -16,7 +16,6 @@ from reusewatch.detector.compiling.kernels import part
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.window.buckets import home
 from reusewatch.detector.window.candidates import hash_of, key_of
-from reusewatch.detector.window.identity_sets import file_hash
 from reusewatch.detector.window.store import (
     BY_FILE,
     BY_PAGE,
@@ -48,7 +47,7 @@ def warm(store: Any, arrivals: Any, probes: Any) -> None:
     )  # fmt: skip
     for i in range(arrivals.size):
         total += pages[home(pages, mix(arrivals[i].page))]
-        total += files[home(files, file_hash(arrivals[i].file))]
+        total += files[home(files, mix(arrivals[i].file))]
         total += texts[home(texts, mix(probes[i].text))]
         for table in range(NEAR_TABLES):
             slots = store.entry_tables[table]
@@ -83,7 +82,7 @@ def warm_leaving(store: Any, pages: Any) -> None:
         entry = max(rows[row].entry, 0)
         for which in range(2):
             slots = store.row_tables[which]
-            hashed = mix(rows[row].page) if which == BY_PAGE else file_hash(rows[row].file)
+            hashed = mix(rows[row].page if which == BY_PAGE else rows[row].file)
             total += slots[home(slots, hashed)]
         if entries[entry].count > 1:
             continue

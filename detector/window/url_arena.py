@@ -69,7 +69,7 @@ def compact(store: Any, arena: Any) -> None:
             continue
         length = types.int64(store.rows[row].length)
         begin, size = types.int64(store.rows[row].url) * UNIT, units(length)
-        # Not by slices: see `batches`.
+        # Not by slices: see `tokens`.
         for i in range(length):
             arena[at * UNIT + i] = store.arena[begin + i]
         store.rows[row].url = at

@@ -18,11 +18,12 @@ from numba import types
 
 from reusewatch.detector.compiling.kernels import BYTES, kernel, part
 from reusewatch.detector.compiling.mixers import mix
-from reusewatch.detector.window.buckets import home, number, number_bits, put, seek, swap, take
+from reusewatch.detector.window.buckets import number_bits, put, swap, take, with_key
 from reusewatch.detector.window.candidates import leave
 from reusewatch.detector.window.clusters import leave_class, led_no_more
 from reusewatch.detector.window.expiry import dequeue, enqueue, expired
 from reusewatch.detector.window.identity_sets import remove_file, remove_text
+from reusewatch.detector.window.numbering import give_number, take_number
 from reusewatch.detector.window.store import (
     BY_PAGE,
     DISMISSED,
@@ -57,14 +58,7 @@ def text_of_row(store: Any, row: Any) -> Any:
 @kernel(types.int64(STORE, types.int64, types.uint64))
 def latest(store: Any, bits: Any, page: Any) -> Any:
     """The version of a page that was added last; −1 if there is none."""
-    slots, hashed = store.row_tables[BY_PAGE], mix(page)
-    at = seek(slots, bits, hashed, home(slots, hashed))
-    while at >= 0:
-        row = number(slots, bits, at)
-        if store.rows[row].page == page:
-            return row
-        at = seek(slots, bits, hashed, at)
-    return -1
+    return with_key(store.row_tables[BY_PAGE], bits, store.rows.page, page)
 
 
 @part(types.int64(STORE, types.int64, types.uint64, types.uint64, types.uint64))
@@ -86,7 +80,7 @@ def versions_of(store: Any, page: Any) -> Any:
     while row >= 0:
         if size == rows.size:
             more = np.empty(2 * size, np.int64)
-            for i in range(size):  # not by slices: see `batches`
+            for i in range(size):  # not by slices: see `tokens`
                 more[i] = rows[i]
             rows = more
         rows[size] = row
@@ -109,25 +103,15 @@ def superseded(store: Any, bits: Any, row: Any) -> Any:
 @part(types.int64(STORE))
 def new_entry(store: Any) -> Any:
     """Room for an identity set."""
-    numbers = store.numbers
-    numbers[LIVE_ENTRIES] += 1
-    if numbers[FREE_ENTRIES]:
-        numbers[FREE_ENTRIES] -= 1
-        return types.int64(store.free_entries[numbers[FREE_ENTRIES]])
-    numbers[ENTRIES] += 1
-    return numbers[ENTRIES] - 1
+    store.numbers[LIVE_ENTRIES] += 1
+    return take_number(store.free_entries, store.numbers, FREE_ENTRIES, ENTRIES)
 
 
 @part(types.int64(STORE, types.int64, ROWS_TYPE, types.int64, BYTES))
 def new_row(store: Any, bits: Any, arrivals: Any, i: Any, url: Any) -> Any:
     """A row for a version that the window does not hold; it is in no set yet."""
     numbers, rows = store.numbers, store.rows
-    if numbers[FREE_ROWS]:
-        numbers[FREE_ROWS] -= 1
-        row = types.int64(store.free_rows[numbers[FREE_ROWS]])
-    else:
-        row = numbers[ROWS]
-        numbers[ROWS] += 1
+    row = take_number(store.free_rows, numbers, FREE_ROWS, ROWS)
     numbers[LIVE_ROWS] += 1
     older = latest(store, bits, arrivals[i].page)
     rows[row] = arrivals[i]
@@ -172,8 +156,7 @@ def _leave_set(store: Any, entry_bits: Any, row: Any) -> None:
     leave(store, entry_bits, entry)
     leave_class(store, entry)
     store.entries[entry].text = _ZERO
-    store.free_entries[store.numbers[FREE_ENTRIES]] = entry
-    store.numbers[FREE_ENTRIES] += 1
+    give_number(store.free_entries, store.numbers, FREE_ENTRIES, entry)
     store.numbers[LIVE_ENTRIES] -= 1
 
 
@@ -260,5 +243,4 @@ def bury(store: Any) -> None:
         if store.rows[row].state & DISMISSED:  # the queue still holds this number
             store.rows[row].state = STRIPPED
         else:
-            store.free_rows[numbers[FREE_ROWS]] = row
-            numbers[FREE_ROWS] += 1
+            give_number(store.free_rows, numbers, FREE_ROWS, row)
