@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
-
-import tldextract
 
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme, hex_of
+
+if TYPE_CHECKING:
+    from tldextract import TLDExtract
 
 MAX_URL = 16_384
 # Most URLs are canonical but for their fragment: nothing to split, nothing to put together.
@@ -22,10 +24,6 @@ _PLAIN = re.compile(r"(https?://([a-z0-9.-]*[a-z0-9])/[!\"$->@-~]*(?:\?[!\"$-~]+
 # A page's place is asked for by who reads it and by who fingerprints it; a batch fits.
 _PLACES = 1024
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-# Private suffixes count, as in browsers: two authors under one blog host are two sites.
-_extract = tldextract.TLDExtract(
-    suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +33,16 @@ class Place:
     page_id: str
     host: str
     site: str
+
+
+@cache
+def _extract() -> TLDExtract:
+    """Private suffixes count, as in browsers: two authors under one blog host are two sites."""
+    import tldextract  # loads what fetches over HTTP: many commands ask for no site
+
+    return tldextract.TLDExtract(
+        suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
+    )
 
 
 @lru_cache(maxsize=_PLACES)
@@ -134,7 +142,7 @@ def site_of(host: str) -> str:
     >>> site_of("www.news.example.co.uk"), site_of("127.0.0.1"), site_of("www.alpha.test")
     ('example.co.uk', '127.0.0.1', 'alpha.test')
     """
-    found = _extract(host)
+    found = _extract()(host)
     if found.suffix:
         return found.top_domain_under_public_suffix or host
     if found.ipv4 or ":" in host:
@@ -153,5 +161,5 @@ def owner_of(site: str) -> str:
     >>> owner_of("one.blogspot.com"), owner_of("example.co.uk"), owner_of("alpha.test")
     ('blogspot.com', 'example.co.uk', 'alpha.test')
     """
-    found = _extract(site, include_psl_private_domains=False)
+    found = _extract()(site, include_psl_private_domains=False)
     return found.top_domain_under_public_suffix or site

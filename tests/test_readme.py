@@ -27,7 +27,7 @@ from scrapy.utils.misc import load_object
 
 from reusewatch.crawler.live.project import resolved
 from reusewatch.streams.running.metrics import Meters
-from reusewatch.streams.running.topology import PORTS
+from reusewatch.streams.running.stage_names import PORTS
 from reusewatch.streams.settings import Settings, resolve
 from reusewatch.streams.topics import DAY_MS, TOPICS
 from tests.command import COMMAND, ROOT, environment, run

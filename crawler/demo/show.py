@@ -25,8 +25,8 @@ from reusewatch.streams.labels.pushing import Desk
 from reusewatch.streams.opening import open_bus
 from reusewatch.streams.records import Alert
 from reusewatch.streams.running.asking import Ask
+from reusewatch.streams.running.label_settings import label_store
 from reusewatch.streams.running.sinks import open_sink
-from reusewatch.streams.running.topology import label_store
 from reusewatch.streams.settings import Settings, resolve
 from reusewatch.streams.verbs import topic_views
 from reusewatch.streams.verbs.showing import ID_SHOWN

@@ -13,7 +13,7 @@ from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.detector.labels.format import Label, Severity
 from reusewatch.streams import kernels
 from reusewatch.streams.console import fail, say
-from reusewatch.streams.running.topology import stop_list
+from reusewatch.streams.running.label_settings import stop_list
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs.labels import show_summary
 from reusewatch.streams.verbs.options import JsonOption, with_settings

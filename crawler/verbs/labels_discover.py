@@ -24,7 +24,7 @@ from reusewatch.crawler.verbs.discovered_content import Discovery, Rules
 from reusewatch.crawler.verbs.discovered_pack import write_pack
 from reusewatch.streams import kernels
 from reusewatch.streams.console import fail, print_json, print_rows, say
-from reusewatch.streams.running.topology import stop_list
+from reusewatch.streams.running.label_settings import stop_list
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import stopping
 from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings

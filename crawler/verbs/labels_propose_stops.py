@@ -14,7 +14,7 @@ from reusewatch.streams.charsets import charset_of
 from reusewatch.streams.console import print_json, print_line, print_table, say
 from reusewatch.streams.opening import open_bus, state_directory
 from reusewatch.streams.records import Origin
-from reusewatch.streams.running.topology import stop_list
+from reusewatch.streams.running.label_settings import stop_list
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
 from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings

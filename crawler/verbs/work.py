@@ -6,15 +6,11 @@ from typing import Annotated
 
 import typer
 
-from reusewatch.crawler.replaying.origins import origin_reader
-from reusewatch.crawler.replaying.readable import Readable
 from reusewatch.streams.console import fail, say
 from reusewatch.streams.opening import open_bus, state_directory
-from reusewatch.streams.running import topology
-from reusewatch.streams.running.metrics import Meters
-from reusewatch.streams.running.serving import Health
+from reusewatch.streams.running.stage_names import PORTS, STAGES
 from reusewatch.streams.settings import Settings
-from reusewatch.streams.signals import stopping
+from reusewatch.streams.signals import Stop, stopping
 from reusewatch.streams.verbs.options import BUS_AND_STATE, with_settings
 
 
@@ -33,14 +29,14 @@ def work(
     stage: Annotated[
         str,
         typer.Argument(
-            metavar="STAGE", help=", ".join(topology.STAGES),
-            autocompletion=lambda: list(topology.STAGES),
+            metavar="STAGE", help=", ".join(STAGES),
+            autocompletion=lambda: list(STAGES),
         ),
     ],
 ) -> None:  # fmt: skip
     """Run a stage."""
-    if stage not in topology.STAGES:
-        fail(f"work {stage}: the stages are {', '.join(topology.STAGES)}", 2)
+    if stage not in STAGES:
+        fail(f"work {stage}: the stages are {', '.join(STAGES)}", 2)
     if settings.bus.startswith("local:"):
         fail(
             "work: a local bus needs no workers, `reusewatch replay` runs the stages itself; for "
@@ -48,26 +44,34 @@ def work(
             2,
         )
     with stopping() as stop:
-        meters = Meters(stage, settings.scheme.name)
-
-        def trouble(text: str) -> None:
-            meters.troubles.labels(stage).inc()
-            say(text)
-
-        opened = open_bus(settings, stop=stop, say=trouble)
-        readable = Readable(settings.archive_roots, state_directory(settings))
-        read_origin = origin_reader(settings.scheme, settings.max_body_bytes, readable)
-        worker = topology.worker(stage, settings, opened, meters, say, read_origin=read_origin)
-        port = topology.PORTS[stage] if settings.metrics_port is None else settings.metrics_port
-        health = Health(
-            meters, settings.metrics_host, port, worker, question_hosts=settings.question_hosts
-        )
-        say(
-            f"{stage}: at work on {settings.bus}; http://{settings.metrics_host}:{health.port}/metrics"
-        )
-        try:
-            worker.run(stop)
-        finally:
-            health.close()
+        _run(stage, settings, stop)
     if stop.interrupted:
         raise typer.Exit(130)
+
+
+def _run(stage: str, settings: Settings, stop: Stop) -> None:
+    from reusewatch.crawler.replaying.origins import origin_reader
+    from reusewatch.crawler.replaying.readable import Readable
+    from reusewatch.streams.running import topology
+    from reusewatch.streams.running.metrics import Meters
+    from reusewatch.streams.running.serving import Health
+
+    meters = Meters(stage, settings.scheme.name)
+
+    def trouble(text: str) -> None:
+        meters.troubles.labels(stage).inc()
+        say(text)
+
+    opened = open_bus(settings, stop=stop, say=trouble)
+    readable = Readable(settings.archive_roots, state_directory(settings))
+    read_origin = origin_reader(settings.scheme, settings.max_body_bytes, readable)
+    worker = topology.worker(stage, settings, opened, meters, say, read_origin=read_origin)
+    port = PORTS[stage] if settings.metrics_port is None else settings.metrics_port
+    health = Health(
+        meters, settings.metrics_host, port, worker, question_hosts=settings.question_hosts
+    )
+    say(f"{stage}: at work on {settings.bus}; http://{settings.metrics_host}:{health.port}/metrics")
+    try:
+        worker.run(stop)
+    finally:
+        health.close()

@@ -16,9 +16,8 @@ from reusewatch.streams import kernels
 from reusewatch.streams.bus import Message, Unreachable
 from reusewatch.streams.opening import open_bus, state_directory
 from reusewatch.streams.questions import WAIT_SECONDS, BadQuestion, Parameters, Rows, Unanswered
-from reusewatch.streams.running import topology
+from reusewatch.streams.running.stage_names import CHANGELOGS, PORTS
 from reusewatch.streams.settings import Settings
-from reusewatch.streams.stages.snapshot import Snapshots
 
 _BAD, _AWAY = 400, 503
 
@@ -45,7 +44,7 @@ class Ask:
         local = self.settings.bus.startswith("local:")
         if self.at is None and local:
             return self._from_snapshot(name, parameters)
-        if self.at is None and self.stage in topology.CHANGELOGS:
+        if self.at is None and self.stage in CHANGELOGS:
             # A worker holds its share of the sites only; the changelog has all of them.
             return self._from_changelog(name, parameters)
         try:
@@ -56,7 +55,7 @@ class Ask:
             return self._from_snapshot(name, parameters)
 
     def _over_http(self, name: str, parameters: Parameters) -> Answered:
-        base = self.at or f"127.0.0.1:{topology.PORTS[self.stage]}"
+        base = self.at or f"127.0.0.1:{PORTS[self.stage]}"
         address = base if "://" in base else f"http://{base}"
         # http only: an address that names a file is none.
         url = f"{address.rstrip('/')}/questions/{name}"
@@ -79,6 +78,9 @@ class Ask:
             ) from None
 
     def _from_snapshot(self, name: str, parameters: Parameters) -> Answered:
+        from reusewatch.streams.running import topology
+        from reusewatch.streams.stages.snapshot import Snapshots
+
         directory = state_directory(self.settings)
         loaded = Snapshots(directory / "snapshots", self.stage, self.settings.scheme).load()
         if loaded.state is None or loaded.written_at is None:
@@ -90,11 +92,13 @@ class Ask:
         return Answered(as_of, stage.answer(name, parameters))
 
     def _from_changelog(self, name: str, parameters: Parameters) -> Answered:
+        from reusewatch.streams.running import topology
+
         bus = open_bus(self.settings, say=self.say)
         stage = topology.neighborhoods(self.settings, partitions=topology.partitions_of(bus))
         newest = 0
         found: dict[int, list[Message]] = {}
-        for message in bus.read(topology.CHANGELOGS[self.stage]):
+        for message in bus.read(CHANGELOGS[self.stage]):
             found.setdefault(message.partition.number, []).append(message)
             newest = max(newest, message.timestamp_ms)
         for part, messages in found.items():

@@ -21,13 +21,13 @@ from reusewatch.streams.local import LocalBus
 from reusewatch.streams.local.database import told
 from reusewatch.streams.questions import Parameters, Rows, no_questions
 from reusewatch.streams.records import DeadLetter, Page
+from reusewatch.streams.running.label_settings import label_store
 from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.parallel import InProcess, ProcessPool, Runner
 from reusewatch.streams.running.serving import Health
 from reusewatch.streams.running.topology import (
     STATEFUL,
     fingerprint_stage,
-    label_store,
     labeler_of,
     only_partition,
     stateful_worker,

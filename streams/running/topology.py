@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache, partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reusewatch.streams import kernels, topics
@@ -17,12 +16,13 @@ from reusewatch.streams.bus import Bus
 from reusewatch.streams.console import say
 from reusewatch.streams.labels.follower import Followed
 from reusewatch.streams.labels.marking import Labeler
-from reusewatch.streams.labels.store import LabelStore
 from reusewatch.streams.opening import state_directory
 from reusewatch.streams.running.changelog import Changelog, Following, require_room
+from reusewatch.streams.running.label_settings import label_store, stop_list
 from reusewatch.streams.running.metrics import Meters
+from reusewatch.streams.running.stage_names import CHANGELOGS
 from reusewatch.streams.running.worker import Pace, Worker
-from reusewatch.streams.settings import Settings, SettingsError
+from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.discovering import Discovering
 from reusewatch.streams.stages.discovering import Rules as WorthDiscovering
 from reusewatch.streams.stages.fingerprinting import FingerprintStage, ReadOrigin
@@ -34,13 +34,7 @@ from reusewatch.streams.stages.snapshot import Snapshots
 from reusewatch.streams.stages.stage import Stage
 
 if TYPE_CHECKING:
-    from reusewatch.detector.labels.stop_chunks import StopChunks, StopList
-
-STAGES = ("fingerprint", "index", "neighborhoods")
-# Where each stage serves its metrics unless told otherwise.
-PORTS = {"fingerprint": 9461, "index": 9462, "neighborhoods": 9465}
-# Where the state of stages that share their partitions is, on Kafka.
-CHANGELOGS = {"neighborhoods": topics.NEIGHBORHOODS}
+    from reusewatch.detector.labels.stop_chunks import StopChunks
 
 
 def worker(
@@ -136,30 +130,9 @@ def stateful(name: str, settings: Settings, read_origin: ReadOrigin | None = Non
     return STATEFUL[name](settings, read_origin)
 
 
-def label_store(settings: Settings) -> LabelStore:
-    """Where this machine keeps the labeled dataset."""
-    return LabelStore(state_directory(settings) / "labels")
-
-
 def labeler_of(settings: Settings) -> Labeler:
     """What matches pages with the labeled dataset; travels to worker processes."""
     return Labeler(label_store(settings).directory, settings.scheme, stop_list(settings))
-
-
-def stop_list(settings: Settings) -> StopList | None:
-    """The user's own stop chunks, beside the shipped ones."""
-    if settings.stop_chunks is None:
-        return None
-    from reusewatch.detector.labels.stop_chunks import StopList
-
-    try:
-        return StopList.parse(Path(settings.stop_chunks).read_text("utf-8"))
-    except OSError as error:
-        raise SettingsError(
-            f"stop_chunks: {settings.stop_chunks} cannot be read: {error.strerror}"
-        ) from error
-    except ValueError as error:
-        raise SettingsError(f"stop_chunks: {settings.stop_chunks}: {error}") from error
 
 
 def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:

@@ -28,16 +28,16 @@ from reusewatch.streams.console import (
 )
 from reusewatch.streams.labels import changes
 from reusewatch.streams.labels.changes import NoChange
-from reusewatch.streams.labels.pushing import Desk
 from reusewatch.streams.labels.table import LabelTable
 from reusewatch.streams.opening import open_bus
-from reusewatch.streams.running.topology import label_store, stop_list
+from reusewatch.streams.running.label_settings import label_store, stop_list
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs import label_words
 from reusewatch.streams.verbs.options import BUS, BUS_AND_STATE, JsonOption, with_settings
 
 if TYPE_CHECKING:
     from reusewatch.detector.labels.pack import LabelPack
+    from reusewatch.streams.labels.pushing import Desk
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -283,6 +283,8 @@ def _change(settings: Settings, make: Any, *, json: bool) -> None:
 
 
 def _desk(settings: Settings) -> Desk:
+    from reusewatch.streams.labels.pushing import Desk
+
     return Desk(open_bus(settings), label_store(settings), settings.scheme, say)
 
 

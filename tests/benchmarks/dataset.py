@@ -23,7 +23,7 @@ from reusewatch.detector.sketching.chunks import Chunks
 from reusewatch.detector.sketching.fingerprint import Document, fingerprints
 from reusewatch.streams.labels.pushing import Desk
 from reusewatch.streams.local import LocalBus
-from reusewatch.streams.running.topology import label_store
+from reusewatch.streams.running.label_settings import label_store
 from reusewatch.streams.settings import Settings
 from tests.benchmarks.documents import Document as Source
 from tests.benchmarks.labels_speed import hashes

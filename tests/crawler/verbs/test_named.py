@@ -73,3 +73,18 @@ def test_the_list_says_of_a_verb_what_the_verb_says_of_itself(path: str) -> None
     itself = verb.loaded(path)
     assert itself.name == path.rsplit(maxsplit=1)[-1]
     assert verb.get_short_help_str(1000) == itself.get_short_help_str(1000)
+
+
+# Refused before anything is read: who made a slip waits for no compiler and no columns.
+REFUSED = [
+    ("work", "nothing"), ("clusters", "--top", "0"), ("neighborhoods", "--top", "0"),
+    ("labels", "push"), ("labels", "remove"), ("alerts", "--kind", "nothing"),
+    ("replay", "--nothing"), ("similar",), ("fingerprint",), ("doctor", "--nothing"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", REFUSED, ids=" ".join)
+def test_what_is_refused_loads_no_stage(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    code, modules = loaded_by(*arguments, cwd=tmp_path)
+    assert code == "2"
+    assert not modules & {"numba", "numpy", "prometheus_client", "pyarrow", "requests", "scrapy"}
