@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PUBLIC_KEY = 0x9E3779B97F4A7C15
-_VERSION = "xxh3-2"
+_VERSION = "xxh3-3"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class HashScheme:
         """What is stored beside hashes: the version and a check of the key, never the key.
 
         >>> HashScheme().name
-        'xxh3-2-public'
+        'xxh3-3-public'
         """
         if self.key == PUBLIC_KEY:
             return f"{_VERSION}-public"
