@@ -19,8 +19,8 @@ of block elements, table cells, `br`, images, embedded things, form controls and
 do not, nor what SVG and MathML have as title, description, metadata and annotation.
 
 **Blocks** end where a browser starts a paragraph: block elements, table cells, list items, two `br`
-with no word between; in plain text and in `pre`, `xmp`, `textarea`, blank lines. A block without a
-token is none. Its span is all that stands between the two breaks.
+with no word between; in plain text and in `pre`, `xmp`, `textarea`, lines without a word. A block
+without a token is none. Its span is all that stands between the two breaks.
 
 **Images.** An IMG is one token: the whole URL if it is on another host, the file's name if it is on
 the page's (Henzinger 2006, section 2), not case-folded but in its scheme and host.

@@ -129,8 +129,6 @@ def read_text(
                 if kind != _NONE:
                     emit(work, out, finish(h, w, secrets), start, end, facts_of(own, size))
                     kind = _NONE
-                if (how & LINED) != 0 and code > ch.SPACE:
-                    work.st[LINES] = 0
             elif what != IGNORED:
                 if what != MARK:
                     wanted = _SINGLE if what == SINGLE else _WORD
@@ -159,7 +157,10 @@ def read_text(
 
 @part()
 def _line(buf: NDArray[np.uint8], at: Int, limit: Int, c: Int, work: Work, out: Output) -> None:
-    """Two line ends with nothing but white space between them end a block."""
+    """Two line ends without a word between them end a block; a word sets LINES back (`emit`).
+
+    So a lone `.` or ` * ` is as blank as nothing: paragraphs of licences are kept apart by such.
+    """
     if c == ch.RETURN and at + 1 < limit and byte_at(buf, at + 1) == ch.LINE_FEED:
         return
     if c == ch.LINE_FEED or c == ch.RETURN or c == ch.FORM_FEED:
@@ -167,5 +168,3 @@ def _line(buf: NDArray[np.uint8], at: Int, limit: Int, c: Int, work: Work, out: 
         if work.st[LINES] != 0 or c == ch.FORM_FEED:
             end_block(work, out, at, at + 1)
         work.st[LINES] = 1
-    elif c > ch.SPACE:
-        work.st[LINES] = 0

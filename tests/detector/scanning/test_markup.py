@@ -152,7 +152,8 @@ def test_nothing_is_raw_in_foreign_content(outer: str, inner: str) -> None:
         ("a<br><br>b", "a|b"), ("a<br> <b> <br></b>b", "a|b"), ("a<br>b<br>c", "a b c"),
         ("<ul><li>a<li>b</ul>", "a|b"), ("<tr><td>a</td><td>b</td></tr>", "a|b"),
         ("<p>a <b>b</b> <img src=x>", "a b x"), ("<p></p><p>  </p><p>***</p>", ""),
-        ("<pre>a\nb\n\nc</pre>d", "a b|c|d"), ("<p>a\n\nb", "a b"), ("a<hr>b", "a|b"),
+        ("<pre>a\nb\n\nc</pre>d", "a b|c|d"), ("<pre>a\n .\n<i>.</i>\nb</pre>", "a|b"),
+        ("<pre>a\n<b>b</b>\n&nbsp;&amp;\nc", "a b|c"), ("<p>a\n\nb", "a b"), ("a<hr>b", "a|b"),
         ("<textarea>a\n\nb</textarea>", "a|b"), ("<title>a</title>b", "a|b"),
         ("a<select><option>b<option>c</select>d", "a b c d"), ("<dl><dt>a<dd>b</dl>", "a|b"),
         ("<plaintext>a\n \t\nb", "a|b"), ("a<br>&nbsp;<br>b", "a|b"),
@@ -169,7 +170,8 @@ def test_blocks(page: str, expected: str) -> None:
     ("text", "expected"),
     [
         ("a\nb\n\nc", "a b|c"), ("a\r\nb\r\n\r\nc", "a b|c"), ("a\rb\r\rc", "a b|c"),
-        ("a\n \t\nb", "a|b"), ("a\n--\nb", "a b"), ("a\n—\nb", "a b"), ("a\fb", "a|b"),
+        ("a\n \t\nb", "a|b"), ("a\n--\nb", "a|b"), ("a\n—\nb", "a|b"), ("a\fb", "a|b"),
+        ("a.\n b\n .\n c", "a b|c"), (" * a\n * b\n *\n * c", "a b|c"), ("a\n.b\n.\r\n.c", "a b|c"),
         ("<b>a</b> &amp;", "b a b amp"), ("\n\n\na\n\n", "a"), ("", ""),
     ],
 )  # fmt: skip
