@@ -4,7 +4,8 @@ DetectorError
 ├── BadPage          this page cannot be judged; it ends in the dead letters
 ├── BadPack          this file cannot serve as a label pack
 │   ├── DamagedPack  it does not hold together
-│   └── NewerPack    a newer version of the project wrote it
+│   ├── NewerPack    a newer version of the project wrote it
+│   └── OlderPack    an older one did, in a format that is read no more
 └── SchemeMismatch   hashes of two schemes met; nothing they say is comparable
 """
 
@@ -38,12 +39,23 @@ class DamagedPack(BadPack):
 
 
 class NewerPack(BadPack):
-    """A label pack in a format that this version does not know."""
+    """A label pack with something in it that this version does not know and cannot skip."""
+
+    def __init__(self, where: str, found: str) -> None:
+        super().__init__(
+            f"{where} is a label pack with {found}, which this version does not know: "
+            "update reusewatch, or build the pack with this version"
+        )
+        self.found = found
+
+
+class OlderPack(BadPack):
+    """A label pack in a format that is read no more."""
 
     def __init__(self, where: str, found: int, known: int) -> None:
         super().__init__(
-            f"{where} is a label pack of format {found}, this version reads up to {known}: "
-            "update reusewatch, or build the pack with this version"
+            f"{where} is a label pack of format {found}, and this version reads format {known}: "
+            "build it anew from its sources with `reusewatch labels build`, and push that"
         )
         self.found = found
         self.known = known

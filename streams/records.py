@@ -15,7 +15,7 @@ from msgspec import Meta
 
 VERSIONS = {
     "page": 1,
-    "fingerprints": 1,
+    "fingerprints": 2,
     "verdict": 1,
     "alert": 1,
     "label": 1,

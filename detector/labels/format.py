@@ -2,24 +2,39 @@
 
     prelude     64 bytes: magic, format, where the directory is, checksums, length of the file
     sections    arrays, little-endian, each begun at a multiple of 64 bytes, padded with zeros
-    directory   JSON: scheme, version, labels, and each section's place, size and checksum
+    directory   JSON: scheme, version, labels, and of each section its place, size, checksum,
+                version and whether it is needed
+
+What a pack holds grows by sections, and the format stays: a reader skips a section whose name, or
+whose version, it does not know (`Directory.known`), unless the section is `needed` to understand
+the others, or the pack at all: then the pack is refused, and an update asked for. Fields that the
+directory, or a label in it, has beyond those that are known are skipped as well. So something new
+comes as a section with a name of its own in `SECTIONS`, not needed where the rest is right without
+it; and a section that is written in another way gets the next version. These are there:
+
+    files.hashes   chunks.hashes    L_f and L_c: distinct 64-bit hashes, rising
+    files.buckets  chunks.buckets   where in them each range of hashes begins: `hash_table`
+    files.sets     chunks.sets      the number of each hash's set of labels, `width` bytes
+    sets                            the sets: parent and label of each: `label_sets`
 
 The prelude is written last, so that a pack cut short has none. The checksums of the prelude and of
-the directory are compared at every opening, those of the sections by `verify`: reading a gigabyte
-would be no opening in a tenth of a second. Neither maps nor interprets the sections.
+the directory are compared at every opening, those of the sections by `verify`, whether they are
+known or not: reading a gigabyte would be no opening in a tenth of a second. Neither maps nor
+interprets the sections.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from typing import Any, BinaryIO, Literal
 
 import msgspec
 import xxhash
 
-from reusewatch.detector.errors import BadPack, DamagedPack, NewerPack
+from reusewatch.detector.errors import BadPack, DamagedPack, NewerPack, OlderPack
 
-FORMAT = 1
+FORMAT = 2
 MAGIC = b"rwlabels"
 ALIGNMENT = 64
 MOST_LABELS = 10_000
@@ -27,6 +42,19 @@ _LONGEST_NAME = 200
 _LONGEST_TEXT = 10_000
 _MOST_DIRECTORY = 1 << 28
 _PRELUDE = struct.Struct("<8sIIQQQ16s")  # magic, format, 0, file, directory at, its length and sum
+
+# The sections that this version knows, and the version of each that it reads and writes.
+SECTIONS: Mapping[str, int] = {
+    "files.hashes": 1,
+    "files.buckets": 1,
+    "files.sets": 1,
+    "chunks.hashes": 1,
+    "chunks.buckets": 1,
+    "chunks.sets": 1,
+    "sets": 1,
+}
+# Without these a pack says nothing.
+NEEDED = frozenset(SECTIONS)
 
 Severity = Literal["info", "warning", "critical"]
 
@@ -60,11 +88,16 @@ def check_name(name: str) -> None:
 
 
 class Section(msgspec.Struct, frozen=True):
-    """Where an array stands: its padding belongs to it, so that no byte is without a checksum."""
+    """Where an array stands: its padding belongs to it, so that no byte is without a checksum.
+
+    `needed`: who does not know this version of it must refuse the pack, and not skip the section.
+    """
 
     offset: int
     size: int
     checksum: str
+    version: int
+    needed: bool
 
     @property
     def padded(self) -> int:
@@ -81,6 +114,15 @@ class Directory(msgspec.Struct, frozen=True, kw_only=True):
     counts: dict[str, int]
     width: Literal[1, 2, 4]
     sections: dict[str, Section]
+
+    def known(self, name: str) -> Section | None:
+        """A section, if it is there in the version that is read here."""
+        found = self.sections.get(name)
+        return found if found is not None and found.version == SECTIONS.get(name) else None
+
+    def skipped(self) -> tuple[str, ...]:
+        """The sections that are not known here."""
+        return tuple(sorted(name for name in self.sections if self.known(name) is None))
 
 
 def write_directory(file: BinaryIO, directory: Directory) -> None:
@@ -106,6 +148,10 @@ def read_directory(data: Any, where: str) -> Directory:
         raise DamagedPack(where, f"its directory cannot be read ({error})") from error
     if len(directory.labels) > MOST_LABELS:
         raise DamagedPack(where, f"{len(directory.labels)} labels; the limit is {MOST_LABELS}")
+    for name in directory.skipped():
+        if directory.sections[name].needed:
+            told = f"section {name[:_LONGEST_NAME]!r}/{directory.sections[name].version}"
+            raise NewerPack(where, told)
     return directory
 
 
@@ -117,7 +163,9 @@ def _read_prelude(data: Any, where: str) -> tuple[int, int, bytes]:
         raise DamagedPack(where, f"it ends after {len(data)} bytes")
     _, version, zero, total, at, length, checksum = _PRELUDE.unpack(data[:size])
     if version > FORMAT:
-        raise NewerPack(where, version, FORMAT)
+        raise NewerPack(where, f"format {version}")
+    if version < FORMAT:
+        raise OlderPack(where, version, FORMAT)
     if xxhash.xxh3_64_digest(bytes(data[:size])) != data[size:ALIGNMENT] or zero:
         raise DamagedPack(where, "its first 64 bytes do not match their checksum")
     if total != len(data):

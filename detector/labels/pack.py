@@ -52,7 +52,8 @@ class LabeledHashes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelPack:
-    """An open pack. `scheme` is the name of the hash scheme that it was built under."""
+    """An open pack. `scheme` is the name of the hash scheme that it was built under; `skipped` are
+    sections that this version does not know, which are in no pack that is made of this one."""
 
     path: Path
     scheme: str
@@ -61,6 +62,7 @@ class LabelPack:
     files: LabeledHashes
     chunks: LabeledHashes
     sets: NDArray[np.uint32]
+    skipped: tuple[str, ...] = ()
 
     def of(self, kind: Kind) -> LabeledHashes:
         """L_f or L_c."""
@@ -138,8 +140,9 @@ def _pack(path: Path, data: mmap.mmap | bytes, directory: Directory) -> LabelPac
 
     try:
         rows = array("sets", "<u4", directory.sections["sets"].size // 4).reshape(-1, 2)
+        files, chunks = labeled("files"), labeled("chunks")
         return LabelPack(path, directory.scheme, directory.version, directory.labels,
-                         labeled("files"), labeled("chunks"), rows)  # fmt: skip
+                         files, chunks, rows, directory.skipped())  # fmt: skip
     except (KeyError, ValueError) as error:
         raise DamagedPack(str(path), f"its directory contradicts itself ({error})") from error
 
@@ -147,7 +150,9 @@ def _pack(path: Path, data: mmap.mmap | bytes, directory: Directory) -> LabelPac
 def _array(
     data: mmap.mmap | bytes, directory: Directory, name: str, kind: np.dtype[Any], count: int
 ) -> NDArray[Any]:
-    section = directory.sections[name]
+    section = directory.known(name)
+    if section is None:
+        raise ValueError(f"section {name} is missing")
     if section.size != count * kind.itemsize or section.offset % ALIGNMENT:
         raise ValueError(f"section {name}")
     return np.frombuffer(data, kind, count, section.offset)

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from reusewatch.detector.labels.format import (
     ALIGNMENT,
     MOST_LABELS,
+    NEEDED,
+    SECTIONS,
     Directory,
     Label,
     Section,
@@ -64,7 +66,9 @@ class _Sections:
         self._file.write(padding)
         running.update(padding)
         self._file.flush()
-        self.done[name] = section = Section(offset, size, running.hexdigest())
+        self.done[name] = section = Section(
+            offset, size, running.hexdigest(), SECTIONS[name], name in NEEDED
+        )
         return section
 
 

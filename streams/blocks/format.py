@@ -1,6 +1,7 @@
 """The fingerprint block: the pages of one batch as columns, as an Arrow IPC stream.
 
-A block names the hash scheme it was made under; one of another scheme is refused.
+A block names the hash scheme it was made under; one of another scheme is refused. Its columns stand
+in sections, each with a version; a reader skips those that it does not know (`sections`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams import topics
+from reusewatch.streams.blocks import sections
 from reusewatch.streams.blocks.checking import (
     CHECKSUM_HEADER,
     check_bytes,
@@ -24,6 +26,7 @@ from reusewatch.streams.blocks.checking import (
 )
 from reusewatch.streams.blocks.label_columns import LABEL_FIELDS, NOTHING, Marks, label_columns
 from reusewatch.streams.blocks.page_row import PageRow
+from reusewatch.streams.blocks.sections import Section
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.records import VERSIONS
 from reusewatch.streams.wire import Headers, Malformed, check_schema, headers_for
@@ -72,7 +75,12 @@ SKETCH_FIELDS = (
     pa.field("term_weights", pa.list_(pa.float32()), nullable=False),
     pa.field("terms_total", pa.float64(), nullable=False),
 )
-SCHEMA = pa.schema([*PAGE_FIELDS, *SKETCH_FIELDS, *LABEL_FIELDS])
+SECTIONS = (
+    Section("page", 1, PAGE_FIELDS),
+    Section("sketches", 1, SKETCH_FIELDS),
+    Section("labels", 1, LABEL_FIELDS),
+)
+SCHEMA = pa.schema([field for section in SECTIONS for field in section.fields])
 PAGES_HEADER = "pages"
 # Room for key and headers beside the value.
 _ENVELOPE = 4096
@@ -80,6 +88,7 @@ _VERSION = b"fingerprints"
 _SCHEME = b"scheme"
 _CHUNKS = b"chunks"
 _UNITS: Mapping[bytes, Unit] = {b"text": "text", b"raw": "raw"}
+_SAID = sections.said(SECTIONS)
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
@@ -146,6 +155,7 @@ def encode(block: pa.RecordBatch, scheme: HashScheme) -> bytes:
     """The block as bytes, with its version, its scheme and what its chunks are."""
     metadata = {
         _VERSION: str(VERSIONS["fingerprints"]), _SCHEME: scheme.name, _CHUNKS: unit_of(block),
+        sections.HEADER: _SAID,
     }  # fmt: skip
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, SCHEMA.with_metadata(metadata), options=_OPTIONS) as writer:
@@ -216,7 +226,7 @@ _LAST = _LastRead()
 
 
 def read_block(message: Message, scheme: HashScheme) -> pa.RecordBatch:
-    """The block in a message. Columns that a newer minor version added are left in."""
+    """The block in a message: the columns of `SCHEMA`, whatever else a newer version added."""
     block = _LAST.find(message, scheme)
     if block is None:
         block = _decoded(message, scheme)
@@ -232,6 +242,7 @@ def _decoded(message: Message, scheme: HashScheme) -> pa.RecordBatch:
             table = reader.read_all()
         table.validate(full=True)
         _check_scheme(table, scheme)
+        table = sections.known(table, SECTIONS)
         _check_columns(table)
     # ValueError: names that are no UTF-8, which Arrow does not look at before they are asked for.
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -256,10 +267,7 @@ def _check_scheme(table: pa.Table, scheme: HashScheme) -> None:
 
 def _check_columns(table: pa.Table) -> None:
     for field in SCHEMA:
-        at = table.schema.get_field_index(field.name)
-        if at < 0:
-            raise Malformed(f"a fingerprint block without {field.name}")
-        column = table.column(at)
+        column = table.column(field.name)
         if column.type != field.type or (column.null_count and not field.nullable):
             raise Malformed(f"a fingerprint block whose {field.name} is no {field.type}")
         while pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type):

@@ -155,6 +155,10 @@ def merge(
     from reusewatch.detector.labels.merging import merge as merged
 
     read = [opened(path, None) for path in packs]
+    for one in read:
+        if one.skipped:
+            say(f"merge: {one.path} holds {', '.join(map(harmless, one.skipped))}, which this "
+                "version does not know: it is not in the merged pack")  # fmt: skip
     try:
         made = merged(read, output, drop=frozenset(without or ()))
     except OSError as error:
@@ -200,7 +204,8 @@ def verify(pack: PackArgument, json: JsonOption = False) -> None:
     if not damage:
         read = opened(pack, None)
         found |= {"version": read.version, "scheme": read.scheme, "files": len(read.files),
-                  "chunks": len(read.chunks), "labels": [x.name for x in read.labels]}  # fmt: skip
+                  "chunks": len(read.chunks), "labels": [x.name for x in read.labels],
+                  "skipped": list(read.skipped)}  # fmt: skip
     show_summary(found, json=json)
     if damage:
         fail(f"{pack} is damaged: fetch or build it anew", 1)

@@ -13,7 +13,8 @@ from typing import Any
 
 import msgspec
 
-from reusewatch.streams.blocks.format import SCHEMA
+from reusewatch.streams.blocks.format import SECTIONS
+from reusewatch.streams.blocks.sections import Section
 from reusewatch.streams.records import (
     VERSIONS,
     Alert,
@@ -83,12 +84,18 @@ def columns() -> str:
         "compressed with lz4.\n"
         "Metadata of the schema: `scheme`, the hash scheme; `fingerprints`, this version;\n"
         "`chunks`: `text` if a chunk is a paragraph's words, `raw` if it is the bytes between\n"
-        "paragraph tags; the two are never compared.\n\n"
+        "paragraph tags; the two are never compared; `sections`: the sections of columns that\n"
+        "are there, each with its version, and `!` where who does not know it may not go on.\n"
     )
+    return head + "".join(map(_section, SECTIONS))
+
+
+def _section(section: Section) -> str:
     lines = (
-        f"{field.name:14} {field.type}{'' if field.nullable else ' not null'}" for field in SCHEMA
+        f"{field.name:14} {field.type}{'' if field.nullable else ' not null'}\n"
+        for field in section.fields
     )
-    return head + "\n".join(lines) + "\n"
+    return f"\n{section.name}/{section.version}{'!' * section.needed}\n" + "".join(lines)
 
 
 def files() -> Iterator[tuple[str, str]]:

@@ -180,7 +180,7 @@ def test_a_withdrawn_alert_is_a_tombstone() -> None:
 def test_a_block_arrives_as_it_was(rows: list[dict[str, Any]]) -> None:
     for sent in block_messages(block(rows), SCHEME) if rows else ():
         assert sent.key == rows[0]["site"]
-        assert dict(sent.headers)["schema"] == b"fingerprints/1"
+        assert dict(sent.headers)["schema"] == b"fingerprints/2"
         assert dict(sent.headers)["content-type"] == b"application/vnd.apache.arrow.stream"
         assert dict(sent.headers)[PAGES_HEADER] == b"%d" % len(rows)
         assert page_facts(sent) == rows
@@ -225,14 +225,14 @@ def test_a_block_of_another_scheme_is_refused_with_both_names() -> None:
 
 def test_a_block_of_no_pages_is_empty() -> None:
     value = encode(block([]), SCHEME)
-    message = written(topics.FINGERPRINTS, "fingerprints/1", value)
+    message = written(topics.FINGERPRINTS, "fingerprints/2", value)
     assert read_block(message, SCHEME).num_rows == 0
 
 
 @pytest.mark.parametrize("value", [b"", b"\0" * 40, BLOCK[:-40]])
 def test_a_damaged_block_is_malformed(value: bytes) -> None:
     with pytest.raises(wire.Malformed, match="not a fingerprint block"):
-        read_block(written(topics.FINGERPRINTS, "fingerprints/1", value), SCHEME)
+        read_block(written(topics.FINGERPRINTS, "fingerprints/2", value), SCHEME)
 
 
 @pytest.mark.parametrize("topic", topics.TOPICS)
@@ -304,17 +304,17 @@ def test_a_block_whose_names_are_no_text_is_malformed() -> None:
     value = BLOCK.replace(b"excerpt", b"excer\xff\xfe")
     assert value != BLOCK
     with pytest.raises(wire.Malformed, match="not a fingerprint block"):
-        read_block(written(topics.FINGERPRINTS, "fingerprints/1", value), SCHEME)
+        read_block(written(topics.FINGERPRINTS, "fingerprints/2", value), SCHEME)
 
 
 @given(st.data())
 def test_a_block_with_damage_is_refused_or_another_block(data: st.DataObject) -> None:
     value = bytearray(BLOCK)
     value[data.draw(st.integers(0, len(value) - 1))] ^= data.draw(st.integers(1, 255))
-    message = written(topics.FINGERPRINTS, "fingerprints/1", bytes(value))
+    message = written(topics.FINGERPRINTS, "fingerprints/2", bytes(value))
     with suppress(wire.Malformed, SchemeMismatch):
         read_block(message, SCHEME)
-    as_sent = written(topics.FINGERPRINTS, "fingerprints/1", BLOCK).headers
+    as_sent = written(topics.FINGERPRINTS, "fingerprints/2", BLOCK).headers
     with pytest.raises(wire.Malformed, match="checksum"):
         read_block(replace(message, headers=as_sent), SCHEME)
 
@@ -327,14 +327,14 @@ def test_a_block_without_a_checksum_is_malformed() -> None:
 
 
 def test_a_block_without_a_column_is_malformed() -> None:
-    batch = read_block(written(topics.FINGERPRINTS, "fingerprints/1", BLOCK), SCHEME)
+    batch = read_block(written(topics.FINGERPRINTS, "fingerprints/2", BLOCK), SCHEME)
     sink = pa.BufferOutputStream()
     less = batch.drop_columns(["tokens"])
     with pa.ipc.new_stream(sink, less.schema) as writer:
         writer.write_batch(less)
     value = sink.getvalue().to_pybytes()
     with pytest.raises(wire.Malformed, match="without tokens"):
-        read_block(written(topics.FINGERPRINTS, "fingerprints/1", value), SCHEME)
+        read_block(written(topics.FINGERPRINTS, "fingerprints/2", value), SCHEME)
 
 
 @given(strategies.alerts)

@@ -10,15 +10,30 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
-from reusewatch.detector.errors import BadPack, DamagedPack, NewerPack, SchemeMismatch
+from reusewatch.detector.errors import (
+    BadPack,
+    DamagedPack,
+    NewerPack,
+    OlderPack,
+    SchemeMismatch,
+)
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.building import LabelBuilder, Progress
-from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.format import (
+    ALIGNMENT,
+    Label,
+    Section,
+    read_directory,
+    write_directory,
+)
 from reusewatch.detector.labels.hash_table import HashTable
 from reusewatch.detector.labels.label_sets import LabelSets, members
+from reusewatch.detector.labels.merging import merge
 from reusewatch.detector.labels.pack import open_pack, verify
 from reusewatch.detector.labels.pairs import Pairs
 from reusewatch.detector.labels.places import ABSENT
@@ -164,8 +179,60 @@ def test_a_newer_format_is_refused_with_both(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[8] = 9
     path.write_bytes(data)
-    with pytest.raises(NewerPack, match="format 9, this version reads up to 1"):
+    with pytest.raises(NewerPack, match="with format 9, which this version does not know: update"):
         open_pack(path, SCHEME)
+
+
+def test_an_older_format_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "pack"
+    built(path, [("files", 1, "bank")])
+    data = bytearray(path.read_bytes())
+    data[8] = 1
+    path.write_bytes(data)
+    with pytest.raises(OlderPack, match=r"of format 1, .* format 2: build it anew .* labels build"):
+        open_pack(path, SCHEME)
+    assert "build it anew" in verify(path)[0]
+
+
+def added(path: Path, name: str, version: int, *, needed: bool) -> None:
+    """A pack with one section more, as a later version would write it; the label has more, too."""
+    data = path.read_bytes()
+    directory = read_directory(data, "")
+    more = b"grams".ljust(ALIGNMENT, b"\0")
+    at = max(section.offset + section.padded for section in directory.sections.values())
+    section = Section(at, 5, xxhash.xxh3_128_hexdigest(more), version, needed)
+    later = structs.replace(directory, sections=directory.sections | {name: section})
+    with path.open("wb") as file:
+        file.write(data[:at] + more)
+        write_directory(file, later)
+
+
+@pytest.mark.parametrize(("name", "version"), [("grams.hashes", 1), ("sets", 7)])
+def test_a_section_that_is_not_known_is_refused_where_it_is_needed(
+    tmp_path: Path, name: str, version: int
+) -> None:
+    path = tmp_path / "pack"
+    built(path, [("files", 1, "bank")])
+    added(path, name, version, needed=True)
+    with pytest.raises(NewerPack, match=f"section '{name}'/{version}, which .* update"):
+        open_pack(path, SCHEME)
+
+
+def test_a_section_that_is_not_known_is_skipped_and_its_bytes_are_verified(tmp_path: Path) -> None:
+    path = tmp_path / "pack"
+    entries: Entries = [("chunks", 3 * value, "bank") for value in range(1, 30)]
+    built(path, entries)
+    added(path, "grams.hashes", 1, needed=False)
+    pack = open_pack(path, SCHEME)
+    assert pack.skipped == ("grams.hashes",)
+    same(pack, twin_of(entries))
+    assert verify(path) == ()
+    merge([pack], tmp_path / "merged")
+    assert open_pack(tmp_path / "merged", SCHEME).skipped == ()
+    data = bytearray(path.read_bytes())
+    data[data.index(b"grams")] ^= 1
+    path.write_bytes(data)
+    assert "section grams.hashes" in verify(path)[0]
 
 
 @pytest.mark.parametrize("content", [b"", b"rwlabels", b"<html>", b"rwlabels" + bytes(100)])
@@ -244,6 +311,7 @@ import sys, re
 from pathlib import Path
 import numpy as np
 from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.labels.merging import merge
 from reusewatch.detector.labels.pack import open_pack
 pack = open_pack(Path(sys.argv[1]), HashScheme())
 int(pack.chunks.table.hashes.sum())

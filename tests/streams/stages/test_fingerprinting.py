@@ -127,7 +127,7 @@ def test_a_block_without_a_column_or_a_scheme_is_malformed() -> None:
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, wrong.schema) as writer:
             writer.write_table(wrong)
-        headers = (("schema", b"fingerprints/1"),)
+        headers = (("schema", b"fingerprints/2"),)
         sent = Outgoing(topics.FINGERPRINTS, "k", sink.getvalue().to_pybytes(), headers)
         with pytest.raises(Malformed):
             rows_of(as_message(sent))

@@ -1,0 +1,95 @@
+"""Blocks of workers of other versions: what is not known is skipped, what is needed, asked for."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from reusewatch.streams.blocks.checking import CHECKSUM_HEADER, checksum_of
+from reusewatch.streams.blocks.format import SCHEMA, SECTIONS, encode, read_block
+from reusewatch.streams.blocks.sections import HEADER, Section, known, said
+from reusewatch.streams.bus import Message
+from reusewatch.streams.wire import Malformed, NewerSchema
+from tests.pages import SCHEME, Fetch
+from tests.streams.stages.making import as_message, blocks_of
+
+DONORS = Section("donors", 2, (pa.field("donor", pa.list_(pa.string()), nullable=False),
+                               pa.field("place", pa.int64())), needed=False)  # fmt: skip
+
+
+def block() -> tuple[Message, pa.Table]:
+    (sent,) = blocks_of([Fetch(0, 0, 0, 1)])
+    return as_message(sent), pa.ipc.open_stream(sent.value or b"").read_all()
+
+
+def written(table: pa.Table, sections: str | None) -> Message:
+    """A block as somebody else writes it."""
+    message, _ = block()
+    metadata = {k: v for k, v in (table.schema.metadata or {}).items() if k != HEADER}
+    if sections is not None:
+        metadata[HEADER] = sections.encode()
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema.with_metadata(metadata)) as writer:
+        writer.write_table(table.replace_schema_metadata(metadata))
+    value = sink.getvalue().to_pybytes()
+    headers = dict(message.headers) | {CHECKSUM_HEADER: checksum_of(value)}
+    return Message(message.partition, 0, message.key, value, tuple(headers.items()), 0)
+
+
+def test_a_block_names_its_sections() -> None:
+    message, table = block()
+    assert table.schema.metadata[HEADER] == b"page/1! sketches/1! labels/1!"
+    assert read_block(message, SCHEME).schema.names == SCHEMA.names
+
+
+def test_a_section_that_is_not_known_is_skipped() -> None:
+    message, table = block()
+    more = table.append_column("home", pa.array([["one.example"]]))
+    found = read_block(written(more, said(SECTIONS) + " home/3"), SCHEME)
+    assert found.equals(read_block(message, SCHEME))
+
+
+@pytest.mark.parametrize("more", ["home/3!", "page/2!"])
+def test_a_section_that_is_needed_and_not_known_asks_for_an_upgrade(more: str) -> None:
+    _, table = block()
+    with pytest.raises(NewerSchema, match=f"section {more[:-1]}, which .* upgrade this process"):
+        read_block(written(table, said(SECTIONS[1:]) + f" {more}"), SCHEME)
+
+
+@pytest.mark.parametrize(
+    ("sections", "told"),
+    [
+        (None, "names no sections: an older reusewatch"),
+        ("page/1! sketches/1!", "section labels/0 where labels/1 is needed"),
+        ("page/1! sketches/0! labels/1!", "section sketches/0 where sketches/1 is needed"),
+        ("page/1! sketches/1! labels/1! x", "whose sections are"),
+        ("page/1 " * 200, "whose sections are"),
+    ],
+)
+def test_a_block_without_what_is_needed_is_refused(sections: str | None, told: str) -> None:
+    _, table = block()
+    with pytest.raises(Malformed, match=told):
+        read_block(written(table, sections), SCHEME)
+
+
+@pytest.mark.parametrize("version", [None, 1, 3])
+def test_a_section_that_may_be_missing_is_empty_where_it_is_of_another_version(
+    version: int | None,
+) -> None:
+    table = pa.table({"place": ["x"]}) if version else pa.table({"other": ["x"]})
+    told = f"donors/{version}" if version else ""
+    found = known(table.replace_schema_metadata({HEADER: told}), [DONORS])
+    assert found.to_pylist() == [{"donor": [], "place": None}]
+
+
+def test_two_columns_of_one_name_are_none() -> None:
+    table = pa.Table.from_arrays([pa.array([[""]]), pa.array([1]), pa.array([2])],
+                                 names=["donor", "place", "place"])  # fmt: skip
+    with pytest.raises(Malformed, match="without place"):
+        known(table.replace_schema_metadata({HEADER: said([DONORS])}), [DONORS])
+
+
+def test_columns_of_now_are_read_again_as_they_were_written() -> None:
+    message, _ = block()
+    found = read_block(message, SCHEME)
+    assert encode(found, SCHEME) == message.value
