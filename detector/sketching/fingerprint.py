@@ -18,7 +18,7 @@ from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged
 from reusewatch.detector.scanning import state
 from reusewatch.detector.scanning.decoding import Decoded, decode
-from reusewatch.detector.scanning.scan import Batch, ScanLimits, Source, scan_batch
+from reusewatch.detector.scanning.scan import Batch, Scan, ScanLimits, Source, scan_batch
 from reusewatch.detector.scanning.unescaping import unescaped
 from reusewatch.detector.sketching.chunks import Unit
 from reusewatch.detector.sketching.raw_chunks import raw_chunks_of
@@ -97,7 +97,7 @@ class ChunkTexts:
     def of(self, page: int, chunk: int) -> str:
         """The beginning of a chunk's text; `chunk` counts through all pages of the batch."""
         stop = int(self.last[chunk]) + 1
-        return _excerpt(self.utf8[page], self.batch, int(self.first[chunk]), stop)
+        return excerpt_of(self.utf8[page], self.batch, int(self.first[chunk]), stop)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -198,7 +198,7 @@ def _facts(
     return Facts(
         file_hash=scheme.of_bytes(document.body) if document.body else NONE,
         title=_title(utf8, told[state.TITLE_START], told[state.TITLE_END]),
-        excerpt=_excerpt(utf8, batch, words.start + titled * below, words.stop),
+        excerpt=excerpt_of(utf8, batch, words.start + titled * below, words.stop),
         start=int(spans[0][below]) if count else 0,
         end=int(spans[1][-1]) if count else 0,
         truncated=any(told[state.TOKENS_LOST : state.BYTES_LOST + 1]) or told[state.SAMPLED] > 0,
@@ -225,12 +225,13 @@ def _title(utf8: bytes, start: int, end: int) -> str:
     return _plain(utf8[start : min(end, start + 4 * TITLE)])[:TITLE] if start >= 0 else ""
 
 
-def _excerpt(utf8: bytes, batch: Batch, first: int, stop: int) -> str:
-    """The text from word to word; what stands between two of them counts unless it is markup."""
+def excerpt_of(utf8: bytes, words: Batch | Scan, first: int, stop: int) -> str:
+    """The beginning of the text from word to word; what stands between two of them counts unless
+    it is markup."""
     some = slice(first, min(stop, first + _EXCERPT_WORDS))
     parts: list[bytes] = []
     last = size = 0
-    for start, end in zip(batch.starts[some].tolist(), batch.ends[some].tolist(), strict=True):
+    for start, end in zip(words.starts[some].tolist(), words.ends[some].tolist(), strict=True):
         between = utf8[last:start] if parts and start - last <= EXCERPT else b" "
         word = utf8[start : min(end, start + EXCERPT)]
         parts.append(b" " if b"<" in between else between)

@@ -1,0 +1,85 @@
+"""A page as evidence needs it: its words as hashes, their places in the body, and text for people.
+
+Pages are scanned together, once each. Strings are made of the few words that are shown: hashes and
+places are all that an alignment needs of a page of thousands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reusewatch.detector.fields import Field
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.scanning.decoding import Decoded, decode
+from reusewatch.detector.scanning.readable import Readable
+from reusewatch.detector.scanning.scan import Scan, scan_batch
+from reusewatch.detector.sketching.fingerprint import Document, excerpt_of, source_of
+
+LONGEST = 80
+"""Characters of a word that is shown; pages come from strangers."""
+
+
+@dataclass(slots=True, eq=False)
+class PageWords:
+    """The words of a page, title first. Places are counted in words, spans in bytes of the body."""
+
+    decoded: Decoded
+    scanned: Scan
+    hashes: NDArray[np.uint64]
+    _readable: Readable | None = field(default=None, init=False)
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    def spans(
+        self, first: NDArray[np.int64], stop: NDArray[np.int64]
+    ) -> tuple[list[int], list[int]]:
+        """Where runs of words, none of them empty, begin and end in the body."""
+        first = self._in_order(first, stop)
+        starts = self.scanned.starts[first].astype(np.int64)
+        ends = self.scanned.ends[stop - 1].astype(np.int64)
+        found = self.decoded.body_offsets(np.stack((starts, np.maximum(starts, ends))))
+        return found[0].tolist(), found[1].tolist()
+
+    def _in_order(self, first: NDArray[np.int64], stop: NDArray[np.int64]) -> NDArray[np.int64]:
+        """A title that stands behind the text comes first among the words, and a run from it on
+        would end before it begins: its part in the text is the run."""
+        fields, starts = self.scanned.fields[: len(self)], self.scanned.starts
+        if not fields.size or fields[0] != Field.TITLE:
+            return first
+        titled = int((fields == Field.TITLE).sum())
+        behind = titled < fields.size and starts[0] > starts[titled]
+        crosses = (first < titled) & (titled < stop)
+        return np.where(crosses, titled, first) if behind else first
+
+    def text(self, first: int, stop: int) -> str:
+        """The beginning of what some words say."""
+        return excerpt_of(self.decoded.utf8, self.scanned, first, stop)
+
+    def word(self, at: int) -> str:
+        """One word, as it was hashed."""
+        source = self.decoded.utf8[int(self.scanned.starts[at]) : int(self.scanned.ends[at])]
+        if source.isascii() and source.isalnum() and not (self.scanned.images == at).any():
+            return _shown(source.decode().lower())
+        # Markup, references or another script in it: by a second pass over the page.
+        if self._readable is None:
+            self._readable = Readable(self.scanned)
+        return _shown(self._readable.word(at))
+
+
+def words_of_pages(documents: Sequence[Document], scheme: HashScheme) -> list[PageWords]:
+    """The pages scanned, all in one call."""
+    decoded = [decode(document.body, document.charset) for document in documents]
+    batch = scan_batch(list(map(source_of, documents, decoded)), key=scheme.key)
+    return [
+        PageWords(text, one, one.hashes[: one.text_tokens])
+        for text, one in zip(decoded, map(batch.__getitem__, range(len(batch))), strict=True)
+    ]
+
+
+def _shown(word: str) -> str:
+    return word if len(word) <= LONGEST else word[: LONGEST - 1] + "…"

@@ -1,0 +1,83 @@
+"""Two pages: what one has of the other, for whoever shows it.
+
+Everything here is order-free but for the choice of runs: shares and words that differ are what they
+are, whatever was aligned with what.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reusewatch.detector.evidence.alignment import Runs, align
+from reusewatch.detector.evidence.own_words import own_words
+from reusewatch.detector.evidence.pages import PageWords
+from reusewatch.detector.evidence.passages import Passages, passages
+from reusewatch.detector.evidence.shared_grams import shared_grams
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.sketching.identity import identity_hashes
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A passage that both pages have: bytes of both bodies, and how it begins in the subject."""
+
+    start: int
+    end: int
+    text: str
+    donor_start: int
+    donor_end: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """A page and its donor, aligned. The shares are of their words that stand in shared grams."""
+
+    here: PageWords
+    there: PageWords
+    runs: Runs
+    passages: Passages
+    share_here: float
+    share_there: float
+    only_here: tuple[str, ...]
+    only_there: tuple[str, ...]
+
+    def copied(self, most: int) -> list[Copied]:
+        """The passages that say most, so many of them; in that order."""
+        chosen = self.passages.ranked[:most]
+        ours = self.passages.start[chosen], self.passages.end[chosen]
+        theirs = self.passages.donor_start[chosen], self.passages.donor_end[chosen]
+        rows = zip(
+            *self.here.spans(*ours), *self.there.spans(*theirs),
+            *(column.tolist() for column in ours), strict=True,
+        )  # fmt: skip
+        return [
+            Copied(start, end, self.here.text(first, stop), donor_start, donor_end)
+            for start, end, donor_start, donor_end, first, stop in rows
+        ]
+
+
+def compare(
+    here: PageWords,
+    there: PageWords,
+    scheme: HashScheme,
+    *,
+    weights: NDArray[np.float32] | None = None,
+) -> Pair:
+    """Align two pages. `weights`, where known, say how rare each gram of the subject is."""
+    donors = Ragged(there.hashes, np.array([0, len(there)], np.int64))
+    found = shared_grams(here.hashes, donors, scheme)
+    runs = align(here.hashes, donors, found.seeds)
+    both = Ragged.of([here.hashes, there.hashes])
+    salt = int(np.bitwise_xor.reduce(identity_hashes(both, scheme)))
+    ours, theirs = own_words(here.hashes, there.hashes, salt)
+    return Pair(
+        here=here, there=there, runs=runs,
+        passages=passages(runs, found.seeds, len(here), weights=weights),
+        share_here=found.words_here / max(1, len(here)),
+        share_there=int(found.words_there[0]) / max(1, len(there)),
+        only_here=tuple(map(here.word, ours)), only_there=tuple(map(there.word, theirs)),
+    )  # fmt: skip
