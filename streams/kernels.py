@@ -1,8 +1,8 @@
 """The detector's kernels: compiled once for a machine, kept in the user's cache directory.
 
-Their machine code is kept under a digest of the detector's sources and of what compiles them: an
-upgrade never runs what an older version left. The installation itself may be read-only, and is
-never written to.
+Their machine code is kept under digests of the sources that it stands on (`detector.compiling`), in
+a directory for what compiles them: an upgrade never runs what an older version left, and compiles
+what has changed. The installation itself may be read-only, and is never written to.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def directory() -> Path | None:
         shared = Path(tempfile.gettempdir(), f"reusewatch-{os.getuid()}")
         shared.mkdir(exist_ok=True, mode=0o700)
         if _is_ours_alone(shared) and (found := _writable(shared / below)):
-            if kept and (kept / _MARK).exists() and not (found / _MARK).exists():
+            if kept and (kept / mark_of(_MARK)).exists() and not (found / mark_of(_MARK)).exists():
                 _take_over(kept, found)
             return found
     return None
@@ -79,11 +79,16 @@ def directory() -> Path | None:
 
 def _take_over(warm: Path, place: Path) -> None:
     """What was compiled where nothing can be written any more, as in an image: numba writes."""
-    marks = (_MARK, _PAGES, _ASKED)
+    marks = [mark_of(name) for name in (_MARK, _PAGES, _ASKED)]
     shutil.copytree(warm, place, ignore=shutil.ignore_patterns(*marks), dirs_exist_ok=True)
     for mark in marks:
         if (warm / mark).exists():
             (place / mark).touch()
+
+
+def mark_of(name: str) -> str:
+    """The file that says that all of these kernels are compiled, from these sources."""
+    return f"{name}-{digest_of_sources()}"
 
 
 def _home() -> Path | None:
@@ -110,10 +115,9 @@ def _is_ours_alone(path: Path) -> bool:
 
 
 def _digest() -> str:
-    """Of the sources, of where they stand (numba keeps code by its path), of what compiles them."""
+    """Of where the sources stand (numba keeps code by its path), and of what compiles them."""
     root = Path(next(iter(detector.__path__)))
     digest = xxhash.xxh3_64(os.fsencode(root.absolute()))
-    digest.update(digest_of_sources().encode())
     packages = (version(name) for name in ("numba", "llvmlite", "numpy"))
     digest.update(" ".join((platform.python_version(), *packages, *_processor())).encode())
     return digest.hexdigest()
@@ -131,7 +135,7 @@ def _processor() -> tuple[str, str]:
 def are_compiled(*, questions: bool = False) -> bool:
     """Whether the next start loads them in a moment; or those that only questions need."""
     where = directory()
-    return where is not None and (where / (_ASKED if questions else _MARK)).exists()
+    return where is not None and (where / mark_of(_ASKED if questions else _MARK)).exists()
 
 
 @cache
@@ -147,7 +151,7 @@ def prepare(tell: Callable[[str], None], *, pages: bool = False) -> None:
             "no cache directory can be written: the kernels are compiled for this run only, about "
             "half a minute; XDG_CACHE_HOME names a directory for them"
         )
-    elif not are_compiled() and not (where / mark).exists():
+    elif not are_compiled() and not (where / mark_of(mark)).exists():
         seconds = 15 if pages else 20
         tell(f"compiling the kernels, once for this machine: about {seconds} seconds")
         _compile_together(_BESIDE[:1] if pages else _HERE, () if pages else _BESIDE)
@@ -185,9 +189,12 @@ def _tell_numba(variable: str, value: str) -> None:
 
 
 def _keep(where: Path | None, mark: str) -> None:
-    if where is not None:
-        with suppress(OSError):  # gone meanwhile: the next start compiles, and says so
-            (where / mark).touch()
+    if where is None or (where / mark_of(mark)).exists():
+        return
+    with suppress(OSError):  # gone meanwhile: the next start compiles, and says so
+        for old in where.glob(f"{mark}-{'?' * len(digest_of_sources())}"):
+            old.unlink(missing_ok=True)
+        (where / mark_of(mark)).touch()
 
 
 def _compile_together(here: Iterable[str], beside: Iterable[str]) -> None:

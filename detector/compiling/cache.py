@@ -1,9 +1,9 @@
 """Where machine code is kept: on disk, or, where nothing can be written, for this process alone.
 
 numba asks only whether the file of a kernel has changed, and not those of its parts: it would run
-machine code of parts that have been edited since. Here every kernel is kept under one key, the
-digest of all sources (`sources`). The place is numba's to find: the process that loads the kernels
-names it before.
+machine code of parts that have been edited since. Here a kernel is kept under a digest of all
+modules that its own stands on (`sources`): an edit renews what is built on it, and nothing else.
+The place is numba's to find: the process that loads the kernels names it before.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numba as _numba
 from numba.core import typeinfer
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-from reusewatch.detector.compiling.sources import digest_of_sources
+from reusewatch.detector.compiling.sources import digest_of
 
 # numba's own classes and functions are not typed.
 # mypy: disable-error-code="no-untyped-call"
@@ -25,12 +25,12 @@ _FunctionCache: Any = FunctionCache
 
 
 class _Cache(_FunctionCache):  # type: ignore[misc]
-    """A kernel's files, which hold for as long as all sources are what they were."""
+    """A kernel's files, which hold for as long as what it stands on is what it was."""
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
         self._cache_file = IndexDataCacheFile(
-            self._cache_path, self._impl.filename_base, digest_of_sources()
+            self._cache_path, self._impl.filename_base, digest_of(function.__module__)
         )
 
 

@@ -75,7 +75,7 @@ def test_doctor_says_which_kernels_are_compiled(
 ) -> None:
     monkeypatch.setattr(kernels, "directory", lambda: tmp_path)
     for mark in marks:
-        (tmp_path / mark).touch()
+        (tmp_path / kernels.mark_of(mark)).touch()
     check = doctor._kernels()
     assert (check.found, check.ok) == (f"{found}, kept in {tmp_path}", True)
     assert check.do.endswith(do)

@@ -69,7 +69,7 @@ class Installation:
             target = self.root / "reusewatch" / source.relative_to(ROOT)
             if (compiled := kept / _subpath(source)).exists():
                 shutil.copytree(compiled, where / _subpath(target))
-        (where / "compiled").touch()
+        (where / kernels.mark_of("compiled")).touch()
 
 
 def _subpath(package: Path) -> str:
@@ -138,7 +138,7 @@ def test_the_first_fingerprint_compiles_what_fingerprints_need(
     modules = {path.name.partition(".")[0] for path in machine_code(state(kept))}
     assert {"kernel", "shingles", "simhash", "weighted_terms"} <= modules
     assert not {"adding", "counters", "hash_table"} & modules
-    assert not (kept / "compiled").exists()  # a replay compiles the rest
+    assert not (kept / kernels.mark_of("compiled")).exists()  # a replay compiles the rest
     second = installation.fingerprint(**quickly)
     check(second)
     assert second.err == ""

@@ -1,4 +1,4 @@
-"""Machine code is kept under one key: it is renewed when any source of the detector changes."""
+"""Machine code is renewed when a source changes that it stands on, and only then."""
 
 from __future__ import annotations
 
@@ -51,6 +51,10 @@ class Copy:
         source = _PART.format(signature=self._signature, more=more)
         (self._detector / "probe_part.py").write_text(source)
 
+    def edit_another(self) -> None:
+        """Write a module that the kernel does not import."""
+        (self._detector / "probe_other.py").write_text("from numba import types\n")
+
     def ask(self) -> tuple[int, int]:
         """What the kernel answers in a process of its own, and how often its code was loaded."""
         given = {"PYTHONPATH": str(self._installed), "NUMBA_CACHE_DIR": str(self._cache)}
@@ -71,3 +75,11 @@ def test_an_edited_part_renews_the_kernels_that_call_it(tmp_path: Path, signatur
     copy.edit_part(2)
     assert copy.ask() == (42, 0)
     assert copy.ask() == (42, 1)
+
+
+def test_an_edit_elsewhere_renews_nothing(tmp_path: Path) -> None:
+    copy = Copy(tmp_path, "")
+    copy.edit_part(1)
+    assert copy.ask() == (41, 0)
+    copy.edit_another()
+    assert copy.ask() == (41, 1)
