@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 
+import pytest
+
 from reusewatch.streams import kernels
 from reusewatch.streams.console import say
 from tests import hermetic
@@ -19,5 +21,18 @@ kernels.prepare(say)
 if not kernels.are_compiled(questions=True):
     kernels.prepare_questions(say)
 hermetic.install()
+# Seconds, as in pyproject.toml.
+USUAL = 300.0
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What may take longest begins first: at the end, the other workers would wait for it."""
+    items.sort(key=_patience, reverse=True)
+
+
+def _patience(item: pytest.Item) -> float:
+    marker = item.get_closest_marker("timeout")
+    return max(USUAL, float(marker.args[0])) if marker else USUAL
+
 
 __all__ = ["broker", "kafka_config"]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,16 +16,19 @@ from reusewatch.streams.bus import Bus
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.verbs import topic_views
 from reusewatch.streams.wire import to_builtins
+from tests.command import FORKS
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 90.0
-COMMAND = (sys.executable, "-m", "reusewatch.crawler")
+# A window for the pages of these tests: the tables of half a million are read at each snapshot.
+SMALL: dict[str, object] = {"window_pages": 10_000}
+COMMAND = ("-m", "reusewatch.crawler")
 
 
 def environment(**settings: object) -> dict[str, str]:
     """Ours alone: a setting of the machine that runs the tests must not decide them."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("REUSEWATCH_")}
-    given = {f"REUSEWATCH_{name.upper()}": str(value) for name, value in settings.items()}
+    given = {f"REUSEWATCH_{name.upper()}": str(value) for name, value in (SMALL | settings).items()}
     return kept | given | {"NO_COLOR": "1"}
 
 
@@ -46,29 +47,27 @@ class Ended:
 
 def run(*args: object, cwd: Path, **settings: object) -> Ended:
     """Run it to its end."""
-    done = subprocess.run(
-        [*COMMAND, *map(str, args)], cwd=cwd, env=environment(**settings), timeout=PATIENCE,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    return Ended(done.returncode, done.stdout, done.stderr)
+    words = [*COMMAND, *map(str, args)]
+    return Ended(*FORKS.run(words, cwd=cwd, env=environment(**settings), timeout=PATIENCE))
 
 
 class Run:
-    """A run under way. Its output goes to files: nobody need read for it to go on."""
+    """`python ARGUMENTS` under way. Its output goes to files: nobody need read for it to go on."""
 
     def __init__(
         self,
-        command: Sequence[object],
+        arguments: Sequence[object],
         cwd: Path,
-        stdin: int = subprocess.DEVNULL,
+        stdin: int | None = None,
         **settings: object,
     ) -> None:
         self._files = [(cwd / f"run-{time.monotonic_ns()}.{name}") for name in ("out", "err")]
         out, err = (path.open("wb") for path in self._files)
-        with out, err:
-            self.process = subprocess.Popen(
-                [str(word) for word in command], cwd=cwd, env=environment(**settings),
-                stdin=stdin, stdout=out, stderr=err, start_new_session=True,
+        with out, err, open(os.devnull, "rb") as nothing:
+            self.process = FORKS.start(
+                [str(word) for word in arguments], cwd=cwd, env=environment(**settings),
+                files=(nothing.fileno() if stdin is None else stdin, out.fileno(), err.fileno()),
+                session=True,
             )  # fmt: skip
 
     @property
@@ -95,7 +94,7 @@ class Run:
 
 @contextmanager
 def started(
-    *args: object, cwd: Path, stdin: int = subprocess.DEVNULL, **settings: object
+    *args: object, cwd: Path, stdin: int | None = None, **settings: object
 ) -> Iterator[Run]:
     """A run that does not outlive the test."""
     begun = Run([*COMMAND, *args], cwd, stdin, **settings)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from pathlib import Path
 from random import Random
 
@@ -47,7 +46,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def mortal(life: int, archive: Path, directory: Path) -> Ended:
     """A replay that dies at this step (0: never)."""
-    command = [sys.executable, MORTAL, life, directory / "steps"]
+    command = [MORTAL, life, directory / "steps"]
     replay = Run(
         [*command, "replay", archive, "--bus", "local:s", "--json"], directory, **OFTEN
     )  # fmt: skip

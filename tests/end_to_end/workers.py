@@ -6,11 +6,11 @@ import contextlib
 import re
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
@@ -23,8 +23,41 @@ from reusewatch.streams.kafka.config import reader_settings
 from tests.broker import quick_config
 from tests.end_to_end.command import COMMAND, PATIENCE, Ended, Run, State, run, state_of
 
+Answer = TypeVar("Answer")
 QUICK: dict[str, object] = {"commit_seconds": 0.2, "kafka_session_seconds": 6}
 READ_BY = {topics.PAGES: "fingerprint", topics.FINGERPRINTS: "index"}
+
+
+class Asking:
+    """Clients of the tests' own, which ask how far the topics and the groups are."""
+
+    def __init__(self, config: KafkaConfig) -> None:
+        self._config = config
+        self._open = contextlib.ExitStack()
+        self._consumer: Any = KafkaConsumer(**reader_settings(config))
+        self._open.callback(self._consumer.close)
+        self._admin: Any = self._open.enter_context(admin_client(config))
+
+    def offsets(self, read_by: Mapping[str, str]) -> dict[tuple[str, int], tuple[int, int]]:
+        """For each partition of a topic what its group committed, and where it ends."""
+        found: dict[tuple[str, int], tuple[int, int]] = {}
+        for topic, group in read_by.items():
+            name = self._config.topic_prefix + group
+            known = self._admin.list_group_offsets([name])[name]
+            for tp, end in self.ends(topic).items():
+                at = known.get(tp)
+                found[topic, tp.partition] = (max(0, at.offset) if at else 0, end)
+        return found
+
+    def ends(self, topic: str) -> dict[TopicPartition, int]:
+        """Where the partitions of a topic end."""
+        name = self._config.topic(topic)
+        numbers = self._consumer.partitions_for_topic(name) or ()
+        return dict(self._consumer.end_offsets([TopicPartition(name, n) for n in numbers]))
+
+    def close(self) -> None:
+        """Disconnect."""
+        self._open.close()
 
 
 @dataclass
@@ -36,6 +69,7 @@ class Cluster:
     config: KafkaConfig
     runs: list[Run] = field(default_factory=list)
     settings: dict[str, object] = field(default_factory=dict)
+    _clients: Asking | None = None
 
     @property
     def bus(self) -> KafkaBus:
@@ -62,6 +96,8 @@ class Cluster:
             if begun.running:
                 begun.process.kill()
             begun.process.wait()
+        if self._clients is not None:
+            self._clients.close()
 
     def done(self) -> bool:
         """Whether both groups have committed all that is on their topics."""
@@ -69,24 +105,24 @@ class Cluster:
 
     def offsets(self) -> dict[tuple[str, int], tuple[int, int]]:
         """For each partition what its group committed, and where it ends."""
-        found: dict[tuple[str, int], tuple[int, int]] = {}
-        with admin_client(self.config) as client:
-            for topic, group in READ_BY.items():
-                committed = client.list_group_offsets([self.config.topic_prefix + group])
-                known = committed[self.config.topic_prefix + group]
-                for tp, end in self._ends(topic).items():
-                    at = known.get(tp)
-                    found[topic, tp.partition] = (max(0, at.offset) if at else 0, end)
-        return found
+        return self._asked(lambda clients: clients.offsets(READ_BY))
 
     def _ends(self, topic: str) -> dict[TopicPartition, int]:
-        name = self.config.topic(topic)
-        consumer: Any = KafkaConsumer(**reader_settings(self.config))
-        try:
-            numbers = consumer.partitions_for_topic(name) or ()
-            return dict(consumer.end_offsets([TopicPartition(name, n) for n in numbers]))
-        finally:
-            consumer.close()
+        return self._asked(lambda clients: clients.ends(topic))
+
+    def _asked(self, question: Callable[[Asking], Answer]) -> Answer:
+        """Clients are connected once, and again after the broker was away."""
+        clients, self._clients = self._clients, None
+        if clients is not None:
+            try:
+                answer = question(clients)
+            except KafkaError:
+                clients.close()
+            else:
+                self._clients = clients
+                return answer
+        self._clients = Asking(self.config)
+        return question(self._clients)
 
     def count(self, topic: str) -> int:
         """Messages on a topic, also those that compaction will remove."""

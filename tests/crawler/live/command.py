@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.command import FORKS
+
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE = 120
 ALLOWED = ("--allow-private",)
@@ -38,9 +40,8 @@ def started(arguments: list[str], cwd: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def run(arguments: list[str], cwd: Path) -> tuple[int, str, str]:
-    """`python` with these arguments, to its end: code, stdout, stderr."""
-    with started(arguments, cwd) as process:
-        return ended(process)
+    """`python` with these arguments, forked, to its end: code, stdout, stderr."""
+    return FORKS.run(arguments, cwd=cwd, env=environment(), timeout=PATIENCE)
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:

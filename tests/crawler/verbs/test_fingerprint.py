@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reusewatch.detector.hashing import HashScheme, hex_of
-from tests.command import ROOT
+from tests.command import ROOT, Done
+from tests.command import run as run_command
 from tests.pages import Fetch, body_of, write_warc
 
 FIELDS = {
@@ -25,15 +23,14 @@ PAGE = (
 )
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "reusewatch.crawler", "fingerprint", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+def run(*arguments: object) -> Done:
+    return run_command("fingerprint", *map(str, arguments), cwd=ROOT)
 
 
 def views(*arguments: object) -> list[dict[str, Any]]:
     done = run(*arguments, "--json")
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.code == 0, done.err
+    return done.objects
 
 
 def test_a_page_has_all_fields(tmp_path: Path) -> None:
@@ -78,8 +75,8 @@ def test_raw_chunks_are_bytes_of_the_file(tmp_path: Path) -> None:
         assert block["chunk"] == hex_of(HashScheme().of_bytes(part))
     assert "chunks" not in views(path)[0]
     done = run(path, "--chunks", "lines")
-    assert done.returncode == 2
-    assert "--chunks" in done.stderr
+    assert done.code == 2
+    assert "--chunks" in done.err
 
 
 def test_a_page_of_an_archive_is_found_by_its_url(tmp_path: Path) -> None:
@@ -92,7 +89,7 @@ def test_a_page_of_an_archive_is_found_by_its_url(tmp_path: Path) -> None:
     path.write_bytes(body_of(1))
     (alone,) = views(path, "--url", fetches[1].url)
     assert alone["identity_hash"] == view["identity_hash"]
-    assert run(tmp_path / "x.warc.gz", "--url", "http://nobody.example/").returncode == 2
+    assert run(tmp_path / "x.warc.gz", "--url", "http://nobody.example/").code == 2
 
 
 def test_damage_in_an_archive_is_said_unless_the_page_is_found(tmp_path: Path) -> None:
@@ -101,19 +98,19 @@ def test_damage_in_an_archive_is_said_unless_the_page_is_found(tmp_path: Path) -
     write_warc(fetches, path)
     path.write_bytes(path.read_bytes()[:-40])
     done = run(path, "--json")
-    assert (done.returncode, len(done.stdout.splitlines())) == (1, 2)
-    assert f"damaged records were left out: {path} (1)" in done.stderr
-    assert run(path, "--url", fetches[0].url).returncode == 0
+    assert (done.code, len(done.out.splitlines())) == (1, 2)
+    assert f"damaged records were left out: {path} (1)" in done.err
+    assert run(path, "--url", fetches[0].url).code == 0
     gone = run(path, "--url", fetches[2].url)
-    assert (gone.returncode, gone.stdout) == (2, "")
-    assert f"damaged records were left out: {path} (1)" in gone.stderr
+    assert (gone.code, gone.out) == (2, "")
+    assert f"damaged records were left out: {path} (1)" in gone.err
 
 
 @pytest.mark.parametrize("name", ["gone.html", "gone.warc.gz"])
 def test_what_is_not_there_is_named(tmp_path: Path, name: str) -> None:
     done = run(tmp_path / name)
-    assert done.returncode == 2
-    assert name in done.stderr
+    assert done.code == 2
+    assert name in done.err
 
 
 def test_hundreds_of_files_in_one_call(tmp_path: Path) -> None:
