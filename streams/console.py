@@ -97,6 +97,12 @@ def print_json(record: Any) -> None:
     _write(_JSON.encode(record).decode() + "\n")
 
 
+def print_json_lines(records: Iterable[Any]) -> None:
+    """A JSON object for each, each as soon as it is there."""
+    for record in records:
+        print_json(record)
+
+
 def print_line(text: str = "") -> None:
     """A line of a result."""
     _write(text + "\n")

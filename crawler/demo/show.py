@@ -20,7 +20,7 @@ from reusewatch.crawler.replaying.origins import origin_reader
 from reusewatch.crawler.replaying.replay import run_replay
 from reusewatch.detector.labels.format import Label
 from reusewatch.streams import kernels
-from reusewatch.streams.console import print_aligned, print_json, print_line, say
+from reusewatch.streams.console import print_aligned, print_json_lines, print_line, say
 from reusewatch.streams.labels.pushing import Desk
 from reusewatch.streams.opening import open_bus
 from reusewatch.streams.records import Alert
@@ -50,8 +50,7 @@ def run_demo(directory: Path, *, json: bool) -> None:
     _replay(archive, settings, directory)
     found = list(topic_views.alerts(open_bus(settings)))
     if json:
-        for alert in found:
-            print_json(alert)
+        print_json_lines(found)
         return
     clusters = Ask(settings, "index", say=say)("clusters", {"top": "10"}).answers
     under = {"under": HOST, "top": "10", "files": "1"}

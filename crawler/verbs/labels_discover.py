@@ -23,7 +23,7 @@ from reusewatch.crawler.verbs.discovered_blocks import BlockReading
 from reusewatch.crawler.verbs.discovered_content import Discovery, Rules
 from reusewatch.crawler.verbs.discovered_pack import write_pack
 from reusewatch.streams import kernels
-from reusewatch.streams.console import fail, print_json, print_rows, say
+from reusewatch.streams.console import fail, print_json_lines, print_rows, say
 from reusewatch.streams.running.label_settings import stop_list
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import stopping
@@ -78,8 +78,7 @@ def discover(
     if not shown:
         say(f"nothing is on more than {pages} pages of {sites} sites")
     if json:
-        for row in shown:
-            print_json(row)
+        print_json_lines(shown)
     elif shown:
         print_rows(tuple(shown[0]), (tuple(row.values()) for row in shown))
     if reading.damaged:

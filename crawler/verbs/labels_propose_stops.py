@@ -11,7 +11,7 @@ from reusewatch.crawler.replaying.readable import Readable
 from reusewatch.detector.errors import BadPage
 from reusewatch.streams import kernels
 from reusewatch.streams.charsets import charset_of
-from reusewatch.streams.console import print_json, print_line, print_table, say
+from reusewatch.streams.console import print_json_lines, print_line, print_table, say
 from reusewatch.streams.opening import open_bus, state_directory
 from reusewatch.streams.records import Origin
 from reusewatch.streams.running.label_settings import stop_list
@@ -70,8 +70,7 @@ def propose_stops(
     if toml:
         print_line(as_list(rows))
     elif json:
-        for row in rows:
-            print_json(row)
+        print_json_lines(rows)
     else:
         columns = ("hash", "pages", "sites", "length", "text")
         print_table(columns, [[row[name] for name in columns] for row in rows], fold=("text",))

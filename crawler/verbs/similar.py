@@ -15,7 +15,14 @@ import typer
 from reusewatch.crawler.replaying.files import document_of_bytes, document_of_file
 from reusewatch.detector.hashing import hex_of
 from reusewatch.streams import kernels
-from reusewatch.streams.console import at_terminal, fail, print_json, print_rows, print_table, say
+from reusewatch.streams.console import (
+    at_terminal,
+    fail,
+    print_json_lines,
+    print_rows,
+    print_table,
+    say,
+)
 from reusewatch.streams.running.asking import Ask
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs.clusters import AtOption
@@ -69,8 +76,7 @@ def similar(
         for term in answer["terms"]:
             term["word"] = words.get(term["term"])
     if json:
-        for answer in search["answers"]:
-            print_json(answer)
+        print_json_lines(search["answers"])
     elif at_terminal():
         columns = ("MWO", "B", "C", "page, and below it the terms that decided")
         print_table(columns, map(_row, search["answers"]), fold=columns[-1:])

@@ -13,6 +13,7 @@ from reusewatch.streams.console import (
     fail,
     print_csv,
     print_json,
+    print_json_lines,
     print_rows,
     print_table,
     say,
@@ -123,8 +124,7 @@ def alerts(
 
 def _print(stream: Iterator[Alert], bus: str, *, follow: bool, csv: bool, json: bool) -> None:
     if json:
-        for alert in stream:
-            print_json(alert)
+        print_json_lines(stream)
     elif csv:
         print_csv(showing.ALERT_COLUMNS, map(showing.alert_row, stream))
     elif follow:
@@ -226,8 +226,7 @@ def _print_summary(found: Summary, limit: int | None, *, csv: bool, json: bool) 
     columns = ("site", "donor_site", "pages", "kinds")
     shown = found.rows[:limit]
     if json:
-        for row in shown:
-            print_json(row)
+        print_json_lines(shown)
     else:
         table: Iterable[tuple[object, ...]] = (
             (row["site"], row["donor_site"], row["pages"], _kinds(row["kinds"])) for row in shown

@@ -10,7 +10,15 @@ import typer
 
 from reusewatch.streams import kernels
 from reusewatch.streams.checks import Check
-from reusewatch.streams.console import fail, harmless, print_json, print_line, print_table, say
+from reusewatch.streams.console import (
+    fail,
+    harmless,
+    print_json,
+    print_json_lines,
+    print_line,
+    print_table,
+    say,
+)
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.topics import FINGERPRINTS, NEIGHBORHOODS, PAGES, TOPICS, VERDICTS
 from reusewatch.streams.verbs import doctor as machine
@@ -59,8 +67,7 @@ def create(
         for name, topic in TOPICS.items()
     ]
     if json:
-        for row in rows:
-            print_json(row)
+        print_json_lines(rows)
         return
     print_table(
         ("topic", "state", "cleanup"),

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from reusewatch.streams.console import print_json, print_table, say
+from reusewatch.streams.console import print_json_lines, print_table, say
 from reusewatch.streams.running.asking import Ask
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs.options import BUS_AND_STATE, JsonOption, with_settings
@@ -42,8 +42,7 @@ def clusters(
     if not answered.answers:
         say("no two pages of the window are near-duplicates")
     if json:
-        for row in answered.answers:
-            print_json(row)
+        print_json_lines(answered.answers)
         return
     columns = ("cluster", "pages", "sites", "steps", "page seen first")
     print_table(columns, map(_row, answered.answers), fold=columns[-1:])

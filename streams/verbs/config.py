@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from reusewatch.streams.console import fail, print_json, print_line, print_table
+from reusewatch.streams.console import fail, print_json_lines, print_line, print_table
 from reusewatch.streams.settings import described
 from reusewatch.streams.verbs.options import BUS, JsonOption, Resolving, with_settings
 
@@ -67,7 +67,6 @@ def _told(value: object) -> str:
 
 def _print(rows: list[dict[str, object]], fold: tuple[str, ...], *, json: bool) -> None:
     if json:
-        for row in rows:
-            print_json(row)
+        print_json_lines(rows)
         return
     print_table(tuple(rows[0]), [tuple(row.values()) for row in rows], fold=fold)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from reusewatch.streams.console import print_json
+from reusewatch.streams.console import print_json_lines
 from reusewatch.streams.opening import open_bus
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs import showing, topic_views
@@ -36,8 +36,7 @@ def verdicts(
     """Show verdicts."""
     stream = topic_views.verdicts(open_bus(settings), url=url, site=site)
     if json:
-        for verdict in stream:
-            print_json(verdict)
+        print_json_lines(stream)
     else:
         nothing = f"no such verdicts on {showing.bus_named(settings.bus)}"
         showing.print_verdicts(showing.told(stream, nothing))
@@ -64,8 +63,7 @@ def dead_letters(
     chosen = LetterChoice(reason, source, time_given("--since", since))
     stream = islice(filter(chosen.fits, topic_views.dead_letters(open_bus(settings))), limit)
     if json:
-        for letter in stream:
-            print_json(letter)
+        print_json_lines(stream)
     else:
         nothing = f"no such dead letters on {showing.bus_named(settings.bus)}"
         showing.print_letters(showing.told(stream, nothing))

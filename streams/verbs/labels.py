@@ -22,6 +22,7 @@ from reusewatch.streams.console import (
     fail,
     harmless,
     print_json,
+    print_json_lines,
     print_line,
     print_table,
     say,
@@ -106,8 +107,7 @@ def show(
             for x in read.labels
         ]  # fmt: skip
     if json:
-        for row in rows:
-            print_json(row)
+        print_json_lines(rows)
         return
     print_table(
         ("name", "files", "chunks", "severity", "version", "source"),
@@ -180,8 +180,7 @@ def diff(old: PackArgument, new: PackArgument, json: JsonOption = False) -> None
 
     found = [dataclasses.asdict(x) for x in differences(opened(old, None), opened(new, None))]
     if json:
-        for row in found:
-            print_json(row)
+        print_json_lines(found)
         return
     if not found:
         say("the packs say the same")

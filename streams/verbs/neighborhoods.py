@@ -7,7 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from reusewatch.streams.console import Share, harmless, print_json, print_line, print_table, say
+from reusewatch.streams.console import (
+    Share,
+    harmless,
+    print_json_lines,
+    print_line,
+    print_table,
+    say,
+)
 from reusewatch.streams.questions import Rows
 from reusewatch.streams.running.asking import Ask
 from reusewatch.streams.settings import Settings
@@ -50,8 +57,7 @@ def neighborhoods(
     answers = [Ask(settings, _STAGE, one, say)(_STAGE, parameters) for one in addresses]
     rows = worst([row for answer in answers for row in answer.answers], top)
     if json:
-        for row in rows:
-            print_json(row)
+        print_json_lines(rows)
         return
     say(f"as of {min(answer.as_of for answer in answers):%Y-%m-%d %H:%M:%S} UTC")
     if not rows:
