@@ -174,6 +174,17 @@ class Evidence(Record, frozen=True, kw_only=True):
     contains: float | None = None
 
 
+class Direction(Record, frozen=True, kw_only=True):
+    """Where the original stands: at the first donor, at the subject, or it is not known; and why.
+
+    The gap is the time from the donor's first sighting to the subject's.
+    """
+
+    original: Literal["there", "here", "unknown"]
+    by: Literal["owned", "declared", "first-seen"] | None = None
+    gap_seconds: int | None = None
+
+
 class Differs(Record, frozen=True, kw_only=True):
     """Words that only one of two near-duplicates has."""
 
@@ -195,6 +206,8 @@ class Alert(Record, frozen=True, kw_only=True):
     threshold: float
     labels: tuple[str, ...] = ()
     donors: tuple[Donor, ...] = ()
+    # Of the first donor; None where no other page is meant.
+    direction: Direction | None = None
     # Where content stands that was discovered; some of them.
     sites: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from reusewatch.crawler.demo.markup import Article, html_of, named_article
-from reusewatch.crawler.demo.web import BEGIN, SEED, DemoPage, Role, web
+from reusewatch.crawler.demo.web import BEGIN, SEED, DemoPage, Role, dated, web
 
 BRAND = "alder-bank.example"
 HOST = "https://free-pages.example/"
@@ -32,7 +32,7 @@ def whole_web(seed: int = SEED) -> list[DemoPage]:
     more = [*_lifted(rng, known[:6]), *_stolen(known[6:9]), *_hobby(rng),
             *_stuffed(rng, known[9:]), *_notices(rng), *_endless(rng)]  # fmt: skip
     begin = BEGIN + timedelta(seconds=7 * len(pages))
-    return pages + [
+    return list(map(dated, pages)) + [
         replace(page, fetched_at=begin + timedelta(seconds=7 * n)) for n, page in enumerate(more)
     ]
 

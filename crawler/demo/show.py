@@ -11,6 +11,7 @@ from reusewatch.crawler.demo.archive import write_warc
 from reusewatch.crawler.demo.brand import BRAND, HOST, brand, whole_web
 from reusewatch.crawler.demo.telling import Told, tell
 from reusewatch.crawler.demo.truth import DISCOVER_PAGES, DISCOVER_SITES, LABEL, planted
+from reusewatch.crawler.demo.web import OWN_SITE
 from reusewatch.crawler.errors import SourceError
 from reusewatch.crawler.labeling.packing import build_pack
 from reusewatch.crawler.pages.archive_events import Limits
@@ -36,6 +37,8 @@ _CONFIG = f"""\
 # The demo's settings: what comes to be common does so sooner in a small web.
 discover_pages = {DISCOVER_PAGES}
 discover_sites = {DISCOVER_SITES}
+# Our own site: what it has in common with others is from it, whoever was crawled first.
+owned = ["{OWN_SITE}"]
 """
 
 

@@ -16,7 +16,7 @@ from reusewatch.streams.console import print_aligned, print_line
 from reusewatch.streams.questions import Rows
 from reusewatch.streams.records import Alert, Kind
 from reusewatch.streams.verbs.neighborhoods import tree
-from reusewatch.streams.verbs.showing import ID_SHOWN, short_url
+from reusewatch.streams.verbs.showing import ID_SHOWN, short_url, told_direction
 
 _FEW = 3
 _TEXT = 88
@@ -84,14 +84,21 @@ def _compare(told: Told) -> None:
 def _copies(found: Sequence[Alert]) -> None:
     for alert in (group := _one_a_site(found)):
         print_line(f"  {alert.id[:ID_SHOWN]}  {_short(alert)}")
-        print_line(f"            was first seen at {short_url(alert.donors[0].url)}")
+        _tell_other(alert, "has the same text as")
     _count_others(found, group)
+
+
+def _tell_other(alert: Alert, same: str) -> None:
+    """The other page, and which of the two is the original, if that is known."""
+    print_line(f"            {same} {short_url(alert.donors[0].url)}")
+    if alert.direction is not None:
+        print_line(f"            original: {told_direction(alert.direction)}")
 
 
 def _near(found: Sequence[Alert]) -> None:
     for alert in (group := _one_a_site([alert for alert in found if alert.differs])):
         print_line(f"  {alert.id[:ID_SHOWN]}  {_short(alert)}")
-        print_line(f"            is like {short_url(alert.donors[0].url)}")
+        _tell_other(alert, "has nearly the text of")
         if differs := alert.differs:
             here, there = _words(differs.only_here), _words(differs.only_there)
             print_line(f"            words only here: {here}; only there: {there}")
@@ -99,8 +106,9 @@ def _near(found: Sequence[Alert]) -> None:
 
 
 def _one_a_site(found: Sequence[Alert]) -> list[Alert]:
-    """Each site copies in a way of its own."""
-    return list({alert.site: alert for alert in reversed(found)}.values())[::-1]
+    """Each site copies in a way of its own, and of each what is original is known otherwise."""
+    ways = {(alert.site, alert.direction and alert.direction.by): alert for alert in found[::-1]}
+    return list(ways.values())[::-1]
 
 
 def _count_others(found: Sequence[Alert], shown: Sequence[Alert]) -> None:
@@ -212,11 +220,11 @@ class _Section:
 
 _SECTIONS = (
     _Section(
-        "duplicate", "a page has all words of a page that another site served before,",
+        "duplicate", "a page has all words of a page of another site,",
         ("byte for byte, or in other markup.",), _copies,
     ),
     _Section(
-        "near-duplicate", "a page has nearly the words of an older page of another site,",
+        "near-duplicate", "a page has nearly the words of a page of another site,",
         ("between other navigation, or with a timestamp of its own.",), _near,
     ),
     _Section(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from reusewatch.crawler.demo.brand import ENDLESS, NOTICE_SITES, STUFFED
-from reusewatch.crawler.demo.web import DemoPage, Role
+from reusewatch.crawler.demo.web import OLDER_SITE, OWN_SITE, DemoPage, Role
 from reusewatch.streams.records import Alert, Kind
 
 LABEL = "alder-bank"
@@ -31,13 +31,20 @@ class Planted:
     kind: Kind
     subjects: frozenset[str]
     copy_of: str | None = None
+    original: str | None = None
+    by: str | None = None
 
     def is_found_by(self, alert: Alert) -> bool:
-        """Whether an alert says this: of the right page, with the right original or label."""
+        """Whether an alert says this: of the right page, with the right original and how
+        that is known, or the right label."""
         if alert.kind != self.kind or (alert.url or alert.prefix) not in self.subjects:
             return False
         if alert.kind in ("duplicate", "near-duplicate"):
-            return alert.donors[0].url == self.copy_of
+            found = alert.direction
+            return (
+                alert.donors[0].url == self.copy_of and found is not None
+                and (found.original, found.by) == (self.original, self.by)
+            )  # fmt: skip
         return LABEL in alert.labels or not alert.kind.startswith("labeled")
 
 
@@ -49,11 +56,21 @@ def planted(pages: Sequence[DemoPage]) -> list[Planted]:
 def _planted(pages: Sequence[DemoPage]) -> Iterator[Planted]:
     for page in pages:
         for kind in _KINDS.get(page.role, ()):
-            yield Planted(kind, frozenset({page.url}), page.copy_of)
+            yield Planted(kind, frozenset({page.url}), page.copy_of, *_direction(page))
     yield Planted("bad-neighborhood", frozenset({STUFFED}))
     yield Planted("crawl-trap", frozenset({ENDLESS}))
     # Whose page was the last one needed depends on the order in which they come.
     yield Planted("discovered-content", frozenset(x.url for x in pages if x.role == "notice"))
+
+
+def _direction(page: DemoPage) -> tuple[str, str | None]:
+    """Where the original of a copy is, and how that is to be known."""
+    of = page.copy_of or ""
+    if OWN_SITE in of:
+        return "there", "owned"
+    if OLDER_SITE in of:
+        return "there", "first-seen"
+    return "unknown", None
 
 
 def unplanted(alerts: Iterable[Alert], truth: Sequence[Planted]) -> list[Alert]:

@@ -18,6 +18,9 @@ SEED = 2014
 BEGIN = datetime(2026, 3, 2, 6, 0, tzinfo=UTC)
 ORIGINALS = ("harbour-gazette.example", "fern-and-rye.example", "marsh-museum.example")
 PAGES_A_SITE = 12
+# Two days lie between a page of the one and its copies; the other is ours, and was crawled last.
+OLDER_SITE, OWN_SITE = "fern-and-rye.example", "marsh-museum.example"
+OLDER_BY, OWN_LATER_BY = timedelta(days=2), timedelta(hours=1)
 
 Role = Literal[
     "original",      # the first to have its text
@@ -78,6 +81,15 @@ def _pages(rng: random.Random) -> Iterator[DemoPage]:
     for site in (*ORIGINALS, "pagefarm.example", "daily-digest.example"):
         html = "<html><title>404 Not Found</title><h1>Not Found</h1><p>nginx</html>"
         yield replace(_page(f"https://{site}/gone", "error", html), status=404)
+
+
+def dated(page: DemoPage) -> DemoPage:
+    """A page with the time of its fetch as the demo's crawl has it."""
+    if page.copy_of and OLDER_SITE in page.copy_of:
+        return replace(page, fetched_at=page.fetched_at + OLDER_BY)
+    if page.role == "original" and OWN_SITE in page.url:
+        return replace(page, fetched_at=page.fetched_at + OWN_LATER_BY)
+    return page
 
 
 def _page(url: str, role: Role, html: str, copy_of: str | None = None) -> DemoPage:

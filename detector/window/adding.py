@@ -2,8 +2,9 @@
 
 What is reported is a function of the window's pages alone, not of the order in which they
 arrived: of a pair the later one is the copy, whichever came first, ties go by page id; which is
-the later one, `inheriting` says. An earlier page that arrives late turns those after it into
-copies; an earlier sighting of a copy may withdraw it.
+the later one, `inheriting` says, and `owned` of pages that are always the original. An earlier
+page that arrives late turns those after it into copies; an earlier sighting of a copy may withdraw
+it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from reusewatch.detector.window.candidates import enter, entry_of
 from reusewatch.detector.window.clusters import join_classes, lead
 from reusewatch.detector.window.identity_sets import (
     is_copy,
+    of_owned,
     place_file,
     place_text,
     remove_file,
@@ -51,6 +53,7 @@ from reusewatch.detector.window.judging import (
     tell,
 )
 from reusewatch.detector.window.neighbors import ALERTS, list_near_copies
+from reusewatch.detector.window.owned import NEVER, owned
 from reusewatch.detector.window.prefetch import AHEAD, warm, warm_leaving
 from reusewatch.detector.window.store import (
     ALERTED,
@@ -69,6 +72,7 @@ from reusewatch.detector.window.store import (
     SEEN,
     SEEN_TYPE,
     STORE,
+    TOLD_OWNED,
 )
 from reusewatch.detector.window.versions import (
     let_leave,
@@ -81,7 +85,6 @@ from reusewatch.detector.window.versions import (
 HOUR_US = 3_600_000_000
 # Before the web: a date that an archive invented, or did not have.
 WEB_BEGINS_US = 631_152_000_000_000
-_NEVER = 1 << 62
 
 
 @part(types.boolean(types.int64, types.int64))
@@ -143,7 +146,7 @@ def _see_again(
     remove_file(store, bits[0], row)
     sooner = at < rows[row].first
     rows[row].first = min(rows[row].first, at)
-    rows[row].since = min(rows[row].since, at)
+    rows[row].since = min(rows[row].since, arrivals[i].since)
     if at >= rows[row].last:
         rows[row].last, rows[row].file, rows[row].origin = at, file, arrivals[i].origin
     if entry >= 0:
@@ -175,18 +178,30 @@ def _withdraw(store: Any, row: Any, out: Any, k: Any) -> None:
         _withdraw_near(store, row, out, k)
 
 
-@part(types.void(STORE, types.int64, types.int64, JUDGED_TYPE, types.int64))
-def _report(store: Any, bits: Any, row: Any, out: Any, k: Any) -> None:
+@part(types.boolean(STORE, types.int64, types.boolean))
+def _owned_is_news(store: Any, row: Any, mine: Any) -> Any:
+    """Whether a row that is reported now was never reported with an owned original, and has one."""
+    if not mine or store.rows[row].state & TOLD_OWNED:
+        return False
+    store.rows[row].state |= TOLD_OWNED
+    return True
+
+
+@part(types.void(STORE, types.int64, types.int64, SEEN_TYPE, JUDGED_TYPE, types.int64))
+def _report(store: Any, bits: Any, row: Any, found: Any, out: Any, k: Any) -> None:
     """Alerts that a row must raise, each once; a copy is reported as that alone."""
     rows = store.rows
     rows[row].state |= NEAR if out[k].near >= 0 else 0
     if is_copy(store, row):
         _withdraw_near(store, row, out, k)
-        out[k].flags |= 0 if rows[row].state & ALERTED else ALERT
+        news = _owned_is_news(store, row, of_owned(store, row))
+        out[k].flags |= ALERT if news or not rows[row].state & ALERTED else 0
         rows[row].state |= ALERTED
-    elif out[k].alert >= 0 and not rows[row].state & (ALERTED | NEAR_ALERTED):
-        out[k].flags |= NEAR_ALERT
-        rows[row].state |= NEAR_ALERTED
+    elif out[k].alert >= 0 and not rows[row].state & ALERTED:
+        news = _owned_is_news(store, row, owned(found[out[k].alert].since))
+        if news or not rows[row].state & NEAR_ALERTED:
+            out[k].flags |= NEAR_ALERT
+            rows[row].state |= NEAR_ALERTED
     out[k].flags |= SUPERSEDED if superseded(store, bits, row) else 0
 
 
@@ -220,10 +235,10 @@ ARRIVALS = (STORE, ROWS_TYPE, ENTRIES_TYPE, OUT_OFFSETS, types.int64)
 def _since(store: Any, bits: Any, policy: Any, arriving: Any, row: Any) -> Any:
     """Since when a page counts as seen, whose row is this one if the window has it."""
     arrivals, probes, i, now = arriving
-    at = arrivals[i].first
+    at, since = arrivals[i].first, arrivals[i].since
     if row >= 0:
-        return min(at, store.rows[row].since)
-    dated = types.int64(_NEVER) if misdated(at, now) else at
+        return min(since, store.rows[row].since)
+    dated = NEVER + since - at if misdated(at, now) else since
     return since_of(store, bits[0], policy, probes, i, arrivals[i].page, dated)
 
 
@@ -275,7 +290,7 @@ def _judge_listed(
             if store.rows[row].state & REDATED:
                 store.rows[row].state &= ~REDATED
                 _withdraw(store, row, turned, again)
-            _report(store, bits[0], row, turned, again)
+            _report(store, bits[0], row, found, turned, again)
             again += 1
         row = then
     return found, size, turned, again
@@ -326,7 +341,7 @@ def add_pages(
         if changed:
             if known:
                 _withdraw(store, row, out, i)
-            _report(store, bits[0], row, out, i)
+            _report(store, bits[0], row, found, out, i)
         elif superseded(store, bits[0], row):
             # Or an old archive, replayed again, would put back what was said of it then.
             out[i].flags |= SUPERSEDED

@@ -18,7 +18,9 @@ from numba import types
 from reusewatch.detector.compiling.kernels import part, tuple_of
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.window.buckets import put, swap, take, with_key
+from reusewatch.detector.window.owned import owned
 from reusewatch.detector.window.store import (
+    ALERTED,
     BY_FILE,
     FILE_LINKS,
     LEFT,
@@ -26,6 +28,7 @@ from reusewatch.detector.window.store import (
     SAME_SITE,
     STORE,
     TEXT_LINKS,
+    TOLD_OWNED,
 )
 from reusewatch.detector.window.treap import (
     after,
@@ -38,6 +41,9 @@ from reusewatch.detector.window.treap import (
 )
 
 _NONE = np.uint64(0)
+TOLD_AGAIN = 1000
+"""Copies of one set that are reported again when their first owned original comes late; those after
+them are reported with the donors that were known when they came."""
 
 
 @part(types.void(STORE, types.int64))
@@ -52,9 +58,9 @@ def listed(store: Any, row: Any) -> None:
 
 @part(types.boolean(STORE, types.int64))
 def is_copy(store: Any, row: Any) -> Any:
-    """Whether an earlier row has the words of this one, on another site."""
+    """Whether an earlier row has the words of this one, on another site. An owned page is none."""
     entry = types.int64(store.rows[row].entry)
-    if entry < 0:
+    if entry < 0 or owned(store.rows[row].since):
         return False
     first = first_of(store.links[TEXT_LINKS], types.int64(store.entries[entry].root))
     if store.numbers[SAME_SITE] or store.rows[first].site != store.rows[row].site:
@@ -91,6 +97,29 @@ def _list_between(store: Any, root: Any, row: Any, end: Any) -> None:
         row = following(links, store.rows, root, row)
 
 
+@part(types.boolean(STORE, types.int64))
+def of_owned(store: Any, row: Any) -> Any:
+    """Whether the first page with the words of this one is an owned one."""
+    entry = types.int64(store.rows[row].entry)
+    if entry < 0:
+        return False
+    first = first_of(store.links[TEXT_LINKS], types.int64(store.entries[entry].root))
+    return owned(store.rows[first].since)
+
+
+@part(types.void(STORE, types.int64, types.int64))
+def _list_copies(store: Any, root: Any, row: Any) -> None:
+    """List what was reported as a copy before this owned page came: its original is known now."""
+    links, rows = store.links[TEXT_LINKS], store.rows
+    row = following(links, rows, root, row)
+    for _ in range(TOLD_AGAIN):
+        if row < 0:
+            break
+        if rows[row].state & (ALERTED | TOLD_OWNED) == ALERTED:
+            listed(store, row)
+        row = following(links, rows, root, row)
+
+
 @part(types.void(STORE, types.int64, types.int64))
 def place_text(store: Any, entry: Any, row: Any) -> None:
     """Add a row to its set; rows that became copies, or have a first donor now, are listed."""
@@ -104,6 +133,8 @@ def place_text(store: Any, entry: Any, row: Any) -> None:
     leads = earlier(rows, row, first)
     if leads:
         listed(store, first)
+        if owned(rows[row].since) and not owned(rows[first].since):
+            _list_copies(store, root, row)
     if store.numbers[SAME_SITE] or rows[row].site == rows[first].site:
         return
     if second < 0 or earlier(rows, row, second):

@@ -9,7 +9,7 @@ Knows no clock: `now` is a fact that is passed in. Never decides what a site is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,11 +21,13 @@ from reusewatch.detector.window.class_list import Class, classes
 from reusewatch.detector.window.growth import empty_store, with_room
 from reusewatch.detector.window.judging import JUDGED
 from reusewatch.detector.window.near_rules import Policy
+from reusewatch.detector.window.owned import is_owned, real
 from reusewatch.detector.window.sightings import Cluster, Judgements, Seen, Sightings
 from reusewatch.detector.window.store import (
     CUT,
     DISMISSED_EVER,
     ENTRY,
+    LIVE,
     LIVE_ENTRIES,
     LIVE_ROWS,
     MAX_AGE,
@@ -34,6 +36,7 @@ from reusewatch.detector.window.store import (
     MAX_VERSIONS,
     NEWEST,
     REFUSED,
+    ROWS,
     SAME_SITE,
     SEEN,
     Store,
@@ -193,13 +196,16 @@ class NearDuplicateIndex:
         return bool(versions_of(self._store, np.uint64(page)).size)
 
     def as_seen(
-        self, of: int, then: int | None, *, page: int, site: int, at: int, url: bytes
-    ) -> Sightings | None:
+        self, of: int, then: int | None, *, page: int, site: int, at: int, url: bytes,
+        owned: bool = False,
+    ) -> Sightings | None:  # fmt: skip
         """A page with the content, and the sketches, that another one had at a time."""
         row = self._row_at(of, then)
         if row is None:
             return None
-        return Sightings.of_row(row, self._entry(row), page=page, site=site, at=at, url=url)
+        return Sightings.of_row(
+            row, self._entry(row), page=page, site=site, at=at, url=url, owned=owned
+        )
 
     def entry_of(self, page: int) -> Any:
         """The sketches of a page as it is now; None of a page that the window has not."""
@@ -222,7 +228,8 @@ class NearDuplicateIndex:
             page=int(row["page"]), url=self._url(row),
             site=int(row["site"]), first=int(row["first"]), last=int(row["last"]),
             text=int(self._entry(row)["text"]), start=int(row["start"]), end=int(row["end"]),
-            file=int(row["file"]), origin=int(row["origin"]), since=int(row["since"]),
+            file=int(row["file"]), origin=int(row["origin"]), since=real(int(row["since"])),
+            owned=is_owned(int(row["since"])),
         )  # fmt: skip
 
     def _url(self, row: Any) -> str:
@@ -237,6 +244,15 @@ class NearDuplicateIndex:
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take up a saved window; what no longer fits leaves with the next page."""
         self._store = self._bounded(store_of(arrays))
+
+    def own(self, owns: Callable[[str], bool]) -> None:
+        """Other pages are owned from now on, by their URLs. What was reported stays so."""
+        from reusewatch.detector.window.owning import own_pages  # compiled where settings changed
+
+        rows = self._store.rows[: self._store.numbers[ROWS]]
+        live = (rows["state"] & LIVE) != 0
+        mine = np.fromiter((owns(self._url(row)) for row in rows[live]), np.bool_, int(live.sum()))
+        own_pages(self._store, np.flatnonzero(live), mine)
 
 
 def _joined(parts: list[Judgements]) -> Judgements:

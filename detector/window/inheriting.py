@@ -28,6 +28,7 @@ from reusewatch.detector.window.identity_sets import (
 )
 from reusewatch.detector.window.judging import BITS, SCRATCH
 from reusewatch.detector.window.neighbors import ALERTS, list_near_copies, near_by, neighbors
+from reusewatch.detector.window.owned import AHEAD_US, owned
 from reusewatch.detector.window.store import ENTRIES_TYPE, REDATED, STORE
 from reusewatch.detector.window.versions import latest
 
@@ -42,7 +43,8 @@ def since_of(
     """Since when a new version of a page counts as seen, that was first seen at this time."""
     if entries[entry].text == _ZERO:
         return at
-    rows, since, other = store.rows, at, latest(store, bits, page)
+    ahead = AHEAD_US if owned(at) else 0
+    rows, since, other = store.rows, at + ahead, latest(store, bits, page)
     while other >= 0:
         own = types.int64(rows[other].entry)
         # The date first: it is the cheaper of the two questions.
@@ -50,7 +52,7 @@ def since_of(
         if sooner and near_by(policy, entries, entry, store.entries, own):
             since = rows[other].first
         other = types.int64(rows[other].older)
-    return since
+    return since - ahead
 
 
 @part(types.void(STORE, BITS, OUT_OFFSETS, types.int64, types.int64, SCRATCH))
@@ -80,10 +82,11 @@ def bequeath(store: Any, bits: Any, policy: Any, row: Any, scratch: Any) -> None
     rows, entry = store.rows, types.int64(store.rows[row].entry)
     if entry < 0:
         return
+    first = rows[row].first - (AHEAD_US if owned(rows[row].since) else 0)
     other = latest(store, bits[0], rows[row].page)
     while other >= 0:
         own = types.int64(rows[other].entry)
-        later = other != row and own >= 0 and rows[row].first < rows[other].since
+        later = other != row and own >= 0 and first < rows[other].since
         if later and near_by(policy, store.entries, entry, store.entries, own):
-            _date_back(store, bits, policy, other, rows[row].first, scratch)
+            _date_back(store, bits, policy, other, first, scratch)
         other = types.int64(rows[other].older)

@@ -15,6 +15,7 @@ from reusewatch.detector.window.candidates import CANDIDATES, MARKS
 from reusewatch.detector.window.clusters import cluster_id
 from reusewatch.detector.window.identity_sets import donates, file_root, next_donor
 from reusewatch.detector.window.neighbors import ALERTS, CUT_ROW, NEAR_ROWS, best_donor, neighbors
+from reusewatch.detector.window.owned import owned
 from reusewatch.detector.window.store import (
     ENTRIES_TYPE,
     FILE_LINKS,
@@ -39,10 +40,10 @@ FOUND_AT_MOST = DONORS + 5
 ) = (1 << bit for bit in range(9))  # fmt: skip
 JUDGED = np.dtype(
     [
-        ("cluster", "u8"), ("flags", "i8"), ("seen", "i4"), ("by", "i4"), ("file", "i4"),
-        ("text", "i4"), ("donors", "i4"), ("donor_count", "i4"), ("copies", "i4"), ("near", "i4"),
-        ("alert", "i4"), ("evicted", "i4"), ("cut", "i4"), ("turned", "i4"), ("b", "i2"),
-        ("c", "i2"), ("alert_b", "i2"), ("alert_c", "i2"),
+        ("cluster", "u8"), ("flags", "i8"), ("since", "i8"), ("seen", "i4"), ("by", "i4"),
+        ("file", "i4"), ("text", "i4"), ("donors", "i4"), ("donor_count", "i4"), ("copies", "i4"),
+        ("near", "i4"), ("alert", "i4"), ("evicted", "i4"), ("cut", "i4"), ("turned", "i4"),
+        ("b", "i2"), ("c", "i2"), ("alert_b", "i2"), ("alert_c", "i2"),
     ]
 )  # fmt: skip
 """What is said of a page. Numbers of pages are places in what was told of them; −1 where none is.
@@ -51,11 +52,12 @@ JUDGED = np.dtype(
 | --- | --- |
 | `cluster` | the id of the class of near-duplicates that `near` is in; 0: none |
 | `flags` | the bits above: what must be reported, and on which site the near pages are |
+| `since` | since when the page counts as seen, as `detector.window.owned` has it |
 | `seen` | of a page that was turned: itself; else −1 |
 | `by` | of a page that was turned: the page of the batch that turned it; else −1 |
 | `file` | the earliest page whose file has the same bytes |
 | `text` | the earliest page with the same words |
-| `donors` | the first of the pages that make this one an exact copy; the others follow it |
+| `donors` | the first of the pages that make this one an exact copy: owned, then the earliest |
 | `donor_count` | how many of these were told |
 | `copies` | how many versions in the window have the same words |
 | `near` | the nearest page that is a near-duplicate |
@@ -106,7 +108,7 @@ def _copies(
         out[k].text = size
         size += 1
     out[k].donors = size
-    row = next_donor(store, entry, -1, site)
+    row = -1 if owned(first) else next_donor(store, entry, -1, site)
     for _ in range(_LOOK):
         if out[k].donor_count == DONORS or not donates(store, row, first, page):
             break
@@ -120,7 +122,7 @@ def _copies(
 
 @part(types.void(JUDGED_TYPE, types.int64))
 def _nothing(out: Any, k: Any) -> None:
-    out[k].cluster = 0
+    out[k].cluster, out[k].since = 0, 0
     out[k].seen = out[k].by = out[k].file = out[k].text = out[k].donors = out[k].near = -1
     out[k].alert = -1
     out[k].donor_count = out[k].copies = 0
@@ -153,6 +155,7 @@ def judge(store: Any, bits: Any, policy: Any, subject: Any, scratch: Any, told: 
     candidates, marks, near = scratch
     found, size, out, k = told
     _nothing(out, k)
+    out[k].since = first
     if file:
         row = first_of(store.links[FILE_LINKS], file_root(store, bits[0], file))
         if donates(store, row, first, page):
@@ -172,7 +175,9 @@ def judge(store: Any, bits: Any, policy: Any, subject: Any, scratch: Any, told: 
         same = store.rows[row].site == site
         out[k].flags |= SAME if same else 0
         size += 1
-        if not (1 if same else 2) & policy[ALERTS]:
+        if owned(first):
+            row = -1
+        elif not (1 if same else 2) & policy[ALERTS]:
             row, b, c = best_donor(store, near, count, first, page, site, policy[ALERTS])
         if row >= 0:
             tell(store, row, found, size)

@@ -15,6 +15,7 @@ from numba import types
 from reusewatch.detector.compiling.kernels import OUT_OFFSETS, part, tuple_of
 from reusewatch.detector.window.candidates import CANDIDATES, collect, projected
 from reusewatch.detector.window.identity_sets import listed
+from reusewatch.detector.window.owned import owned
 from reusewatch.detector.window.store import (
     ALERTED,
     ENTRIES_TYPE,
@@ -25,6 +26,7 @@ from reusewatch.detector.window.store import (
     STORE,
     SUPER5,
     TEXT_LINKS,
+    TOLD_OWNED,
 )
 from reusewatch.detector.window.treap import after, before, earlier, first_of, following
 
@@ -173,34 +175,49 @@ def _ahead(store: Any, one: Any, other: Any) -> Any:
     return _words_of(store, one) < _words_of(store, other)
 
 
+@part(types.boolean(STORE, NEAR_ROWS, types.int64))
+def _has_owned(store: Any, near: Any, i: Any) -> Any:
+    """Whether an owned page is in a near set: it is the first there."""
+    first = first_of(store.links[TEXT_LINKS], types.int64(store.entries[near[i, ENTRY]].root))
+    return owned(store.rows[first].since)
+
+
 @part(THREE(STORE, NEAR_ROWS, types.int64, types.int64, types.uint64, types.uint64,
               types.int64))  # fmt: skip
 def best_donor(
     store: Any, near: Any, size: Any, first: Any, page: Any, site: Any, relations: Any
 ) -> Any:
-    """The nearest row seen before a page: by C, then B, then the earliest; and its B and C.
+    """The nearest row seen before a page: by C, then B, then the earliest; and its B and C. An
+    owned one goes before all others, however near they are.
 
     Of those that stand in one of the relations to it: 1 one site, 2 two.
     """
-    best, best_b, best_c = -1, 0, 0
+    best, best_b, best_c, best_mine = -1, 0, 0, False
     for i in range(size):
         b, c = types.int64(near[i, B]), types.int64(near[i, C])
-        if best >= 0 and (c < best_c or (c == best_c and b < best_b)):
+        farther = best >= 0 and (c < best_c or (c == best_c and b < best_b))
+        if farther and (best_mine or not _has_owned(store, near, i)):
             continue
         row = _donor_of(store, near, i, first, page, site, relations)
         if row < 0:
             continue
-        if best >= 0 and c == best_c and b == best_b and not _ahead(store, row, best):
+        mine = owned(store.rows[row].since)
+        if best >= 0 and mine == best_mine:
+            if farther or (c == best_c and b == best_b and not _ahead(store, row, best)):
+                continue
+        elif best_mine:
             continue
-        best, best_b, best_c = row, b, c
+        best, best_b, best_c, best_mine = row, b, c, mine
     return best, best_b, best_c
 
 
 @part(types.void(STORE, NEAR_ROWS, types.int64, types.int64, types.int64))
 def list_near_copies(store: Any, near: Any, size: Any, row: Any, alerts: Any) -> None:
     """List the rows of near sets seen after this one that were not known to be near-copies, or
-    must be reported as such now: as near to this one, in a relation that alerts."""
+    must be reported as such now: as near to this one, in a relation that alerts. Of an owned page
+    those too that were reported with another original."""
     links, rows = store.links[TEXT_LINKS], store.rows
+    mine = owned(rows[row].since)
     for i in range(size):
         root = types.int64(store.entries[near[i, ENTRY]].root)
         other = after(links, rows, root, rows[row].since, rows[row].page)
@@ -210,7 +227,11 @@ def list_near_copies(store: Any, near: Any, size: Any, row: Any, alerts: Any) ->
             relation = 1 if rows[other].site == rows[row].site else 2
             state = rows[other].state
             new = not state & NEAR
-            if relation & alerts and not state & (NEAR_ALERTED | ALERTED):
+            unreported = not state & (NEAR_ALERTED | ALERTED)
+            unreported = unreported or (
+                mine and state & (NEAR_ALERTED | TOLD_OWNED) == NEAR_ALERTED
+            )
+            if relation & alerts and unreported and not owned(rows[other].since):
                 new = True
             if new and near[i, RULES] & relation and rows[other].page != rows[row].page:
                 listed(store, other)

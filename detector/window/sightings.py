@@ -24,6 +24,7 @@ from reusewatch.detector.window.judging import (
     SUPERSEDED,
     WITHDRAWN,
 )
+from reusewatch.detector.window.owned import AHEAD_US, date_of, is_owned, real
 from reusewatch.detector.window.store import ENTRY, ROW, SAMPLE
 
 _COLUMNS = (
@@ -41,7 +42,8 @@ class Sightings:
 
     `site` is a hash of what the caller takes for a site; `sample` is `policy.sample_of` the
     min-values with k = 5. Pages without words have `text` 0 and are like no other page. `origin`
-    is the caller's, and handed back: where the page can be read again.
+    is the caller's, and handed back: where the page can be read again. `owned`: see
+    `detector.window.owned`.
     """
 
     page: NDArray[np.uint64]
@@ -58,6 +60,7 @@ class Sightings:
     sample: NDArray[np.uint8]
     urls: NDArray[np.uint8]
     url_offsets: NDArray[np.int64]
+    owned: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         count = len(self.page)
@@ -73,12 +76,16 @@ class Sightings:
             raise ValueError(f"URLs end at {offsets[-1]}, there are {self.urls.size} bytes")
         object.__setattr__(self, "url_offsets", offsets)
         object.__setattr__(self, "urls", np.require(self.urls, np.uint8, ["C", "A"]))
+        if self.owned is not None and self.owned.shape != (count,):
+            raise ValueError(f"owned has shape {self.owned.shape} for {count} pages")
 
     def __len__(self) -> int:
         return len(self.page)
 
     @classmethod
-    def of_row(cls, row: Any, entry: Any, *, page: int, site: int, at: int, url: bytes) -> Self:
+    def of_row(
+        cls, row: Any, entry: Any, *, page: int, site: int, at: int, url: bytes, owned: bool = False
+    ) -> Self:
         """One page with the content of a row of the window, whose identity set is given."""
         taken = {name: row[name] for name in ("file", "origin", "start", "end")}
         taken |= {name: entry[name] for name in ("text", "super8", "super5", "simhash", "sample")}
@@ -90,6 +97,7 @@ class Sightings:
             **columns,
             urls=np.frombuffer(url, np.uint8),
             url_offsets=np.array([0, len(url)], np.int64),
+            owned=np.array([owned]),
         )
 
     def rows(self) -> NDArray[Any]:
@@ -98,6 +106,8 @@ class Sightings:
         for name in ("page", "site", "file", "origin", "start", "end"):
             rows[name] = getattr(self, name)
         rows["first"] = rows["last"] = rows["since"] = self.at
+        if self.owned is not None:
+            rows["since"] -= np.where(self.owned, AHEAD_US, 0)
         rows["length"] = np.diff(self.url_offsets)
         return rows
 
@@ -138,6 +148,7 @@ class Seen:
     file: int = 0
     origin: int = 0
     since: int = 0
+    owned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +167,7 @@ class Match:
     """What the window knows of a page: `file` and `text` are the earliest pages before it.
 
     `copies` are the pages with its words, itself included. `alert` is the nearest page before it
-    in a relation that alerts.
+    in a relation that alerts. `since` is when it counts as seen itself; None without a date.
     """
 
     file: Seen | None
@@ -165,6 +176,7 @@ class Match:
     copies: int
     near: Near | None
     alert: Near | None = None
+    since: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +277,10 @@ class Judgements:
         found = self.found[at].item()
         page, site, first, last, text, file, origin, start, end, url, length, since = found
         name = self.urls[url : url + length].decode("utf-8", "surrogatepass")
-        return Seen(page, name, site, first, last, text, start, end, file, origin, since)
+        return Seen(
+            page, name, site, first, last, text, start, end, file, origin, real(since),
+            is_owned(since),
+        )  # fmt: skip
 
     def _match(self, record: Any) -> Match:
         donors = range(record["donors"], record["donors"] + record["donor_count"])
@@ -276,6 +291,7 @@ class Judgements:
             copies=int(record["copies"]),
             near=self._near(record, "near", "b", "c", SAME),
             alert=self._near(record, "alert", "alert_b", "alert_c", ALERT_SAME),
+            since=date_of(int(record["since"])),
         )
 
     def _optional(self, at: int) -> Seen | None:

@@ -9,7 +9,7 @@ tables when full: 408 bytes a page with URLs of 60 characters where a quarter ar
 none is.
 
 Of a row `first` is when its content was first seen, `since` the time by which it is earlier or
-later than others: see `detector.window.inheriting`.
+later than others: see `detector.window.inheriting` and `detector.window.owned`.
 
 Supershingles are kept as 32 bits. Two of six agree by chance once in 2^60 pairs, a third beside
 two that truly agree once in 2^30: a page's figure may be off by one in a billion.
@@ -30,13 +30,13 @@ NO_ROW = -1
 SAMPLE = 16
 """Bytes of min-values kept of a page, to see whether it shares phrases with another."""
 
-LIVE, ALERTED, NEAR, LISTED, NEAR_ALERTED, DISMISSED, STRIPPED, REDATED = (
-    1 << bit for bit in range(8)
+LIVE, ALERTED, NEAR, LISTED, NEAR_ALERTED, DISMISSED, STRIPPED, REDATED, TOLD_OWNED = (
+    1 << bit for bit in range(9)
 )
 """Bits of a row's state: in the window; reported as a copy; known to be a near-copy; on a list
 now; reported as a near-copy. Then of a row that left but stands in the queue still, so that its
-number cannot be used again: it left before its turn; its URL's room is free again, too. Last: it
-counts as seen sooner than when it was judged."""
+number cannot be used again: it left before its turn; its URL's room is free again, too. Then: it
+counts as seen sooner than when it was judged; and last, it was reported with an owned original."""
 NO_TIME = 1 << 62
 """Later than every fetch: the last sighting of a row that was dismissed."""
 

@@ -80,7 +80,10 @@ def _salvaged(block: pa.RecordBatch) -> NDArray[np.bool_]:
 
 
 def sightings_of(
-    block: pa.RecordBatch, subjects: list[Subject], site_of: Callable[[Subject], int]
+    block: pa.RecordBatch,
+    subjects: list[Subject],
+    site_of: Callable[[Subject], int],
+    owned: NDArray[np.bool_] | None = None,
 ) -> Sightings:
     """The pages of a block as the window takes them.
 
@@ -104,6 +107,7 @@ def sightings_of(
             super5=_rows(block, "supershingles5"),
             simhash=_rows(block, "simhash"),
             sample=sample_of(_rows(block, "shingles")),
+            owned=owned,
             **_urls(block.column("url")),
         )
     except (pa.ArrowException, ValueError) as error:

@@ -26,12 +26,14 @@ from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.discovering import Discovering
 from reusewatch.streams.stages.discovering import Rules as WorthDiscovering
 from reusewatch.streams.stages.fingerprinting import FingerprintStage, ReadOrigin
-from reusewatch.streams.stages.indexing import IndexStage, Rules
+from reusewatch.streams.stages.indexing import IndexStage
+from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import LabeledPages
 from reusewatch.streams.stages.neighboring import NeighborhoodStage
 from reusewatch.streams.stages.similarity import Similarity
 from reusewatch.streams.stages.snapshot import Snapshots
 from reusewatch.streams.stages.stage import Stage
+from reusewatch.streams.url_sets import UrlSet
 
 if TYPE_CHECKING:
     from reusewatch.detector.labels.stop_chunks import StopChunks
@@ -150,6 +152,9 @@ def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
         max_cluster=settings.max_cluster,
         differences=settings.differences,
         least_mwo=settings.near_mwo,
+        owned=UrlSet(settings.owned),
+        allowed=UrlSet(settings.allowed),
+        precedence_us=settings.precedence_seconds * 1_000_000,
     )
     max_age_us = None if seconds is None else round(seconds * 1_000_000)
     scheme = settings.scheme
@@ -161,7 +166,7 @@ def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
         same_site=settings.alert_same_site,
         rules=rules,
         read_origin=read_origin,
-        labeled=LabeledPages(scheme, fixed=settings.contains_threshold),
+        labeled=LabeledPages(scheme, fixed=settings.contains_threshold, allowed=rules.allowed),
         similarity=_similarity(settings, max_age_us) if settings.similar_pages else None,
         discovering=_discovering(settings, read_origin),
     )
@@ -216,6 +221,7 @@ def neighborhoods(
         threshold=settings.badness_threshold,
         partitions=partitions,
         logged=logged,
+        owned=UrlSet(settings.owned),
     )
 
 

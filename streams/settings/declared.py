@@ -22,6 +22,7 @@ Bits = Annotated[int, msgspec.Meta(ge=1, le=384)]
 Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
 ShareOrNone = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
+WholeSeconds = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
 # A counter of discovery remembers as many pages; `labels discover` counts any number, offline.
 Threshold = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
 Sites = Annotated[int, msgspec.Meta(ge=1, le=1000)]
@@ -109,6 +110,29 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Literal["registered-domain", "simple"],
         about("What is one site. `simple` is the host without its first name."),
     ] = "registered-domain"
+
+    owned: Annotated[
+        tuple[str, ...],
+        about(
+            "Whose pages are always the original, never a copy and no bad neighborhood: registered "
+            "domains, hosts (with all their ports), or beginnings of URLs.",
+            example=("example.org", "https://example.net/docs/"),
+        ),
+    ] = ()
+    allowed: Annotated[
+        tuple[str, ...],
+        about(
+            "Who may copy: pages there are reported as `info`. Named as in `owned`.",
+            example=("partner.example",),
+        ),
+    ] = ()
+    precedence_seconds: Annotated[
+        WholeSeconds,
+        about(
+            "From which gap on the page that was seen first is taken for the original. Below it "
+            "the direction is unknown, and the alert `info`."
+        ),
+    ] = 86_400
 
     alert_same_site: Annotated[bool, about("Alert on exact copies within one site too.")] = False
     policy: Annotated[
@@ -293,6 +317,7 @@ HEADINGS: Mapping[str, str] = {
     "bus": "Where things are",
     "workers": "Pace and limits",
     "window_pages": "The window",
+    "owned": "Whose it is",
     "alert_same_site": "Copies and near-copies",
     "contains_threshold": "Known content",
     "discover": "Content that comes to be common",

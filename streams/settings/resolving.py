@@ -138,12 +138,25 @@ def _check(settings: Settings, origins: Mapping[str, str]) -> None:
             f"bus, from {origins['bus']}: {settings.bus!r} is neither local:DIR nor "
             "kafka://HOST:PORT[,HOST:PORT…]"
         )
+    _check_places(settings, origins)
     try:
         _ = settings.scheme
     except ValueError as error:
         raise SettingsError(
             f"hash_key, from {origins['hash_key']}: not a 64-bit number such as 0x9e3779b97f4a7c15"
         ) from error
+
+
+def _check_places(settings: Settings, origins: Mapping[str, str]) -> None:
+    for name, places in (("owned", settings.owned), ("allowed", settings.allowed)):
+        if not places:
+            continue
+        from reusewatch.streams.url_sets import UrlSet  # numpy, for those who name places
+
+        try:
+            UrlSet(places)
+        except ValueError as error:
+            raise SettingsError(f"{name}, from {origins[name]}: {error}") from error
 
 
 _FIELDS = msgspec.structs.fields(Settings)

@@ -26,8 +26,10 @@ from reusewatch.detector.window.sightings import Judgements, Match, Seen, Turned
 from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.origins import Origins
-from reusewatch.streams.records import Kind
+from reusewatch.streams.records import Direction, Kind
 from reusewatch.streams.stages.differing import Differing
+from reusewatch.streams.stages.direction import direction_of
+from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import NOT_JUDGED, Labeled, LabeledPages
 from reusewatch.streams.stages.reports import (
     alert_id,
@@ -56,7 +58,7 @@ class Reporter:
         labeled: LabeledPages,
         similarity: Similarity | None,
         *,
-        least_mwo: float = 0.0,
+        rules: Rules,
     ) -> None:
         self._scheme = scheme
         self._index = index
@@ -65,7 +67,7 @@ class Reporter:
         self._site_of = site_of
         self._labeled = labeled
         self._similarity = similarity
-        self._least_mwo = least_mwo
+        self._rules = rules
 
     def report(
         self,
@@ -142,19 +144,27 @@ class Reporter:
         if flags & NEAR_WITHDRAWN:
             out.append(self._withdrawal("near-duplicate", subject))
         if flags & ALERT and match is not None:
+            direction = self._direction(match.donors[0], match)
             same_site = match.donors[0].site == self._site_of(subject)
-            alert = duplicate_alert(subject, match, self._scheme, same_site=same_site, now=now)
-            out.append(alert_message(alert))
+            out.append(alert_message(duplicate_alert(
+                subject, match, direction, self._scheme, now=now,
+                harmless=same_site or self._rules.allowed.has(subject.url),
+            )))  # fmt: skip
         if flags & NEAR_ALERT and match is not None and match.alert is not None:
             near = match.alert
             mwo = self._mwo(subject.page, near.seen.page)
-            if mwo is not None and mwo < self._least_mwo:
+            if mwo is not None and mwo < self._rules.least_mwo:
                 return out
             differs = self._differing.differs(subject, near.seen, self._origins)
             out.append(alert_message(near_duplicate_alert(
-                subject, near, self._index.policy, self._scheme, differs=differs, now=now,
+                subject, near, self._direction(near.seen, match), self._index.policy,
+                self._scheme, differs=differs, now=now,
+                harmless=near.same_site or self._rules.allowed.has(subject.url),
             )))  # fmt: skip
         return out
+
+    def _direction(self, donor: Seen, match: Match) -> Direction:
+        return direction_of(donor, match.since, self._rules.precedence_us)
 
     def _withdrawal(self, kind: Kind, subject: Subject) -> Outgoing:
         return withdrawal(alert_id(kind, subject.page, subject.text, self._scheme))

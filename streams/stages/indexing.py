@@ -6,11 +6,10 @@ A block is judged as columns; what is done page by page is what makes a message.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
@@ -41,6 +40,7 @@ from reusewatch.streams.questions import (
 from reusewatch.streams.stages.differing import Differing
 from reusewatch.streams.stages.discovering import Discovering
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
+from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import Labeled, LabeledPages
 from reusewatch.streams.stages.similarity import Similarity
 from reusewatch.streams.stages.snapshot import State
@@ -62,22 +62,6 @@ _REVISIT_BYTES = 400
 _SITES = 65_536
 _WINDOW = "window/"
 _TOP = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What is near, and what of it alerts: named as `detector.window.near_rules` names it."""
-
-    policy: str = "henzinger"
-    thresholds: Mapping[str, int] = field(default_factory=dict)
-    near_same_site: bool = False
-    near_other_site: bool = True
-    site: Literal["registered-domain", "simple"] = "registered-domain"
-    max_cluster: int = 100_000
-    # Near-duplicate alerts of a batch that tell the words that differ: two pages are read for one.
-    differences: int = 8
-    # Near-duplicates whose terms overlap by less, as far as they are kept, do not alert.
-    least_mwo: float = 0.0
 
 
 class Part(Protocol):
@@ -158,7 +142,8 @@ class IndexStage:
         if not judged.all():
             batch = block.filter(pa.array(judged))
             mine = [subject for subject, one in zip(subjects, judged, strict=True) if one]
-        sightings = sightings_of(batch, mine, self._site_of)
+        owned = self._rules.owned.of(batch)
+        sightings = sightings_of(batch, mine, self._site_of, owned)
         now = self._clock()
         events["salvaged"] += sum(subject.salvaged for subject in subjects)
         own = block.filter(pa.array(counts(block))) if self._similarity else batch
@@ -166,7 +151,7 @@ class IndexStage:
         out = self._discover(block, now, events)
         if self._similarity and weighted is not None:
             self._similarity.add(weighted, now=at_us(now))
-        labeled = self._labeled.judge_block(batch, now)
+        labeled = self._labeled.judge_block(batch, now, owned)
         out += [
             self._reporter.not_judged(subject, "error-page")
             for subject, one, page in zip(subjects, judged, of, strict=True)
@@ -252,6 +237,7 @@ class IndexStage:
         sightings = self._index.as_seen(
             of, revisit.of, page=revisit.page, site=self._site_of(subject), at=revisit.at,
             url=revisit.url.encode("utf-8", "surrogatepass"),
+            owned=self._rules.owned.has(revisit.url),
         )  # fmt: skip
         # Its content is that of the other page, and so are its labels.
         said = self._labeled.said(of)
@@ -284,6 +270,7 @@ class IndexStage:
         waiting = [[page, *revisit] for page, revisit in self._waiting]
         rules = {"policy": self._rules.policy, "thresholds": dict(self._rules.thresholds)}
         facts = {"waiting": waiting, "sources": self._origins.names, "judged_by": rules}
+        facts["owned"] = list(self._rules.owned.names)
         facts["parts"] = of_parts
         return State(arrays, facts)
 
@@ -312,13 +299,15 @@ class IndexStage:
         if state is not None:
             window = (name for name in state.arrays if name.startswith(_WINDOW))
             self._index.restore({name[len(_WINDOW) :]: state.arrays[name] for name in window})
+            if tuple(state.facts.get("owned", ())) != rules.owned.names:
+                self._index.own(rules.owned.has)
             for page, *revisit in state.facts["waiting"]:
                 self._waiting.add(page, Revisit(*revisit))
         for name, part in self._parts.items():
             part.restore(None if state is None else _part_of(state, name))
         self._reporter = Reporter(
             self._scheme, self._index, self._origins, self._differing, self._site_of,
-            self._labeled, self._similarity, least_mwo=rules.least_mwo,
+            self._labeled, self._similarity, rules=rules,
         )  # fmt: skip
 
     def answer(self, name: str, parameters: Parameters) -> Rows:

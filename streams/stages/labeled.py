@@ -15,8 +15,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.labels.contains import contains
@@ -26,6 +28,7 @@ from reusewatch.streams.blocks.label_columns import LABEL_FIELDS, Marks, marks_o
 from reusewatch.streams.records import FINE, Alert, Evidence, Kind, Severity
 from reusewatch.streams.stages.reports import DETECTOR, SEVERITIES, alert_id, severity_of
 from reusewatch.streams.stages.snapshot import State
+from reusewatch.streams.url_sets import UrlSet
 
 # Labeled pages that a later verdict, when they turn out to be copies, still says it of.
 MOST_SAID = 100_000
@@ -60,14 +63,23 @@ class LabeledPages:
     A row has the facts of a page, its label columns, `chunks`, `chunk_starts`, `chunk_ends`.
     """
 
-    def __init__(self, scheme: HashScheme, *, fixed: float | None = None) -> None:
+    def __init__(
+        self, scheme: HashScheme, *, fixed: float | None = None, allowed: UrlSet | None = None
+    ) -> None:
         self._scheme = scheme
+        self._allowed = allowed or UrlSet()
         self._threshold = Threshold(PAPER_PAGES, fixed=fixed)
         self._seen = Moments()
         self._said: OrderedDict[int, Labeled] = OrderedDict()
 
-    def judge_block(self, block: pa.RecordBatch, now: datetime) -> list[Labeled]:
-        """What is said of the pages of a block; page by page only where something is labeled."""
+    def judge_block(
+        self, block: pa.RecordBatch, now: datetime, owned: NDArray[np.bool_] | None = None
+    ) -> list[Labeled]:
+        """What is said of the pages of a block; page by page only where something is labeled.
+
+        Owned pages are no subjects: they have no alert, and do not count for the threshold.
+        """
+        free = [False] * len(block) if owned is None else owned.tolist()
         versions = block.column("labels_version").to_pylist()
         if not any(versions):
             return [NOT_JUDGED] * len(block)
@@ -78,19 +90,19 @@ class LabeledPages:
         found = []
         pages = zip(
             block.column("page").to_pylist(), labeled.to_pylist(), versions,
-            sizes["chunks"].to_pylist(), sizes["stopped"].to_pylist(), counts(block).tolist(),
+            sizes["chunks"].to_pylist(), sizes["stopped"].to_pylist(), counts(block).tolist(), free,
             strict=True,
         )  # fmt: skip
-        for page, hit, version, chunks, stopped, counted in pages:
+        for page, hit, version, chunks, stopped, counted, mine in pages:
             row = next(rows) if hit else None
             if row is not None:
-                one = self.judge(row, now)
+                one = self.judge(row, now, owned=mine)
                 if row["salvaged"]:
                     found.append(one)
                     continue  # what is said of the page itself stays as it is
             elif counted and version is not None:
                 one = Labeled(0.0, (), version)
-                if chunks > stopped:
+                if chunks > stopped and not mine:
                     self._seen.add(0)
             else:
                 one = NOT_JUDGED
@@ -119,7 +131,7 @@ class LabeledPages:
         """From which share on a page is reported, as of now."""
         return self._threshold.of(self._seen)
 
-    def judge(self, row: Row, now: datetime) -> Labeled:
+    def judge(self, row: Row, now: datetime, *, owned: bool = False) -> Labeled:
         """What is said of a page; it then counts for the threshold of those that follow."""
         marks = marks_of(row)
         error_page = row["status"] is not None and row["status"] not in FINE
@@ -128,11 +140,11 @@ class LabeledPages:
         labeled, total = len(set(marks.labeled)), len(row["chunks"]) - len(marks.stopped)
         found, threshold = contains(labeled, total), self.threshold
         alerts = []
-        if marks.file_labels:
+        if marks.file_labels and not owned:
             alerts.append(self._page_alert(row, marks, now))
-        if labeled and found >= threshold:
+        if labeled and found >= threshold and not owned:
             alerts.append(self._content_alert(row, marks, found, threshold, now))
-        if total and not row["salvaged"]:
+        if total and not row["salvaged"] and not owned:
             self._seen.add(share(labeled, total))
         names = tuple(sorted({*marks.file_labels, *marks.labeled_by}))
         return Labeled(found, names, marks.labels_version, tuple(alerts))
@@ -190,7 +202,10 @@ class LabeledPages:
     ) -> Alert:
         said = marks.labels_severity
         severity: Severity = next((one for one in SEVERITIES if one == said), "warning")
-        severity = severity_of(severity, truncated=row["truncated"], salvaged=row["salvaged"])
+        severity = severity_of(
+            severity, truncated=row["truncated"], salvaged=row["salvaged"],
+            harmless=self._allowed.has(row["url"]),
+        )  # fmt: skip
         return Alert(
             id=alert_id(kind, row["page"], content, self._scheme),
             kind=kind, severity=severity, url=row["url"], site=row["site"], figure=figure,

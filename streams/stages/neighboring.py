@@ -46,6 +46,7 @@ from reusewatch.streams.stages.neighborhood_reports import (
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.stages.stage import Output
 from reusewatch.streams.times import moment
+from reusewatch.streams.url_sets import UrlSet
 from reusewatch.streams.urls import canonical
 from reusewatch.streams.wire import (
     Malformed,
@@ -78,11 +79,14 @@ class NeighborhoodStage:
         warm_up: int = 1000,
         partitions: int = 1,
         logged: bool = False,
+        owned: UrlSet | None = None,
     ) -> None:
         """The bounds are of the whole: each partition has its share. `logged`: changes are kept
-        for a changelog to take."""
+        for a changelog to take. Of `owned` pages nothing counts as
+        labeled."""
         self._scheme = scheme
         self._clock = clock
+        self._owned = owned or UrlSet()
         self._new = partial(
             Neighborhoods,
             max_prefixes=-(-max_prefixes // partitions),
@@ -101,7 +105,7 @@ class NeighborhoodStage:
         for message in messages:
             try:
                 block = read_block(message, self._scheme)
-                counted = _counted(block)
+                counted = _counted(block, self._owned)
             except WireError as error:
                 out.dead[error.reason] += 1
                 out.messages.append(dead_letter_message(unread(message, error, self._clock())))
@@ -261,14 +265,18 @@ def _shown(found: Neighborhood) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _counted(block: pa.RecordBatch) -> list[tuple[PageFacts, str | None]]:
-    """The pages of a block that are counted, each with the version of its labels."""
+def _counted(block: pa.RecordBatch, owned: UrlSet) -> list[tuple[PageFacts, str | None]]:
+    """The pages of a block that are counted, each with the version of its labels.
+
+    An owned page is counted as one without labels, so that a prefix that was open before it was
+    known to be owned closes.
+    """
     try:
         urls = list(map(canonical, block.column("url").to_pylist()))
         chunks, labeled = (
             pc.list_value_length(block.column(name)) for name in ("chunks", "labeled")
         )
-        marked = pa.array(labeled.to_numpy(zero_copy_only=False) > 0)
+        marked = pa.array((labeled.to_numpy(zero_copy_only=False) > 0) & ~owned.of(block))
         names = [field.name for field in LABEL_FIELDS]
         marks = map(marks_of, block.select(names).filter(marked).to_pylist())
         stopped = block.column("stopped").to_pylist()

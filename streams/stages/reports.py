@@ -18,6 +18,7 @@ from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.records import (
     Alert,
     Differs,
+    Direction,
     Donor,
     Evidence,
     Exact,
@@ -27,6 +28,7 @@ from reusewatch.streams.records import (
     Severity,
     Verdict,
 )
+from reusewatch.streams.stages.direction import accuses
 from reusewatch.streams.times import moment
 
 if TYPE_CHECKING:
@@ -47,16 +49,19 @@ def alert_id(kind: Kind, page: int, content: int, scheme: HashScheme) -> str:
     return xxhash.xxh3_128_hexdigest(made_of.encode(), scheme.key)
 
 
-def severity_of(severity: Severity, *, truncated: bool, salvaged: bool) -> Severity:
+def severity_of(
+    severity: Severity, *, truncated: bool, salvaged: bool, harmless: bool = False
+) -> Severity:
     """How severe a finding is on such a page.
 
-    What was salvaged may be another page's forgery. A page of more words than are read may have
-    them in front of what they hide: one step more.
+    What was salvaged may be another page's forgery. Harmless is what is allowed, and where nothing
+    says that the page is the copy. A page of more words than are read may have them in front of
+    what they hide: one step more.
 
     >>> severity_of("warning", truncated=True, salvaged=False)
     'critical'
     """
-    if salvaged:
+    if salvaged or harmless:
         return "info"
     step = SEVERITIES.index(severity) + truncated
     return SEVERITIES[min(step, len(SEVERITIES) - 1)]
@@ -109,11 +114,17 @@ def _nearest(near: Near, mwo: float | None) -> NearDuplicate:
 
 
 def duplicate_alert(
-    subject: Subject, match: Match, scheme: HashScheme, *, same_site: bool, now: datetime
+    subject: Subject,
+    match: Match,
+    direction: Direction,
+    scheme: HashScheme,
+    *,
+    harmless: bool,
+    now: datetime,
 ) -> Alert:
-    """The alert of a copy: the whole page is the span, the earliest donors the evidence."""
+    """The alert of a copy: the whole page is the span, the first donors the evidence."""
     return _alert(
-        "duplicate", subject, match.donors, scheme, now=now, same_site=same_site,
+        "duplicate", subject, match.donors, direction, scheme, now=now, harmless=harmless,
         figure=match.copies, threshold=DUPLICATE_THRESHOLD, share=1.0,
     )  # fmt: skip
 
@@ -121,16 +132,18 @@ def duplicate_alert(
 def near_duplicate_alert(
     subject: Subject,
     near: Near,
+    direction: Direction,
     policy: Policy,
     scheme: HashScheme,
     *,
+    harmless: bool,
     differs: Differs | None,
     now: datetime,
 ) -> Alert:
     """The alert of a near-copy: the figure that the policy went by, and both."""
     figure, threshold = policy.decided_by(near.b, near.c, same_site=near.same_site)
     return _alert(
-        "near-duplicate", subject, (near.seen,), scheme, now=now, same_site=near.same_site,
+        "near-duplicate", subject, (near.seen,), direction, scheme, now=now, harmless=harmless,
         figure=figure, threshold=threshold, share=share_of(near.c), near=near, differs=differs,
     )  # fmt: skip
 
@@ -148,9 +161,10 @@ def _alert(
     kind: Kind,
     subject: Subject,
     donors: tuple[Seen, ...],
+    direction: Direction,
     scheme: HashScheme,
     *,
-    same_site: bool,
+    harmless: bool,
     figure: int,
     threshold: int,
     share: float,
@@ -163,8 +177,12 @@ def _alert(
         id=alert_id(kind, subject.page, subject.text, scheme),
         kind=kind,
         severity=severity_of(
-            "info" if same_site else "warning", truncated=subject.truncated, salvaged=False
+            "warning",
+            truncated=subject.truncated,
+            salvaged=False,
+            harmless=harmless or not accuses(direction),
         ),
+        direction=direction,
         truncated=subject.truncated,
         url=subject.url,
         site=subject.site,
@@ -189,7 +207,7 @@ def _alert(
         ip=subject.ip,
         b=None if near is None else near.b,
         c=None if near is None else near.c,
-        relation=None if near is None else _relation(same_site),
+        relation=None if near is None else _relation(near.same_site),
         differs=differs,
     )
 

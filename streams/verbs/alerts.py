@@ -223,15 +223,23 @@ def summary(
 
 
 def _print_summary(found: Summary, limit: int | None, *, csv: bool, json: bool) -> None:
-    columns = ("site", "donor_site", "pages", "kinds")
+    columns = ("site", "donor_site", "pages", "kinds", "originals")
     shown = found.rows[:limit]
     if json:
         print_json_lines(shown)
     else:
         table: Iterable[tuple[object, ...]] = (
-            (row["site"], row["donor_site"], row["pages"], _kinds(row["kinds"])) for row in shown
+            (
+                row["site"],
+                row["donor_site"],
+                row["pages"],
+                _kinds(row["kinds"]),
+                _kinds(row["originals"]),
+            )
+            for row in shown
         )
-        show = print_csv if csv else partial(print_table, fold=(columns[0], columns[1], columns[3]))
+        folded = tuple(name for name in columns if name != "pages")
+        show = print_csv if csv else partial(print_table, fold=folded)
         show(columns, table)
         _say_left_out(found)
 

@@ -1,8 +1,9 @@
 """Which site holds how many pages of which other site: the first question about many alerts.
 
 A page counts once for a pair of sites, whatever the number of its alerts. Its other site is that of
-its first donor, which had the content first; alerts without a donor on another site are left out
-and counted. Holds the URLs of the alerts that it is given, and nothing else of them.
+its first donor; `originals` counts where the original of each is. Alerts without a donor on another
+site are left out and counted. Holds the URLs of the alerts that it is given, and nothing else of
+them.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ SITES: dict[str, SiteOf] = {"registered-domain": site_of, "simple": simple_site}
 class _Pair:
     pages: set[str] = field(default_factory=set)
     kinds: Counter[str] = field(default_factory=Counter)
+    originals: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +50,16 @@ def summarized(alerts: Iterable[Alert], site: str = "registered-domain") -> Summ
         pair = pairs[here, there]
         pair.pages.add(alert.url)
         pair.kinds[alert.kind] += 1
+        if alert.direction is not None:
+            pair.originals[alert.direction.original] += 1
     ordered = sorted(pairs.items(), key=lambda item: (-len(item[1].pages), item[0]))
     return Summary([_row(*sites, pair) for sites, pair in ordered], left_out)
 
 
 def _row(here: str, there: str, pair: _Pair) -> dict[str, Any]:
     kinds = dict(sorted(pair.kinds.items()))
-    return {"site": here, "donor_site": there, "pages": len(pair.pages), "kinds": kinds}
+    originals = dict(sorted(pair.originals.items()))
+    return {
+        "site": here, "donor_site": there, "pages": len(pair.pages), "kinds": kinds,
+        "originals": originals,
+    }  # fmt: skip

@@ -17,16 +17,18 @@ from reusewatch.streams.console import (
     say,
     width,
 )
-from reusewatch.streams.records import Alert, DeadLetter, Donor, Evidence, Kind, Verdict
+from reusewatch.streams.records import Alert, DeadLetter, Direction, Donor, Evidence, Kind, Verdict
 
 R = TypeVar("R")
 
 # As many digits tell the alerts of a screen apart; `alerts show` takes any unique beginning.
 ID_SHOWN = 8
 _LABEL = 11
+_ARROWS = {"there": "←", "here": "→", "unknown": "also at"}
 # What rows for scripts hold, by the names that JSON has for it where it has one.
 ALERT_COLUMNS = (
     "id", "kind", "severity", "subject", "donor", "figure", "detected_at", "state", "site",
+    "direction",
 )  # fmt: skip
 _VERDICT_COLUMNS = ("url", "fetched_at", "finding", "of")
 _LETTER_COLUMNS = ("reason", "source", "offset", "url", "detail", "at")
@@ -34,7 +36,7 @@ _LETTER_COLUMNS = ("reason", "source", "offset", "url", "detail", "at")
 # What an alert of a kind says, and what its figure counts.
 MEANINGS: dict[Kind, tuple[str, str]] = {
     "duplicate": (
-        "The page has exactly the words of a page that was fetched before it.",
+        "The page has exactly the words of another page.",
         "pages have these words",
     ),
     "discovered-content": (
@@ -47,7 +49,7 @@ MEANINGS: dict[Kind, tuple[str, str]] = {
         "of its chunks are labeled",
     ),
     "near-duplicate": (
-        "The page has nearly the words of a page that was fetched before it.",
+        "The page has nearly the words of another page.",
         "agreeing supershingles, or bits",
     ),
     "bad-neighborhood": (
@@ -67,7 +69,7 @@ def alert_row(alert: Alert) -> tuple[object, ...]:
     subject = alert.url or alert.prefix
     return (
         alert.id, alert.kind, alert.severity, subject, donor, f"{alert.figure:g}",
-        _utc(alert.detected_at), alert.state, alert.site,
+        _utc(alert.detected_at), alert.state, alert.site, in_short(alert.direction),
     )  # fmt: skip
 
 
@@ -92,14 +94,19 @@ def print_alerts(alerts: Iterable[Alert]) -> None:
     if not at_terminal():
         print_rows(ALERT_COLUMNS, map(alert_row, alerts))
         return
-    columns = ("alert", "found, UTC", "kind", "page, and below it the one it copies")
+    columns = (
+        "alert",
+        "found, UTC",
+        "kind",
+        "page, and below it its original (←), or where else it is",
+    )
     print_table(columns, map(_short, alerts), fold=columns[-1:])
 
 
 def _short(alert: Alert) -> tuple[object, ...]:
     day, clock = _time(alert.detected_at).split()
     pages = [short_url(alert.url or alert.prefix or "")]
-    pages += [f"← {short_url(donor.url)}" for donor in alert.donors[:1]]
+    pages += [f"{arrow(alert.direction)} {short_url(donor.url)}" for donor in alert.donors[:1]]
     if alert.b is not None and alert.c is not None:
         pages.append(agreeing(alert.b, alert.c))
     state = "closed" if alert.state == "closed" else alert.severity
@@ -111,7 +118,7 @@ def print_verdicts(verdicts: Iterable[Verdict]) -> None:
     if not at_terminal():
         print_rows(_VERDICT_COLUMNS, map(_verdict_row, verdicts))
         return
-    columns = ("fetched, UTC", "finding", "page, and below it the one it copies")
+    columns = ("fetched, UTC", "finding", "page, and below it one that was seen before")
     print_table(columns, map(_short_verdict, verdicts), fold=columns[-1:])
 
 
@@ -122,7 +129,7 @@ def _verdict_row(verdict: Verdict) -> tuple[object, ...]:
 
 def _short_verdict(verdict: Verdict) -> tuple[object, ...]:
     of = _of(verdict)
-    pages = [short_url(verdict.url), *([f"← {short_url(of)}"] if of else [])]
+    pages = [short_url(verdict.url), *([f"also at {short_url(of)}"] if of else [])]
     near = verdict.near_duplicate
     if near is not None and of == near.url:
         pages.append(agreeing(near.b, near.c))
@@ -138,7 +145,7 @@ def _finding(verdict: Verdict) -> str:
 
 
 def _of(verdict: Verdict) -> str | None:
-    """The page that it is a copy of, or near to."""
+    """The page that has its words too, or that it is near to."""
     near = verdict.near_duplicate
     return verdict.exact.file or verdict.exact.text or (near.url if near else None)
 
@@ -161,8 +168,11 @@ def print_alert(alert: Alert) -> None:
         print_line(meaning)
     print_line()
     _print("page" if alert.url else "prefix", _subject(alert))
+    other = "donor" if alert.direction is None or alert.direction.original == "there" else "also at"
     for donor in alert.donors:
-        _print("donor", _donor(donor, alert))
+        _print(other, _donor(donor, alert))
+    if alert.direction is not None:
+        _print("original", [told_direction(alert.direction)])
     if alert.sites:
         _print("sites", [", ".join(alert.sites)])
     for span in alert.evidence:
@@ -179,6 +189,55 @@ def print_alert(alert: Alert) -> None:
     if alert.truncated:
         _print("truncated", ["the page has more than is read of one, or came cut"])
     _print("found", [f"{_time(alert.detected_at)} UTC {by}"])
+
+
+def in_short(direction: Direction | None) -> str:
+    """Where the original is, and how that is known, in one cell.
+
+    >>> in_short(Direction(original="there", by="first-seen")), in_short(None)
+    ('there by first-seen', '')
+    """
+    if direction is None:
+        return ""
+    return direction.original if direction.by is None else f"{direction.original} by {direction.by}"
+
+
+def arrow(direction: Direction | None) -> str:
+    """What stands before the other page: that it is the original, the copy, or neither is known."""
+    return "←" if direction is None else _ARROWS[direction.original]
+
+
+def told_direction(direction: Direction) -> str:
+    """Who has it from whom, as a sentence.
+
+    >>> told_direction(Direction(original="unknown", gap_seconds=245))
+    'not known: the two were first seen 4 minutes apart'
+    >>> told_direction(Direction(original="there", by="first-seen", gap_seconds=172_800))
+    'the other page: it was first seen 2 days before'
+    """
+    gap = direction.gap_seconds
+    if direction.original == "unknown":
+        return "not known: " + (
+            "when the page was fetched is not known" if gap is None
+            else f"the two were first seen {_span_of_time(gap)} apart"
+        )  # fmt: skip
+    page = "the other page" if direction.original == "there" else "this page"
+    if direction.by == "owned":
+        return f"{page}: its site is owned"
+    if direction.by == "declared":
+        return f"{page}: the other of the two names it as its source"
+    return f"{page}: it was first seen {_span_of_time(gap or 0)} before"
+
+
+def _span_of_time(seconds: int) -> str:
+    """
+    >>> _span_of_time(59), _span_of_time(60), _span_of_time(-7200), _span_of_time(100_000)
+    ('59 seconds', '1 minute', '2 hours', '1 day')
+    """
+    names = {86_400: "day", 3600: "hour", 60: "minute", 1: "second"}
+    unit = next((size for size in names if abs(seconds) >= size), 1)
+    count = abs(seconds) // unit
+    return f"{count} {names[unit]}" + ("" if count == 1 else "s")
 
 
 def _subject(alert: Alert) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """Near-duplicates by definition: over all pairs, in plain Python, and since when each page counts.
 
 A version of a page counts as seen since the earliest version of its page that is near to it; of
-two near pages the later one is the copy, ties go by page id.
+two near pages the later one is the copy, ties go by page id. An owned page is before all others,
+and no copy.
 """
 
 from __future__ import annotations
@@ -75,6 +76,26 @@ def dated(first: dict[Version, Page], policy: Policy) -> dict[Version, Page]:
     }  # fmt: skip
 
 
+def order(page: Page) -> tuple[bool, int, int]:
+    """Of two pages the copy is the one that comes later by this."""
+    return not page.owned, page.at, page.page
+
+
+def copies(seen: list[Page], policy: Policy) -> set[Version]:
+    """By definition: another page, of another site, has the very words and is before it."""
+    first = dated(versions(seen), policy)
+    return {
+        key
+        for key, page in first.items()
+        if not page.owned
+        and any(
+            order(other) < order(page)
+            and other.text.text == page.text.text != 0 and other.site != page.site
+            for other in first.values()
+        )
+    }  # fmt: skip
+
+
 def near_copies(
     seen: list[Page], policy: Policy, *, same_site: bool = True, other_site: bool = True
 ) -> set[Version]:
@@ -82,13 +103,14 @@ def near_copies(
     has the very words; ties go by page id."""
     first = dated(versions(seen), policy)
     before = {
-        key: [other for other in first.values() if (other.at, other.page) < (page.at, page.page)]
+        key: [other for other in first.values() if order(other) < order(page)]
         for key, page in first.items()
     }
     return {
         key
         for key, page in first.items()
-        if any(
+        if not page.owned
+        and any(
             near(page, other, policy) and (same_site if page.site == other.site else other_site)
             for other in before[key]
         )

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from reusewatch.detector.window.index import NearDuplicateIndex
 from reusewatch.detector.window.near_rules import Policy
+from reusewatch.detector.window.sightings import Change, Match, Turned
 from reusewatch.detector.window.store import ROW
-from tests.detector.window.plain_near import Version, dated, near_copies, versions
+from tests.detector.window.plain_near import Version, copies, near_copies
 from tests.detector.window.window_pages import (
     NOW,
     T0,
@@ -33,26 +34,35 @@ CHANGED_AGAIN = varied(BASE, 3, 6, 6, 5, 16)
 ORIGINAL, MIRROR = 1, 2
 
 
-def standing(index: NearDuplicateIndex, seen: list[Page]) -> set[tuple[str, Version]]:
-    """The alerts of both kinds that stand after all pages were added."""
+def standing(
+    index: NearDuplicateIndex, seen: list[Page], of_owned: set[tuple[str, Version]] | None = None
+) -> set[tuple[str, Version]]:
+    """The alerts of both kinds that stand after all pages were added; which of them were sent last
+    with an owned original."""
     alerts: set[tuple[str, Version]] = set()
+    told = set() if of_owned is None else of_owned
 
-    def follow(key: Version, what: object) -> None:
+    def follow(key: Version, what: Change | Turned, match: Match) -> None:
         for kind, raised, withdrawn in (
             ("duplicate", "alert", "withdrawn"),
             ("near-duplicate", "near_alert", "near_withdrawn"),
         ):
             if getattr(what, withdrawn):
                 alerts.remove((kind, key))
+                told.discard((kind, key))
             if getattr(what, raised):
-                assert (kind, key) not in alerts
+                donor = match.donors[0] if kind == "duplicate" else match.alert and match.alert.seen
+                assert donor is not None
+                assert (kind, key) not in alerts or (donor.owned and (kind, key) not in told)
                 alerts.add((kind, key))
+                if donor.owned:
+                    told.add((kind, key))
 
     for page in seen:
         found = judged(index, page)
-        follow((page.page, page.text.text or page.file), found.change(0))
+        follow((page.page, page.text.text or page.file), found.change(0), found.match(0))
         for turned in found.turns():
-            follow((turned.seen.page, turned.seen.text), turned)
+            follow((turned.seen.page, turned.seen.text), turned, turned.match)
     return alerts
 
 
@@ -112,16 +122,7 @@ def test_alerts_of_both_kinds_are_those_of_the_definition_in_any_order(
     seen: list[Page], policy: Policy, random: Random
 ) -> None:
     wanted = {("near-duplicate", key) for key in near_copies(seen, policy)}
-    first = dated(versions(seen), policy)
-    wanted |= {
-        ("duplicate", key)
-        for key, page in first.items()
-        if any(
-            (other.at, other.page) < (page.at, page.page)
-            and other.text.text == page.text.text != 0 and other.site != page.site
-            for other in first.values()
-        )
-    }  # fmt: skip
+    wanted |= {("duplicate", key) for key in copies(seen, policy)}
     for _ in range(2):
         index = NearDuplicateIndex(max_pages=1_000, policy=policy)
         assert standing(index, seen) == wanted

@@ -38,6 +38,7 @@ class Page:
     text: Text
     file: int
     path: str = ""
+    owned: bool = False
 
     @property
     def url(self) -> str:
@@ -67,6 +68,7 @@ def columns(pages: list[Page]) -> Sightings:
         sample=column("sample", np.uint8, SAMPLE),
         urls=np.frombuffer(b"".join(urls), np.uint8),
         url_offsets=np.cumsum([0, *map(len, urls)]),
+        owned=np.array([p.owned for p in pages], np.bool_),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from reusewatch.streams.stages.indexing import Rules
+from reusewatch.streams.stages.judging_rules import Rules
 from tests.streams.stages.test_near_order import alerts_of, page, said, stage_of, verdicts_of
 
 
@@ -25,7 +25,7 @@ def test_an_earlier_page_that_comes_late_is_counted_as_well() -> None:
 
 def test_a_finding_on_a_page_that_was_cut_is_more_severe() -> None:
     hidden = b"<p>" + b" ".join(b"h%d" % (n % 5000) for n in range(1_000_001)) + b"</p>"
-    first, second = page(0, 0, 0), page(1, 1, 0)
+    first, second = page(0, 0, 0), page(1, 86_400, 0)
     long = [msgspec.structs.replace(one, body=hidden + one.body) for one in (first, second)]
     sent = said(stage_of(Rules()), long)
     (alert,) = alerts_of(sent)

@@ -21,7 +21,8 @@ from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.questions import BadQuestion
 from reusewatch.streams.records import Alert, Origin, Page, Verdict
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
-from reusewatch.streams.stages.indexing import IndexStage, Rules
+from reusewatch.streams.stages.indexing import IndexStage
+from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.reports import alert_id
 from reusewatch.streams.urls import place
 from reusewatch.streams.wire import page_message
@@ -185,7 +186,7 @@ def test_an_alert_says_what_it_stands_on_and_what_differs() -> None:
     (alert,) = alerts_of(sent)
     assert (alert.kind, alert.severity, alert.relation) == (
         "near-duplicate",
-        "warning",
+        "info",
         "other-site",
     )
     assert alert.figure == alert.c

@@ -112,13 +112,14 @@ def test_a_choice_before_another_verb_is_not_passed_over(directory: Path) -> Non
 def test_a_summary_says_who_has_pages_of_whom(directory: Path) -> None:
     done = asked(directory, "alerts", "summary", "--json")
     assert done.objects == [
-        {"site": "a.example", "donor_site": "b.example", "pages": 2, "kinds": {"duplicate": 2}},
+        {"site": "a.example", "donor_site": "b.example", "pages": 2, "kinds": {"duplicate": 2},
+         "originals": {}},
         {"site": "a.example", "donor_site": "c.example", "pages": 1,
-         "kinds": {"near-duplicate": 1}},
+         "kinds": {"near-duplicate": 1}, "originals": {}},
     ]  # fmt: skip
     rows = asked(directory, "alerts", "summary", "--limit", "1")
     assert rows.out.splitlines() == [
-        "site\tdonor_site\tpages\tkinds", "a.example\tb.example\t2\t2 duplicate",
+        "site\tdonor_site\tpages\tkinds\toriginals", "a.example\tb.example\t2\t2 duplicate\t",
     ]  # fmt: skip
     assert "1 bad-neighborhood" in rows.err
     before = run("alerts", "--bus", "local:bus", "summary", "--json", cwd=directory)

@@ -99,7 +99,8 @@ def test_a_summary_counts_each_page_of_a_pair_once(alerts: list[Alert]) -> None:
             plain.setdefault((here, there), []).append(alert)
     wanted = [
         {"site": here, "donor_site": there, "pages": len({x.url for x in inside}),
-         "kinds": dict(Counter(x.kind for x in inside))}
+         "kinds": dict(Counter(x.kind for x in inside)),
+         "originals": dict(Counter(x.direction.original for x in inside if x.direction))}
         for (here, there), inside in plain.items()
     ]  # fmt: skip
     key = lambda row: (-row["pages"], row["site"], row["donor_site"])  # noqa: E731

@@ -1,0 +1,163 @@
+"""Who has it from whom: owned sites, gaps between fetches, and who cannot be accused by them."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import msgspec
+import numpy as np
+import pytest
+
+from reusewatch.streams.blocks.format import read_block
+from reusewatch.streams.blocks.label_columns import Marks
+from reusewatch.streams.records import Alert, Direction, Page
+from reusewatch.streams.stages.judging_rules import Rules
+from reusewatch.streams.stages.labeled import LabeledPages
+from reusewatch.streams.stages.neighboring import NeighborhoodStage
+from reusewatch.streams.url_sets import UrlSet
+from tests.pages import SCHEME
+from tests.streams.stages.hoods import BEGIN, Copied
+from tests.streams.stages.hoods import blocks_of as hood_blocks
+from tests.streams.stages.making import as_message
+from tests.streams.stages.test_labeled import NOW, row, with_chunks
+from tests.streams.stages.test_near_order import alerts_of, page, said, stage_of
+
+DAY = 86_400
+# The original is a large site: its small mirrors are crawled a minute before it.
+OWN = page(0, 60, 0)
+MIRRORS = [page(1, 0, 0), page(2, 5, 1)]
+
+
+def found(pages: list[Page], rules: Rules | None = None) -> dict[str, Alert]:
+    """The alerts that stand, by the URL of their subject."""
+    return {str(a.url): a for a in alerts_of(said(stage_of(rules or Rules()), pages, 1))}
+
+
+def test_mirrors_that_were_crawled_first_accuse_nobody() -> None:
+    alerts = found([*MIRRORS, OWN])
+    assert alerts.keys() == {MIRRORS[1].url, OWN.url}
+    for alert in alerts.values():
+        assert alert.severity == "info"
+        assert alert.direction is not None
+        assert (alert.direction.original, alert.direction.by) == ("unknown", None)
+    assert alerts[OWN.url].direction == Direction(original="unknown", gap_seconds=60)
+
+
+@pytest.mark.parametrize("order", [*permutations([OWN, *MIRRORS])])
+def test_with_the_site_owned_the_mirrors_are_the_subjects_in_any_order(
+    order: tuple[Page, ...],
+) -> None:
+    alerts = found([*order], Rules(owned=UrlSet([OWN.site])))
+    assert alerts.keys() == {mirror.url for mirror in MIRRORS}
+    for alert, gap in zip([alerts[one.url] for one in MIRRORS], (-60, -55), strict=True):
+        assert alert.donors[0].url == OWN.url
+        assert alert.direction == Direction(original="there", by="owned", gap_seconds=gap)
+        assert alert.severity == "warning"
+
+
+@pytest.mark.parametrize(("gap", "by"), [(DAY - 1, None), (DAY, "first-seen")])
+def test_being_seen_first_says_something_from_a_gap_on(gap: int, by: str | None) -> None:
+    (alert,) = found([page(0, 0, 0), page(1, gap, 0)]).values()
+    assert alert.direction is not None
+    assert (alert.direction.by, alert.direction.gap_seconds) == (by, gap)
+    assert alert.severity == ("warning" if by else "info")
+    (alert,) = found([page(0, 0, 0), page(1, 9, 1)], Rules(precedence_us=9_000_000)).values()
+    assert alert.direction == Direction(original="there", by="first-seen", gap_seconds=9)
+
+
+def test_a_page_without_a_date_is_the_copy_of_none_for_certain() -> None:
+    nameless = msgspec.structs.replace(page(1, 0, 0), fetched_at=BEGIN.replace(year=1970))
+    (alert,) = found([page(0, 0, 0), nameless]).values()
+    assert (alert.url, alert.severity) == (nameless.url, "info")
+    assert alert.direction == Direction(original="unknown")
+
+
+def test_who_is_allowed_to_copy_is_found_and_not_accused() -> None:
+    partner = page(1, DAY, 0)
+    (alert,) = found([page(0, 0, 0), partner], Rules(allowed=UrlSet([partner.host]))).values()
+    assert (alert.severity, alert.direction and alert.direction.by) == ("info", "first-seen")
+
+
+def test_a_window_that_was_saved_takes_up_another_owner() -> None:
+    before = stage_of(Rules())
+    said(before, MIRRORS[:1])
+    after = stage_of(Rules(owned=UrlSet([MIRRORS[0].site])))
+    after.restore(before.save())
+    early = msgspec.structs.replace(OWN, fetched_at=BEGIN)
+    (alert,) = alerts_of(said(after, [early]))
+    assert (alert.url, alert.direction and alert.direction.by) == (OWN.url, "owned")
+
+
+def test_owned_pages_are_no_subjects_of_labels_and_raise_no_threshold() -> None:
+    pages = LabeledPages(SCHEME, allowed=UrlSet(["a.test"]))
+    threshold = pages.threshold
+    mine = pages.judge(row(1, 2, with_chunks(0, 1)), NOW, owned=True)
+    assert (mine.alerts, mine.contains, mine.labels) == ((), 1.0, ("sea",))
+    assert pages.save() == LabeledPages(SCHEME).save()
+    assert pages.threshold == threshold
+    marks = Marks("v1", "critical", ("sea",))
+    (alert,) = pages.judge(row(2, 2, marks), NOW).alerts
+    assert (alert.severity, alert.direction) == ("info", None)
+
+
+def test_owned_prefixes_are_no_bad_neighborhoods() -> None:
+    pages = [Copied(f"http://h.example/own/{n}", 2, 2, at=n) for n in range(3)]
+    pages += [Copied(f"http://h.example/other/{n}", 2, 2, at=n) for n in range(3)]
+    stage = NeighborhoodStage(
+        SCHEME, clock=lambda: NOW, min_files=2, threshold=0.6,
+        owned=UrlSet(["h.example/own/"]),
+    )  # fmt: skip
+    sent = stage.process([as_message(block) for block in hood_blocks(pages)]).messages
+    assert {alert.prefix for alert in alerts_of(sent)} == {"http://h.example/other/"}
+    rows = {one["prefix"]: one["badness"] for one in stage.answer("neighborhoods", {})}
+    assert rows["http://h.example/own/"] == 0
+
+
+NAMES = {
+    "example.org": ["http://example.org/", "https://a.b.example.org:8080/x"],
+    "www.example.org": ["http://www.example.org:81/"],
+    "www.example.org:8080": ["https://www.example.org:8080/a"],
+    "example.org/docs": ["http://example.org/docs", "https://example.org/docs/a?b"],
+    "https://example.org/docs/": ["https://example.org/docs/a"],
+    "Bücher.example": ["http://xn--bcher-kva.example/"],
+    "127.0.0.1": ["http://127.0.0.1:8000/"],
+}
+OTHERS = [
+    "http://example.org.evil.example/", "http://notexample.org/",
+    "http://example.org@evil.example/docs/", "http://[", "",
+]  # fmt: skip
+
+
+def test_pages_are_named_by_domain_host_or_prefix() -> None:
+    for name, urls in NAMES.items():
+        places = UrlSet([name])
+        assert all(map(places.has, urls)), name
+        assert not any(map(places.has, OTHERS)), name
+    assert not UrlSet(["www.example.org"]).has("http://example.org/")
+    assert not UrlSet(["https://example.org/docs/"]).has("http://example.org/docs/a")
+    assert not UrlSet(["example.org/docs"]).has("https://example.org/docsearch")
+    assert not UrlSet().has("http://example.org/")
+
+
+def test_a_block_is_asked_as_its_pages_are() -> None:
+    urls = [
+        "http://a.example/x/1",
+        "http://a.example/y/1",
+        "http://b.c.example/",
+        "http://d.example/",
+    ]
+    blocks = [
+        read_block(as_message(one), SCHEME) for one in hood_blocks([Copied(u, 0, 1) for u in urls])
+    ]
+    for names in ([], ["a.example/x/", "c.example"], ["a.example"]):
+        places = UrlSet(names)
+        got = np.concatenate([places.of(block) for block in blocks]).tolist()
+        assert got == [places.has(url) for url in urls]
+
+
+@pytest.mark.parametrize(
+    "name", ["", "*.example.org", "ftp://a.example/", "a b", "http://", "[::1"]
+)
+def test_what_names_no_page_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="neither a domain or host"):
+        UrlSet([name])
