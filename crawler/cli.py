@@ -37,8 +37,12 @@ class Verbs(NamedVerbs):
         ),
         "work": Named(
             f"{_PAGES}.work",
-            "Run a stage on Kafka until stopped.",
+            "Run a stage on Kafka until stopped; or the judge of a local bus.",
             extra=True,
+        ),
+        "spill": Named(
+            f"{_PAGES}.spill",
+            "Send pages that a crawl put aside while the broker was away.",
         ),
         "alerts": Named(
             f"{_BUS}.alerts",

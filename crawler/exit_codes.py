@@ -27,6 +27,7 @@ from reusewatch.streams.settings import SettingsError
 from reusewatch.streams.stages.errors import Incompatible, SnapshotError
 from reusewatch.streams.wire import WireError
 
+UNREACHABLE = 3
 _CODES: dict[type[Exception], int] = {
     SettingsError: 2,
     NotInstalled: 2,
@@ -34,8 +35,8 @@ _CODES: dict[type[Exception], int] = {
     BadQuestion: 2,
     Incompatible: 2,
     SchemeMismatch: 2,
-    Unanswered: 3,
-    Unreachable: 3,
+    Unanswered: UNREACHABLE,
+    Unreachable: UNREACHABLE,
     BusMisnamed: 2,
     BusError: 1,
     CrawlerError: 1,

@@ -6,6 +6,7 @@ What a bus acknowledged (`flush` returned) is read again until it is committed.
 
 BusError
 ├── Unreachable    the broker or the directory cannot be reached
+│   └── NoRoom         the disk is full
 ├── BusBroken      it is reached, and what it holds or says is wrong
 │   ├── BusMisnamed    its address, a prefix or a topic that was named: nothing is called so
 │   └── Parted         parts that belong together are not there together
@@ -28,6 +29,10 @@ class BusError(Exception):
 
 class Unreachable(BusError):
     """The broker, or the directory, cannot be reached."""
+
+
+class NoRoom(Unreachable):
+    """The disk is full: what waits until there is room goes on as if nothing had been."""
 
 
 class BusBroken(BusError):

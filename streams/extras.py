@@ -35,6 +35,12 @@ def needed_for(what: str) -> Iterator[None]:
         raise NotInstalled(f"{what} needs {module}, which is not installed: {HOW}") from error
 
 
+def require_for(what: str) -> None:
+    """Raise NotInstalled where the extra is not here; loads nothing of it."""
+    if gone := missing():
+        raise NotInstalled(f"{what} needs {gone[0]}, which is not installed: {HOW}")
+
+
 def missing() -> list[str]:
     """What the extra would bring and is not here."""
     return sorted(name for name in in_the_extra() if find_spec(name) is None)

@@ -6,6 +6,7 @@ Imports no stage: a crawl host opens a bus, and has none of what the stages need
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
@@ -23,13 +24,16 @@ def open_bus(
     *,
     stop: Event | None = None,
     say: Callable[[str], None] = lambda text: None,
+    patience: float | None = None,
 ) -> Bus:
-    """The bus named by `bus`. `stop` ends the waiting for a broker that is away."""
+    """The bus named by `bus`. `stop` ends the waiting for a broker that is away, and so does the
+    end of `patience`, in seconds, where there is one."""
     if settings.bus.startswith("local:"):
         return LocalBus(Path(settings.bus.removeprefix("local:")))
     from reusewatch.streams.kafka import KafkaBus  # a local bus need not pay for the client
 
-    return KafkaBus(kafka_config(settings), stopping=(stop or Event()).is_set, report=say)
+    config = replace(kafka_config(settings), patience=patience)
+    return KafkaBus(config, stopping=(stop or Event()).is_set, report=say)
 
 
 def kafka_config(settings: Settings) -> KafkaConfig:

@@ -11,8 +11,40 @@ from collections.abc import Sequence
 from reusewatch.streams.records import Origin
 
 NOWHERE = 0
+# Pages that no archive holds: in a spool of the local bus, or on a topic of Kafka.
+_SPOOL, _KAFKA = "spool:", "kafka:"
 _OFFSET_BITS = 44
 _NAMES = (1 << (64 - _OFFSET_BITS)) - 1
+
+
+def spool_origin(name: str, offset: int) -> Origin:
+    """Where a page of a live crawl stands on a local bus."""
+    return Origin(source=f"{_SPOOL}{name}", offset=offset)
+
+
+def spool_of(origin: Origin) -> str | None:
+    """The spool that an origin names, if it names one.
+
+    >>> spool_of(spool_origin("a", 7)), spool_of(Origin(source="a.warc.gz", offset=7))
+    ('a', None)
+    """
+    return origin.source.removeprefix(_SPOOL) if origin.source.startswith(_SPOOL) else None
+
+
+def kafka_origin(topic: str, partition: int, offset: int) -> Origin:
+    """Where a page of a live crawl stands on Kafka."""
+    return Origin(source=f"{_KAFKA}{topic}/{partition}", offset=offset)
+
+
+def partition_of(origin: Origin) -> tuple[str, int] | None:
+    """The topic and the partition that an origin names, if it names any.
+
+    >>> partition_of(kafka_origin("reusewatch.pages", 3, 7))
+    ('reusewatch.pages', 3)
+    """
+    topic, slash, number = origin.source.removeprefix(_KAFKA).rpartition("/")
+    sound = origin.source.startswith(_KAFKA) and slash and number.isdecimal() and number.isascii()
+    return (topic, int(number)) if sound else None
 
 
 class Origins:

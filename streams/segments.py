@@ -88,6 +88,15 @@ class LogReader:
             found.append((self.offset - 1, _decoder.decode(payload)))
         return found
 
+    def skip(self, count: int) -> None:
+        """Pass over so many entries of the segment where it stands, without reading them."""
+        if self._file is None and not self._open_at_offset():
+            return
+        for _ in range(count):
+            if self._file is None or not _skip_frame(self._file):
+                return
+            self.offset += 1
+
     def skip_to_end(self) -> int:
         """Stand behind the last entry; returns that offset."""
         known = bases(self._directory)
@@ -208,9 +217,37 @@ class LogWriter:
         return self.end - 1
 
     def _roll(self) -> None:
-        self.close()
+        """Go on in a new segment; where none can be made, everything is as it was."""
+        self.sync()
+        full, base = self._file, self._base
         self._base = self.end
+        try:
+            self._open()
+        except OSError:
+            self._file, self._base = full, base
+            raise
+        full.close()
+
+    def cut(self, end: int) -> None:
+        """Forget the entries from this offset on."""
+        if end >= self.end:
+            return
+        for base in reversed(bases(self._directory)):
+            if base < end or base == first_offset(self._directory):
+                break
+            self._file.close()
+            _path(self._directory, base).unlink()
+            _weight_path(self._directory, base).unlink(missing_ok=True)
+        self._file.close()
+        self._base = next(reversed(bases(self._directory)))
+        # It is written to again: what it weighed is no longer what it weighs.
+        _weight_path(self._directory, self._base).unlink(missing_ok=True)
         self._open()
+        self.end = self._base
+        while self.end < end and _skip_frame(self._file):
+            self.end += 1
+        self._file.truncate(self._file.tell())
+        self.sync()
 
     def sync(self) -> None:
         """Return when all that was appended is on disk."""
@@ -261,6 +298,18 @@ def _read_frame(file: BinaryIO) -> bytes | None:
             return payload
     file.seek(before)
     return None
+
+
+def _skip_frame(file: BinaryIO) -> bool:
+    """Pass over the frame where the file stands, unread; without a whole one it stays there."""
+    before = file.tell()
+    head = file.read(_FRAME.size)
+    length = _FRAME.unpack(head)[0] if len(head) == _FRAME.size else 0
+    if length and before + _FRAME.size + length <= os.fstat(file.fileno()).st_size:
+        file.seek(length, os.SEEK_CUR)
+        return True
+    file.seek(before)
+    return False
 
 
 def _is_torn(rest: bytes) -> bool:

@@ -45,6 +45,15 @@ class Account:
     alerts: int | None = None
     # After a failure: what was taken, and is not known to be on the bus.
     not_safe: int = 0
+    # What was given up on the way, as `on_trouble` has it.
+    given_up: int = 0
+    # What waits somewhere at the end, and what to do about it.
+    remark: str | None = None
+
+    @property
+    def lost(self) -> int:
+        """Responses that are not known to be on the bus, and will not come to it."""
+        return self.not_safe + self.given_up
 
 
 class Feeder:
@@ -101,6 +110,11 @@ class Feeder:
             self._ending = True
             self._guard.notify()
 
+    def waiting(self) -> int:
+        """What was taken and is not known to be safe yet."""
+        with self._guard:
+            return len(self._queue) + self._unsettled
+
     def join(self) -> None:
         """Wait for the end of the thread."""
         self._thread.join()
@@ -124,14 +138,16 @@ class Feeder:
     def _use(self, sink: PageSink) -> None:
         try:
             self._feed(sink)
+            sink.checkpoint()
+            # From here on nothing that fails can lose a page.
+            self._unsettled = 0
             sink.close()
         except Exception as error:
             # Told first: giving a broker up can take seconds in which the crawl would go on.
             self._fail(error)
             with suppress(Exception):  # the first error is the one to tell
                 sink.abandon()
-        else:
-            self._note(sink)
+        self._note(sink)
 
     def _feed(self, sink: PageSink) -> None:
         settled_at = time.monotonic()
@@ -183,8 +199,10 @@ class Feeder:
         self._note(sink)
 
     def _note(self, sink: PageSink) -> None:
-        dead, alerts = sink.dead.total(), sink.alerts
-        self.account = replace(self.account, dead_letters=dead, alerts=alerts)
+        self.account = replace(
+            self.account, dead_letters=sink.dead.total(), alerts=sink.alerts, given_up=sink.lost,
+            remark=sink.remark,
+        )  # fmt: skip
 
     def _fail(self, error: Exception) -> None:
         with self._guard:

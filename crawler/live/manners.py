@@ -38,6 +38,9 @@ def scrapy_settings(plan: Plan, *, max_body_bytes: int) -> dict[str, Any]:
         "ADDONS": {"reusewatch.crawler.addon.ReuseWatch": 500},
         "LOG_LEVEL": plan.log_level,
         "STATS_DUMP": False,
+        # The command says itself how it ends, and who sits before it can start the broker.
+        "REUSEWATCH_EXIT_CODE": False,
+        "BUS_MUST_BE_THERE": True,
         **_towards_sites(plan),
         **_towards_the_machine(plan, max_body_bytes),
         # Breadth first: the pages near the start URLs are there early, and traps are deep.

@@ -2,7 +2,9 @@
 
 They go before the environment and reusewatch.toml. Some names are the add-on's alone:
 `REUSEWATCH_ENABLED`; `REUSEWATCH_CONFIG`, another file than ./reusewatch.toml;
-`REUSEWATCH_QUEUE_RESPONSES` and `REUSEWATCH_QUEUE_BYTES`, how much may wait for the bus in memory.
+`REUSEWATCH_QUEUE_RESPONSES` and `REUSEWATCH_QUEUE_BYTES`, how much may wait for the bus in memory;
+`REUSEWATCH_EXIT_CODE = False`: a process whose crawl had trouble ends with the code that it would
+have had without.
 """
 
 from __future__ import annotations
@@ -23,7 +25,11 @@ ENABLED = f"{ENV_PREFIX}ENABLED"
 CONFIG = f"{ENV_PREFIX}CONFIG"
 QUEUE_RESPONSES = f"{ENV_PREFIX}QUEUE_RESPONSES"
 QUEUE_BYTES = f"{ENV_PREFIX}QUEUE_BYTES"
-_OURS = (ENABLED, CONFIG, QUEUE_RESPONSES, QUEUE_BYTES)
+# Whether a crawl that had trouble decides with which code its process ends.
+EXIT_CODE = f"{ENV_PREFIX}EXIT_CODE"
+# Of the bundled crawl: a bus that is away at the beginning is not waited for.
+MUST_BE_THERE = "BUS_MUST_BE_THERE"
+_OURS = (ENABLED, CONFIG, QUEUE_RESPONSES, QUEUE_BYTES, EXIT_CODE)
 
 
 def resolved(settings: BaseSettings) -> Resolved:

@@ -27,10 +27,12 @@ _LOOK_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a crawl has done."""
+    """What a crawl has done; pages that were lost, and what waits and why."""
 
     summary: Mapping[str, Any]
     not_fetched: Mapping[str, str]
+    lost: int
+    remark: str | None
 
 
 def run_crawl(
@@ -63,7 +65,11 @@ def run_crawl(
     assert isinstance(spider, Sites)  # noqa: S101 - it was created above
     if tap.feeder.failure is not None:
         raise tap.feeder.failure
-    return Outcome(_summary(crawler, tap, time.monotonic() - began), spider.not_fetched)
+    account = tap.feeder.account
+    seconds = time.monotonic() - began
+    return Outcome(
+        _summary(crawler, tap, seconds), spider.not_fetched, account.lost, account.remark
+    )
 
 
 def _hush(plan: Plan) -> None:
@@ -87,6 +93,8 @@ def _is_news(start_urls: tuple[str, ...], record: logging.LogRecord) -> bool:
 def _look(crawler: Crawler, stop: Stop, progress: Callable[[Mapping[str, Any]], None]) -> None:
     if (tap := _tap(crawler)) is not None:
         progress(tap.figures())
+    if stop.is_set() and (tap := _tap(crawler)) is not None:
+        tap.leave()
     if stop.is_set() and crawler._engine is not None and crawler.engine.running:
         deferred_from_coro(crawler.engine.stop_async())
         _send_no_more(crawler)

@@ -29,12 +29,14 @@ from scrapy.utils.asyncio import create_looping_call, is_asyncio_available
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
+from reusewatch.crawler.exit_codes import UNREACHABLE, code_of
+from reusewatch.crawler.live.ending import LOST, LastWords, at_end
 from reusewatch.crawler.live.feeder import Feeder, Item
 from reusewatch.crawler.live.fetched import fetched, letter, maker, skip_kind
-from reusewatch.crawler.live.project import capacity, resolved
+from reusewatch.crawler.live.project import EXIT_CODE, MUST_BE_THERE, capacity, resolved
 from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.detector.errors import BadPage
-from reusewatch.streams.running.sinks import PageSink, open_sink
+from reusewatch.streams.running.sinks import PageSink, open_live_sink
 
 logger = logging.getLogger(__name__)
 _BEAT_SECONDS = 1.0
@@ -50,6 +52,8 @@ class Tap:
         self._settings = resolved(crawler.settings).settings
         self._waiting: list[Deferred[None]] = []
         self._closing = self._told = False
+        self._must_be_there = crawler.settings.getbool(MUST_BE_THERE)
+        self._ends_process = crawler.settings.getbool(EXIT_CODE, True)
         # Once set, an outage of the broker is no longer waited out.
         self._leaving = threading.Event()
         self._beat = create_looping_call(self._look)
@@ -95,13 +99,15 @@ class Tap:
 
     async def _opened(self, spider: Spider) -> None:
         self._call_soon = _from_threads()
+        if self._ends_process:
+            at_end(self._last_words)
         self.feeder.start()
+        self._beat.start(_BEAT_SECONDS, now=False)
         while not self.feeder.opened and self.feeder.failure is None:
             await self._change()
         if self.feeder.failure is not None:
             self._tell()
             raise CloseSpider(_reason(self.feeder.failure))
-        self._beat.start(_BEAT_SECONDS, now=False)
 
     async def _closed(self, spider: Spider) -> None:
         self._closing = True
@@ -113,10 +119,35 @@ class Tap:
             self._beat.stop()
         self._publish()
         self._tell()
+        if self._ends_process:
+            at_end(self._last_words)
+
+    def _last_words(self) -> list[LastWords]:
+        """Asked when the process ends, whether or not the spider was closed before."""
+        account, failure = self.feeder.account, self.feeder.failure
+        if failure is not None:
+            code = code_of(failure) or LOST
+            return [LastWords(f"{_reason(failure)}; {_lost(account.lost)}", code)]
+        if not self.feeder.closed:
+            # Told twice to stop, Scrapy waits for nobody; told while nothing runs, neither.
+            lost = account.lost + self.feeder.waiting()
+            if lost or not self.feeder.opened:
+                left = "reusewatch: the process was ended before the bus took everything"
+                return [LastWords(f"{left}; {_lost(lost)}", LOST if lost else UNREACHABLE)]
+        said = [LastWords(f"reusewatch: {_lost(account.lost)}", LOST)] if account.lost else []
+        if account.remark is not None:
+            said.append(LastWords(f"reusewatch: {account.remark}"))
+        return said
 
     def _open_sink(self) -> PageSink:
-        # No origin is read again: a crawl has none.
-        return open_sink(self._settings, say=logger.warning, stop=self._leaving)
+        return open_live_sink(
+            self._settings, say=logger.warning, stop=self._leaving,
+            must_be_there=self._must_be_there,
+        )  # fmt: skip
+
+    def leave(self) -> None:
+        """Wait for the bus no longer."""
+        self._leaving.set()
 
     async def _change(self) -> None:
         """Until the feeder has changed."""
@@ -143,9 +174,12 @@ class Tap:
     def _look(self) -> None:
         """Now and then: publish the figures, and see whether the crawl was told to stop."""
         self._publish()
-        # Scrapy has no signal for the beginning of a shutdown. Before the first response the
-        # engine may not be running yet.
-        if (self.responses or self._closing) and not self._crawler.engine.running:
+        if self._ends_process:
+            at_end(self._last_words)
+        # Scrapy has no signal for the beginning of a shutdown. Before the sink is open the engine
+        # does not run yet, and right after it may not.
+        begun = self.responses or self._closing
+        if (begun and not self._crawler.engine.running) or not self._crawler.crawling:
             self._leaving.set()
 
     def figures(self) -> dict[str, Any]:
@@ -158,6 +192,7 @@ class Tap:
             "dead_letters": account.dead_letters,
             "alerts": account.alerts,
             "not_safe": account.not_safe,
+            "lost": account.lost,
             "queue_peak": self.feeder.most_waiting,
             "skipped": dict(sorted(skipped.items())),
         }
@@ -175,9 +210,11 @@ class Tap:
         if error is None or self._told:
             return
         self._told = True
-        logger.error(
-            "%s; %d responses may not be on the bus", _reason(error), self.feeder.account.not_safe
-        )
+        logger.error("%s; %s", _reason(error), _lost(self.feeder.account.lost))
+
+
+def _lost(count: int) -> str:
+    return f"{count} responses may not be on the bus"
 
 
 def _reason(error: Exception) -> str:

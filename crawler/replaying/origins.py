@@ -16,7 +16,11 @@ from reusewatch.crawler.replaying.readable import Readable, require_regular
 from reusewatch.crawler.replaying.trees import is_tree_origin, tree_page_again
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.bus import BusError
+from reusewatch.streams.local.spools import message_at, spool_named
+from reusewatch.streams.origins import spool_of
 from reusewatch.streams.records import Origin, Page
+from reusewatch.streams.wire import WireError, read_page
 
 
 def read_origin(origin: Origin, *, scheme: HashScheme, limits: Limits = DEFAULT_LIMITS) -> Page:
@@ -45,8 +49,19 @@ def _again(
     origin: Origin, *, scheme: HashScheme, limits: Limits, readable: Readable | None
 ) -> Page:
     try:
+        if (spool := spool_of(origin)) is not None:
+            return _spooled(spool, origin, readable)
         if readable is not None and origin.source != STDIN:
             readable.require(origin.source)
         return read_origin(origin, scheme=scheme, limits=limits)
-    except OriginLost as error:
+    except (OriginLost, BusError, WireError) as error:
         raise BadPage("too-large", f"too large for the bus, and not to be read: {error}") from error
+
+
+def _spooled(name: str, origin: Origin, readable: Readable | None) -> Page:
+    """A page of a live crawl, from where its spool is kept."""
+    spool = None if readable is None else spool_named(readable.state, name)
+    found = None if spool is None else message_at(spool, origin.offset or 0)
+    if found is None:
+        raise OriginLost(f"{origin.source} is not kept any more: see the setting `keep_pages`")
+    return read_page(found)

@@ -85,12 +85,17 @@ def crawl(
     _show(outcome.summary, json=json)
     for url, reason in outcome.not_fetched.items():
         say(f"reusewatch: {url} was not fetched: {reason}")
+    if outcome.remark is not None:
+        say(f"reusewatch: {outcome.remark}")
     if stop.interrupted:
-        say("interrupted; all before it is safe")
+        lost = f"{outcome.lost} responses were lost" if outcome.lost else "all before it is safe"
+        say(f"interrupted; {lost}")
         raise typer.Exit(130)
     if dead := outcome.summary["dead_letters"]:
         say(f"{dead} responses are in the dead letters: see `reusewatch dead-letters`")
-    if dead or outcome.not_fetched:
+    if outcome.lost:
+        say(f"reusewatch: {outcome.lost} responses were lost: the bus did not take them")
+    if dead or outcome.not_fetched or outcome.lost:
         raise typer.Exit(1)
 
 

@@ -18,6 +18,8 @@ from reusewatch.crawler.replaying.replay import Interrupted, run_replay, summary
 from reusewatch.crawler.verbs.replay_progress import ReplayProgress
 from reusewatch.streams.console import fail, print_json, print_line, say
 from reusewatch.streams.extras import needed_for
+from reusewatch.streams.local.judged import read_judged
+from reusewatch.streams.local.spools import is_locked, unjudged
 from reusewatch.streams.opening import open_bus, state_directory
 from reusewatch.streams.running.sinks import open_sink
 from reusewatch.streams.settings import Settings
@@ -89,6 +91,8 @@ def replay(
             say(f"interrupted in {interrupted}; all before it is safe, run it again to go on")
             raise typer.Exit(130) from None
     _show_summary(cursor, json=json)
+    if waiting := _waiting(settings):
+        say(waiting)
     if not allow_damaged and (cursor.tally.damaged or cursor.tally.dead_letters):
         bus_flag = f" --bus {settings.bus}" if ctx.params["bus"] else ""
         fail(
@@ -96,6 +100,16 @@ def replay(
             "lists them; --allow-damaged if that is expected",
             1,
         )
+
+
+def _waiting(settings: Settings) -> str | None:
+    """What crawls have brought onto a local bus, and nobody judges."""
+    directory = state_directory(settings)
+    if not settings.bus.startswith("local:") or is_locked(directory):
+        return None
+    waiting = [spool.name for spool in unjudged(directory, read_judged(directory).spools)]
+    by_hand = f"`reusewatch work local --bus {settings.bus}`"
+    return f"pages of {len(waiting)} crawls are not judged yet: {by_hand}" if waiting else None
 
 
 def _begin_anew(settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""The verb `work`: one stage on Kafka, until it is stopped."""
+"""The verb `work`: one stage on Kafka, until it is stopped; or the judge of a local bus."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 
 from reusewatch.streams.console import fail, say
 from reusewatch.streams.opening import open_bus, state_directory
-from reusewatch.streams.running.stage_names import PORTS, STAGES
+from reusewatch.streams.running.stage_names import JUDGES, LOCAL, PORTS, STAGES
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import Stop, stopping
 from reusewatch.streams.verbs.options import BUS_AND_STATE, with_settings
@@ -18,35 +18,62 @@ def register(app: typer.Typer) -> None:
     """Add the verb."""
     app.command(
         "work",
-        help="Run a stage on Kafka until stopped.\n\n"
+        help="Run a stage on Kafka until stopped. `work local` judges what crawls brought onto a "
+        "local bus, until nothing is left; a crawl starts it by itself.\n\n"
         "Example: reusewatch work index --bus kafka://127.0.0.1:9092 --state /var/lib/reusewatch",
     )(work)
 
 
-@with_settings(*BUS_AND_STATE, "metrics_port", "dead_letter_limit")
+@with_settings(*BUS_AND_STATE, "metrics_port", "dead_letter_limit", "workers")
 def work(
     settings: Settings,
     stage: Annotated[
         str,
         typer.Argument(
-            metavar="STAGE", help=", ".join(STAGES),
-            autocompletion=lambda: list(STAGES),
+            metavar="STAGE", help=", ".join((*STAGES, LOCAL)),
+            autocompletion=lambda: [*STAGES, LOCAL],
         ),
     ],
 ) -> None:  # fmt: skip
     """Run a stage."""
-    if stage not in STAGES:
-        fail(f"work {stage}: the stages are {', '.join(STAGES)}", 2)
-    if settings.bus.startswith("local:"):
+    if stage not in (*STAGES, LOCAL):
+        fail(f"work {stage}: the stages are {', '.join(STAGES)}; {LOCAL} is for a local bus", 2)
+    local = settings.bus.startswith("local:")
+    if local and stage != LOCAL:
         fail(
-            "work: a local bus needs no workers, `reusewatch replay` runs the stages itself; for "
-            "Kafka give --bus kafka://HOST:PORT",
+            "work: a local bus needs no workers: `reusewatch replay` runs the stages itself, and "
+            "crawls start `reusewatch work local`; for Kafka give --bus kafka://HOST:PORT",
             2,
         )
+    if stage == LOCAL and not local:
+        fail(f"work {LOCAL}: {settings.bus} is no local bus; --bus local:DIR names one", 2)
     with stopping() as stop:
-        _run(stage, settings, stop)
+        (_judge if local else _run)(stage, settings, stop)
     if stop.interrupted:
         raise typer.Exit(130)
+
+
+def _judge(stage: str, settings: Settings, stop: Stop) -> None:
+    """Judge what is in the spools of a local bus."""
+    from reusewatch.crawler.replaying.origins import origin_reader
+    from reusewatch.crawler.replaying.readable import Readable
+    from reusewatch.streams.local import LocalBus
+    from reusewatch.streams.running.local_sink import LocalSink
+    from reusewatch.streams.running.spool_judge import SpoolJudge
+
+    directory = state_directory(settings)
+    readable = Readable(settings.archive_roots, directory)
+    read_origin = origin_reader(settings.scheme, settings.max_body_bytes, readable)
+    sink = LocalSink(LocalBus(directory), settings, read_origin=read_origin, say=say, does=JUDGES)
+    judge = SpoolJudge(
+        sink, directory, keep=settings.kept_pages, commit_seconds=settings.commit_seconds, say=say
+    )
+    try:
+        judge.run(stop)
+    except BaseException:
+        judge.abandon()
+        raise
+    judge.close()
 
 
 def _run(stage: str, settings: Settings, stop: Stop) -> None:

@@ -55,6 +55,7 @@ class KafkaOutlet(FlushedAtClose):
         self._patience = patience
         self._in_flight = InFlight(config.in_flight_bytes, config.in_flight_messages)
         self._partitions: dict[str, int] = {}
+        self._gave_up = False
         # Found out late, about a message sent long ago: flush tells, send must not.
         self._refused: list[BusBroken] = []
         # When to look again at a broker that acknowledges nothing, and since when it has answered.
@@ -78,6 +79,11 @@ class KafkaOutlet(FlushedAtClose):
             refused, self._refused = self._refused, []
             raise refused[0]
 
+    def take_back(self) -> Sequence[Outgoing]:
+        """Give up what is not acknowledged, and hand it back in order; then there is only close."""
+        self._gave_up = True
+        return self._in_flight.restart()
+
     def partitions(self, topic: str) -> int:
         """How many partitions the topic has."""
         if topic not in self._partitions:
@@ -91,7 +97,7 @@ class KafkaOutlet(FlushedAtClose):
         return _hash(encode_key(key)) % self.partitions(topic)
 
     def _release(self) -> None:
-        discard(self._producer, force=len(self._in_flight) > 0)
+        discard(self._producer, force=self._gave_up or len(self._in_flight) > 0)
 
     def _count_partitions(self, topic: str) -> int:
         count = require_topics(self._config, [topic])[topic]

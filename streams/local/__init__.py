@@ -21,8 +21,17 @@ from reusewatch.streams.local.generation import DATABASE, mark_of, require_mark
 from reusewatch.streams.local.inlet import LocalInlet
 from reusewatch.streams.local.outlet import LocalOutlet
 from reusewatch.streams.local.readers import reader_of
+from reusewatch.streams.local.spools import holder_of
 
-__all__ = ["DATABASE", "LocalBus", "LocalInlet", "LocalOutlet"]
+__all__ = ["DATABASE", "LocalBus", "LocalInlet", "LocalOutlet", "Taken"]
+
+
+# Who only looks whether a bus is locked has it for a moment.
+_LOOK_SECONDS = 0.2
+
+
+class Taken(Unreachable):
+    """Another process writes here."""
 
 
 class LocalBus:
@@ -32,24 +41,21 @@ class LocalBus:
         self.directory = Path(directory)
         self._lock: IO[str] | None = None
 
-    def lock(self) -> None:
-        """Become the one process that writes here."""
+    def lock(self, does: str = "") -> None:
+        """Become the one process that writes here; `does` tells others what for."""
         with told(self.directory):
             self.directory.mkdir(parents=True, exist_ok=True)
             lock = (self.directory / "lock").open("a+")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.seek(0)
-            holder = lock.read().strip() or "unknown"
-            lock.close()
-            raise Unreachable(
-                f"{self.directory} is in use by process {holder}: wait for it, or give --bus "
-                "another directory"
-            ) from None
-        lock.truncate(0)
-        lock.write(str(os.getpid()))
-        lock.flush()
+            if not _locked(lock):
+                lock.close()
+                holder, what = holder_of(self.directory)
+                raise Taken(
+                    f"{self.directory} is in use by process {holder}{what and f', which {what}'}: "
+                    "wait for it, or give --bus another directory"
+                ) from None
+            lock.truncate(0)
+            lock.write(f"{os.getpid()} {does}")
+            lock.flush()
         self._lock = lock
 
     def outlet(self) -> LocalOutlet:
@@ -143,3 +149,17 @@ class LocalBus:
         if self._lock is not None:
             self._lock.close()
             self._lock = None
+
+
+def _locked(lock: IO[str]) -> bool:
+    """Whether the lock is ours now."""
+    until = time.monotonic() + _LOOK_SECONDS
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                return False
+            time.sleep(_LOOK_SECONDS / 10)
+        else:
+            return True

@@ -18,7 +18,7 @@ from urllib.parse import quote
 import msgspec
 
 from reusewatch.streams import topics
-from reusewatch.streams.bus import BusBroken, BusError, Unreachable
+from reusewatch.streams.bus import BusBroken, BusError, NoRoom, Unreachable
 from reusewatch.streams.local.generation import (
     DATABASE,
     LOGS,
@@ -33,6 +33,10 @@ Headers = tuple[tuple[str, bytes], ...]
 POLL_LIMIT = 64
 WAIT = 0.05
 CHECK_SECONDS = 5.0
+_MAKE_ROOM = "free some space and run it again"
+# Readers of the table `offsets` that are no groups: how far logs were flushed, and spools judged.
+FLUSHED = "log"
+SPOOLED = "spool"
 TABLES = [topic.name for topic in topics.TOPICS.values() if topic.name not in LOGS]
 # What SQLite says of a damaged file, although it calls that a fault of the operation.
 _DAMAGE = ("decode to UTF-8", "no such table", "no such column", "malformed", "unsupported file")
@@ -146,14 +150,16 @@ def told(directory: Path) -> Iterator[None]:
     except BusError:
         raise
     except OSError as error:
-        hint = "free some space and run it again" if error.errno == errno.ENOSPC else "check it"
-        raise Unreachable(f"{directory}: {error.strerror or error}: {hint}") from error
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise NoRoom(f"{directory}: {error.strerror}: {_MAKE_ROOM}") from error
+        raise Unreachable(f"{directory}: {error.strerror or error}: check it") from error
     except sqlite3.OperationalError as error:
         if any(word in str(error) for word in _DAMAGE):
             raise BusBroken(_damaged(directory, error)) from error
-        full = "full" in str(error) or "disk I/O" in str(error)
-        hint = "free some space and run it again" if full else "check that it can be written"
-        raise Unreachable(f"{directory / DATABASE}: {error}: {hint}") from error
+        where = f"{directory / DATABASE}: {error}"
+        if "full" in str(error) or "disk I/O" in str(error):
+            raise NoRoom(f"{where}: {_MAKE_ROOM}") from error
+        raise Unreachable(f"{where}: check that it can be written") from error
     except sqlite3.DatabaseError as error:
         raise BusBroken(_damaged(directory, error)) from error
 

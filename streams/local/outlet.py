@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import FlushedAtClose, Outgoing, TooLarge
 from reusewatch.streams.local import pruning
-from reusewatch.streams.local.database import TABLES, connect, now_ms, stored, told
+from reusewatch.streams.local.database import (
+    FLUSHED,
+    SPOOLED,
+    TABLES,
+    connect,
+    now_ms,
+    stored,
+    told,
+)
 from reusewatch.streams.local.generation import Opened, mark_of, stamp
 from reusewatch.streams.segments import Entry, LogWriter
 
@@ -25,6 +34,21 @@ class LocalOutlet(FlushedAtClose):
         self._opened = Opened(directory)
         self._logs: dict[str, LogWriter] = {}
         self._rows: list[Outgoing] = []
+        self._ends: dict[str, int] = {}
+        self._positions: dict[str, int | None] = {}
+
+    def remember(self, spool: str, position: int | None) -> None:
+        """With the next flush a spool is judged up to here; None: it is gone."""
+        self._positions[spool] = position
+
+    def judged(self) -> dict[str, int]:
+        """How far each spool was judged, as of the last flush."""
+        with told(self._directory):
+            return dict(
+                self._database.execute(
+                    "SELECT topic, next FROM offsets WHERE reader = ?", (SPOOLED,)
+                )
+            )
 
     def send(self, message: Outgoing) -> None:
         """Take the message; it is safe after `flush`."""
@@ -45,11 +69,24 @@ class LocalOutlet(FlushedAtClose):
     def log(self, topic: str) -> LogWriter:
         """The log of a topic that is kept in files."""
         if topic not in self._logs:
-            self._logs[topic] = LogWriter(self._directory / topic)
+            log = self._logs[topic] = LogWriter(self._directory / topic)
             mark = mark_of(self._database)
             if mark is not None:
                 stamp(self._directory / topic, mark.generation)
+            self._cut_unflushed(topic, log)
         return self._logs[topic]
+
+    def _cut_unflushed(self, topic: str, log: LogWriter) -> None:
+        """What a crash left behind the last flush: its source brings it again, and not twice."""
+        row = self._database.execute(
+            "SELECT next FROM offsets WHERE reader = ? AND topic = ?", (FLUSHED, topic)
+        ).fetchone()
+        if row is not None:
+            log.cut(row[0])
+        else:  # a new log, or one from before this was noted
+            with self._database:
+                self._write_offsets({topic: log.end})
+        self._ends[topic] = log.end
 
     def flush(self) -> None:
         """Return when everything sent is on disk."""
@@ -57,17 +94,32 @@ class LocalOutlet(FlushedAtClose):
         with told(self._directory):
             for log in self._logs.values():
                 log.sync()
-            if self._rows:
-                now = now_ms()
+            ends = {topic: log.end for topic, log in self._logs.items()}
+            if self._rows or self._positions or ends != self._ends:
                 with self._database:
-                    for topic, rows in groupby(self._rows, key=lambda row: row.topic):
-                        self._database.executemany(
-                            f'INSERT OR REPLACE INTO "{topic}" (key, value, headers, at) '  # noqa: S608 - a name of ours
-                            "VALUES (?, ?, ?, ?)",
-                            [(row.key, row.value, stored(row.headers), now) for row in rows],
-                        )
+                    self._write_rows()
+                    self._write_offsets(ends)
                 self._rows.clear()
+                self._positions.clear()
+                self._ends = ends
         self._opened.require()
+
+    def _write_rows(self) -> None:
+        now = now_ms()
+        for topic, rows in groupby(self._rows, key=lambda row: row.topic):
+            self._database.executemany(
+                f'INSERT OR REPLACE INTO "{topic}" (key, value, headers, at) '  # noqa: S608 - a name of ours
+                "VALUES (?, ?, ?, ?)",
+                [(row.key, row.value, stored(row.headers), now) for row in rows],
+            )
+
+    def _write_offsets(self, ends: Mapping[str, int]) -> None:
+        """Of one transaction with the rows: what was judged, and what came of it."""
+        gone = [(SPOOLED, name) for name, at in self._positions.items() if at is None]
+        moved = [(SPOOLED, name, at) for name, at in self._positions.items() if at is not None]
+        moved += [(FLUSHED, topic, end) for topic, end in ends.items()]
+        self._database.executemany("DELETE FROM offsets WHERE reader = ? AND topic = ?", gone)
+        self._database.executemany("INSERT OR REPLACE INTO offsets VALUES (?, ?, 0, ?)", moved)
 
     def keep_within(self, most: int) -> None:
         """Give up the oldest verdicts and dead letters where the tables take more bytes."""

@@ -6,26 +6,38 @@ It imports no stage, since crawl hosts have none of what those need.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
 from reusewatch.streams import topics
-from reusewatch.streams.bus import Bus, BusError, Outlet, TooLarge
+from reusewatch.streams.bus import Bus, BusError, Outgoing, Outlet, TooLarge
 from reusewatch.streams.records import DeadLetter, Page
 from reusewatch.streams.wire import dead_letter_message, page_message
 
 _STDIN = "-"  # what came from there cannot be read again
 
 
+@runtime_checkable
+class Recoverable(Protocol):
+    """An outlet that hands back what it could not send."""
+
+    def take_back(self) -> Sequence[Outgoing]:
+        """What is not acknowledged, in order."""
+
+
 class BusSink:
     """Pages onto a bus, for workers elsewhere."""
 
     alerts = None
+    lost = 0
 
     def __init__(self, bus: Bus) -> None:
         self.dead: Counter[str] = Counter()
+        self.remark: str | None = None
         self._bus = bus
         self._outlet: Outlet = bus.outlet()
         # A missing topic is told before anything is fetched for it.
@@ -48,6 +60,14 @@ class BusSink:
         """Send a dead letter."""
         self.dead[letter.reason] += 1
         self._outlet.send(dead_letter_message(letter))
+
+    def send(self, message: Outgoing) -> None:
+        """Send what was a page or a letter before."""
+        self._outlet.send(message)
+
+    def take_back(self) -> Sequence[Outgoing]:
+        """What the broker has not acknowledged, in order; then there is only `abandon`."""
+        return self._outlet.take_back() if isinstance(self._outlet, Recoverable) else ()
 
     def checkpoint(self) -> None:
         """Wait for the broker."""

@@ -52,11 +52,15 @@ class LocalSink:
         *,
         read_origin: ReadOrigin | None,
         say: Callable[[str], None],
+        does: str = "replays",
     ) -> None:
+        # First: whoever looks while the kernels are compiled finds the bus taken.
+        bus.lock(does)
         kernels.prepare(say)
-        bus.lock()
         bus.check()
         self.dead: Counter[str] = Counter()
+        self.lost = 0
+        self.remark: str | None = None
         self._bus = bus
         self._batch_pages = settings.batch_pages
         self._window = settings.window_pages
@@ -103,6 +107,14 @@ class LocalSink:
         )
         say(f"replay: http://{settings.metrics_host}:{health.port}/metrics")
         return health
+
+    def judged(self) -> dict[str, int]:
+        """How far each spool was judged, as of the last checkpoint."""
+        return self._outlet.judged()
+
+    def remember(self, spool: str, position: int | None) -> None:
+        """The next checkpoint holds all of a spool before this position; None: it is gone."""
+        self._outlet.remember(spool, position)
 
     @property
     def alerts(self) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 from reusewatch.streams.bus import BusBroken, Unreachable
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.local.generation import DATABASE, LOGS
+from reusewatch.streams.local.judged import FILE as JUDGED
 from reusewatch.streams.opening import state_directory
 from reusewatch.streams.running.topology import STATEFUL
 from reusewatch.streams.settings import Settings
@@ -66,6 +67,8 @@ def _set_aside(directory: Path) -> Path:
         # A cursor says that everything before it is safe on the bus, which is empty now.
         for cursor in (directory / "replays").glob("*.json"):
             cursor.rename(aside / cursor.name)
+        # What crawls brought stays, and is judged anew onto the empty bus.
+        (directory / JUDGED).unlink(missing_ok=True)
     except OSError as error:
         raise Unreachable(f"{directory} cannot be set aside: {error.strerror}") from error
     return aside

@@ -9,7 +9,13 @@ SettingsError   a name or a value is wrong; the message says which, where it was
 
 from reusewatch.streams.settings.declared import Settings, SettingsError
 from reusewatch.streams.settings.described import SECRETS
-from reusewatch.streams.settings.resolving import CONFIG_FILE, ENV_PREFIX, Resolved, resolve
+from reusewatch.streams.settings.resolving import (
+    CONFIG_FILE,
+    ENV_PREFIX,
+    Resolved,
+    as_environment,
+    resolve,
+)
 
 __all__ = [
     "CONFIG_FILE",
@@ -18,5 +24,6 @@ __all__ = [
     "Resolved",
     "Settings",
     "SettingsError",
+    "as_environment",
     "resolve",
 ]

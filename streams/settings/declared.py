@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from reusewatch.detector.hashing import PUBLIC_KEY, HashScheme
+from reusewatch.streams.settings.keeping import Keep, keep_of
 
 MIB = 1 << 20
 
@@ -81,6 +82,27 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             example=10_000_000_000,
         ),
     ] = None
+    keep_pages: Annotated[
+        str,
+        about(
+            "How much of the pages of live crawls a local bus keeps once they are judged, so that "
+            "evidence can be cut from them: bytes (`2GB`), or time (`7d`). `0` keeps none. They "
+            "are packed: a page of 25 kB takes about 6."
+        ),
+    ] = "1GB"
+    on_trouble: Annotated[
+        Literal["stop", "wait", "spill", "go-on"],
+        about(
+            "What a live crawl does when the bus takes no pages. `wait` until the broker is back, "
+            "or the disk has room; what no waiting mends (a wrong directory, no such topic) stops "
+            "the crawl. `stop` it after half a minute. `spill`: put pages aside in `spill`, and "
+            "send them once the broker is back. `go-on` without: pages are lost, and counted."
+        ),
+    ] = "wait"
+    spill: Annotated[
+        str,
+        about('The directory where pages wait for the broker, with `on_trouble = "spill"`.'),
+    ] = ".reusewatch/spill"
     max_body_bytes: Annotated[
         Positive, about("The largest body of a page, after decompression.")
     ] = 32 * MIB
@@ -305,6 +327,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Seconds,
         about("A worker that is silent for so long is replaced. The broker bounds the value."),
     ] = 45.0
+
+    @property
+    def kept_pages(self) -> Keep:
+        """How much of judged pages is kept. ValueError where `keep_pages` says nothing."""
+        return keep_of([self.keep_pages]) if self.keep_pages != "0" else Keep(bytes=0)
 
     @property
     def scheme(self) -> HashScheme:

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from reusewatch.streams.settings.declared import Settings, SettingsError
-from reusewatch.streams.settings.described import DESCRIPTIONS, SECRETS
+from reusewatch.streams.settings.described import DESCRIPTIONS, SECRETS, as_text
 
 CONFIG_FILE = "reusewatch.toml"
 ENV_PREFIX = "REUSEWATCH_"
@@ -63,6 +63,16 @@ def resolve(
     settings = Settings(**values)
     _check(settings, origins)
     return Resolved(settings, origins)
+
+
+def as_environment(settings: Settings) -> dict[str, str]:
+    """The settings for a process that we start: what it is told goes before its own files."""
+    values = {name: getattr(settings, name) for name in _BY_NAME}
+    return {
+        f"{ENV_PREFIX}{name.upper()}": as_text(value)
+        for name, value in values.items()
+        if value is not None and value != ()
+    }
 
 
 def _flag(name: str) -> str:
@@ -139,6 +149,13 @@ def _check(settings: Settings, origins: Mapping[str, str]) -> None:
             "kafka://HOST:PORT[,HOST:PORT…]"
         )
     _check_places(settings, origins)
+    try:
+        _ = settings.kept_pages
+    except ValueError as error:
+        raise SettingsError(
+            f"keep_pages, from {origins['keep_pages']}: {settings.keep_pages!r} is neither bytes "
+            "(2GB) nor a time (7d); units are kB, MB, GB, TB, m, h, d, w; 0 keeps none"
+        ) from error
     try:
         _ = settings.scheme
     except ValueError as error:

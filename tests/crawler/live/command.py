@@ -6,9 +6,10 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 from tests.command import FORKS
@@ -48,6 +49,14 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     """The end of a process."""
     out, err = process.communicate(timeout=PATIENCE)
     return process.returncode, out, err
+
+
+def until(condition: Callable[[], object]) -> None:
+    """Wait for it."""
+    end = monotonic() + PATIENCE
+    while not condition():
+        assert monotonic() < end
+        sleep(0.02)
 
 
 def crawl_arguments(

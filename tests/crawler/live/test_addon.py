@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,27 +22,10 @@ from reusewatch.streams.verbs import topic_views
 from reusewatch.streams.wire import read_page
 from tests.broker import quick_config
 from tests.crawler.live.command import crawl_arguments, ended, run, started
+from tests.crawler.live.own import PROJECT, arguments, stats_of
 from tests.crawler.live.site import Answer, Site, demo_site, serving
 from tests.deployed import Broker
 
-PROJECT = """
-import scrapy
-
-class Own(scrapy.Spider):
-    name = "own"
-    custom_settings = {
-        "ADDONS": {"reusewatch.crawler.addon.ReuseWatch": 500},
-        "RETRY_PRIORITY_ADJUST": 0,
-    }
-
-    def __init__(self, urls, **kwargs):
-        super().__init__(**kwargs)
-        self.start_urls = urls.split()
-
-    def parse(self, response):
-        yield {"url": response.url}
-"""
-STAT = re.compile(r"'(reusewatch/[\w/-]+|finish_reason)': (.+?)[,}]\n")
 SELECT = "twisted.internet.selectreactor.SelectReactor"
 
 
@@ -51,21 +33,6 @@ SELECT = "twisted.internet.selectreactor.SelectReactor"
 def site() -> Iterator[Site]:
     with serving(demo_site()) as served:
         yield served
-
-
-def arguments(
-    directory: Path, urls: list[str], script: str = PROJECT, **settings: object
-) -> list[str]:
-    """The arguments of a crawl of these URLs by the project."""
-    (directory / "own.py").write_text(script)
-    given = {"REUSEWATCH_BUS": "local:state", "LOG_LEVEL": "INFO", **settings}
-    pairs = [part for name, value in given.items() for part in ("-s", f"{name}={value}")]
-    return ["-m", "scrapy", "runspider", "own.py", "-a", f"urls={' '.join(urls)}", *pairs]
-
-
-def stats_of(err: str) -> dict[str, str]:
-    """Our stats, of those that Scrapy dumps at the end."""
-    return {name.removeprefix("reusewatch/"): value for name, value in STAT.findall(err)}
 
 
 @pytest.mark.parametrize("reactor", [None, SELECT])
@@ -118,8 +85,11 @@ def test_it_steps_aside(site: Site, tmp_path: Path) -> None:
 def test_a_bus_that_is_away_closes_the_spider_before_any_request(
     site: Site, tmp_path: Path
 ) -> None:
-    asked = arguments(tmp_path, [site.url()], REUSEWATCH_BUS="kafka://127.0.0.1:9")
-    _, _, err = run(asked, tmp_path)
+    asked = arguments(
+        tmp_path, [site.url()], REUSEWATCH_BUS="kafka://127.0.0.1:9", REUSEWATCH_ON_TROUBLE="stop"
+    )
+    code, _, err = run(asked, tmp_path)
+    assert code == 3, err
     assert "Closing spider (reusewatch: no Kafka broker at 127.0.0.1:9" in err
     assert not site.asked
 
@@ -129,9 +99,9 @@ WITH_A_SINK = (
     + """
 import reusewatch.crawler.live.tap
 from reusewatch.streams.bus import BusBroken
-real = reusewatch.crawler.live.tap.open_sink
+real = reusewatch.crawler.live.tap.open_live_sink
 
-def open_sink(*args, **kwargs):
+def open_live_sink(*args, **kwargs):
     sink = real(*args, **kwargs)
     put, taken = sink.put, []
     def slow_or_broken(page):
@@ -141,7 +111,7 @@ def open_sink(*args, **kwargs):
     sink.put = slow_or_broken
     return sink
 
-reusewatch.crawler.live.tap.open_sink = open_sink
+reusewatch.crawler.live.tap.open_live_sink = open_live_sink
 """
 )
 
@@ -175,9 +145,11 @@ def test_a_bus_that_breaks_stops_the_crawl_and_says_so(site: Site, tmp_path: Pat
     script = WITH_A_SINK.replace("HOW", how)
     urls = [site.url(f"/target?{number}") for number in range(200)]
     asked = arguments(tmp_path, urls, script, CONCURRENT_REQUESTS=2)
-    _, _, err = run(asked, tmp_path)
+    code, _, err = run(asked, tmp_path)
+    assert code == 1, err
     stats = stats_of(err)
     assert stats["finish_reason"] == "'reusewatch: the disk is full'"
+    assert err.splitlines()[-1].startswith("reusewatch: the disk is full; ")
     assert "responses may not be on the bus" in err
     assert len(site.asked) < len(urls)
     safe = len(list(topic_views.verdicts(LocalBus(tmp_path / "state"))))

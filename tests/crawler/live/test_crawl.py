@@ -15,10 +15,11 @@ from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus
 from reusewatch.streams.kafka import KafkaBus, KafkaConfig
 from reusewatch.streams.local import LocalBus
+from reusewatch.streams.local.spools import is_locked, spools_of
 from reusewatch.streams.records import Page
 from reusewatch.streams.verbs import topic_views
 from reusewatch.streams.wire import read_page
-from tests.crawler.live.command import crawl_arguments, ended, run, started, summary_of
+from tests.crawler.live.command import crawl_arguments, ended, run, started, summary_of, until
 from tests.crawler.live.site import HOME, OTHER, Answer, Site, demo_site, serving
 
 
@@ -122,6 +123,8 @@ def test_ctrl_c_keeps_what_was_taken(site: Site, tmp_path: Path) -> None:
     assert code == 130, err
     shown = summary_of(out)
     assert shown["records"] == len(site.asked)
+    # What is not judged yet when it leaves is judged all the same.
+    until(lambda: not is_locked(tmp_path / "state"))
     verdicts = list(topic_views.verdicts(LocalBus(tmp_path / "state")))
     assert len(verdicts) == shown["pages"] > 0
 
@@ -137,6 +140,7 @@ def test_sigterm_ends_gracefully(tmp_path: Path) -> None:
         asked.gate.set()
         code, out, err = ended(process)
     assert code == 0, err
+    until(lambda: not is_locked(tmp_path / "state"))
     verdicts = list(topic_views.verdicts(LocalBus(tmp_path / "state")))
     assert len(verdicts) == summary_of(out)["pages"] == len(asked.asked) - 1
 
@@ -149,14 +153,19 @@ def test_a_broker_that_is_not_there_is_told_before_any_request(site: Site, tmp_p
     assert not site.asked
 
 
-def test_a_directory_in_use_is_told_before_any_request(site: Site, tmp_path: Path) -> None:
+def test_a_bus_that_somebody_has_is_crawled_onto_and_waited_for(
+    site: Site, tmp_path: Path
+) -> None:
     holder = LocalBus(tmp_path / "state")
-    holder.lock()
-    code, _, err = run(crawl_arguments("local:state", site.url()), tmp_path)
-    holder.close()
-    assert code == 3, err
-    assert "in use by process" in err
-    assert not site.asked
+    holder.lock("replays")
+    with started(crawl_arguments("local:state", site.url("/target")), tmp_path) as process:
+        until(lambda: [s for s in spools_of(tmp_path / "state") if not s.is_written()])
+        assert not list(topic_views.verdicts(LocalBus(tmp_path / "state")))
+        holder.close()
+        code, out, err = ended(process)
+    assert code == 0, err
+    verdicts = list(topic_views.verdicts(LocalBus(tmp_path / "state")))
+    assert len(verdicts) == summary_of(out)["pages"] == 1
 
 
 def test_topics_that_are_missing_are_told_before_any_request(

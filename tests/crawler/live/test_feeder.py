@@ -25,6 +25,8 @@ class Sink:
     """A sink that waits at a gate, and remembers what it was told."""
 
     alerts = 0
+    lost = 0
+    remark = None
 
     def __init__(self, *, fails_at: int | None = None) -> None:
         self.dead: Counter[str] = Counter()
@@ -98,7 +100,7 @@ def test_the_queue_is_bounded_and_says_when_there_is_room(capacity: Capacity) ->
     assert sink.put_urls == [f"http://a.example/{number}" for number in range(100)]
     assert fed.most_waiting <= 5
     assert fed.account.pages == 100
-    assert sink.calls == ["close"]
+    assert sink.calls == ["checkpoint", "close"]
 
 
 def test_one_item_larger_than_the_queue_fits() -> None:

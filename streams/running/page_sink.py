@@ -1,0 +1,43 @@
+"""What every sink is: the one protocol that sources of pages know."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Protocol
+
+from reusewatch.streams.records import DeadLetter, Page
+
+
+class PageSink(Protocol):
+    """Takes pages; may make the source wait."""
+
+    @property
+    def dead(self) -> Counter[str]:
+        """Dead letters by reason."""
+
+    @property
+    def alerts(self) -> int | None:
+        """Alerts that came of the pages, where this process knows."""
+
+    @property
+    def lost(self) -> int:
+        """Pages that were given up, as `on_trouble` has it."""
+
+    @property
+    def remark(self) -> str | None:
+        """After closing: what waits somewhere, and what to do about it."""
+
+    def put(self, page: Page) -> None:
+        """Take a page."""
+
+    def bury(self, letter: DeadLetter) -> None:
+        """Take what could not become a page."""
+
+    def checkpoint(self) -> None:
+        """Return when everything taken so far is safe."""
+
+    def close(self) -> None:
+        """Checkpoint, and release what is held."""
+
+    def abandon(self) -> None:
+        """Release what is held, as after an error."""
