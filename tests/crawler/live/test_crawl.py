@@ -153,9 +153,7 @@ def test_a_broker_that_is_not_there_is_told_before_any_request(site: Site, tmp_p
     assert not site.asked
 
 
-def test_a_bus_that_somebody_has_is_crawled_onto_and_waited_for(
-    site: Site, tmp_path: Path
-) -> None:
+def test_a_bus_that_somebody_has_is_crawled_onto_and_waited_for(site: Site, tmp_path: Path) -> None:
     holder = LocalBus(tmp_path / "state")
     holder.lock("replays")
     with started(crawl_arguments("local:state", site.url("/target")), tmp_path) as process:
