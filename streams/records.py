@@ -259,6 +259,7 @@ class PackLabel(Record, frozen=True, kw_only=True):
     source: str
     files: int
     chunks: int
+    homes: tuple[str, ...] = ()
 
 
 class PackNamed(Record, frozen=True, kw_only=True):

@@ -15,6 +15,7 @@ from reusewatch.streams import kernels
 from reusewatch.streams.console import fail, say
 from reusewatch.streams.running.label_settings import stop_list
 from reusewatch.streams.settings import Settings
+from reusewatch.streams.url_sets import UrlSet
 from reusewatch.streams.verbs.labels import show_summary
 from reusewatch.streams.verbs.options import JsonOption, with_settings
 
@@ -46,6 +47,15 @@ def build(
     severity: Annotated[
         str, typer.Option("--severity", metavar="LEVEL", help=", ".join(_SEVERITIES))
     ] = "warning",
+    home: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--home",
+            metavar="SITE",
+            help="Whose content it is: a domain, host or beginning of a URL; again for several. "
+            "Pages there are never reported for this label.",
+        ),
+    ] = None,
     min_length: Annotated[
         int, typer.Option("--min-length", metavar="N", help="Chunks up to N characters are none.")
     ] = 100,
@@ -59,7 +69,8 @@ def build(
     if severity not in _SEVERITIES:
         fail(f"--severity {severity}: there is {', '.join(_SEVERITIES)}", 2)
     try:
-        label = Label(name=name, source=source, note=note, severity=severity)
+        homes = UrlSet(home or ()).names
+        label = Label(name=name, source=source, note=note, severity=severity, homes=homes)
     except ValueError as error:
         fail(f"labels build: {error}", 2)
     listed = _urls(urls)

@@ -40,6 +40,7 @@ ALIGNMENT = 64
 MOST_LABELS = 10_000
 _LONGEST_NAME = 200
 _LONGEST_TEXT = 10_000
+MOST_HOMES = 1000
 _MOST_DIRECTORY = 1 << 28
 _PRELUDE = struct.Struct("<8sIIQQQ16s")  # magic, format, 0, file, directory at, its length and sum
 
@@ -66,11 +67,21 @@ class Label(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
     note: str = ""
     severity: Severity = "warning"
+    # Where the content is at home: domains, hosts or beginnings of URLs, whose pages this label,
+    # and no other one, leaves alone.
+    homes: tuple[str, ...] = ()
     files: int = 0
     chunks: int = 0
 
     def __post_init__(self) -> None:
         check_name(self.name)
+        if len(self.homes) > MOST_HOMES:
+            raise ValueError(f"a label has up to {MOST_HOMES} homes, not {len(self.homes)}")
+        for home in self.homes:
+            if not home.isprintable() or not 1 <= len(home) <= _LONGEST_NAME:
+                raise ValueError(
+                    f"a home has 1 to {_LONGEST_NAME} printable characters: {home[:50]!r}"
+                )
         for text in (self.source, self.note):
             # What is not printable might not be encodable, and would fail a build at its end.
             if not text.isprintable() or len(text) > _LONGEST_TEXT:

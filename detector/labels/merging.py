@@ -28,16 +28,19 @@ _DROPPED = (1 << 32) - 1
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """How many hashes came to a label, and how many left it."""
+    """How many hashes came to a label, and how many left it; homes that came and went."""
 
     name: str
     added_files: int = 0
     removed_files: int = 0
     added_chunks: int = 0
     removed_chunks: int = 0
+    added_homes: tuple[str, ...] = ()
+    removed_homes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return any((self.added_files, self.removed_files, self.added_chunks, self.removed_chunks))
+        return any((self.added_files, self.removed_files, self.added_chunks, self.removed_chunks,
+                    self.added_homes, self.removed_homes))  # fmt: skip
 
 
 class _Renamed:
@@ -131,6 +134,8 @@ def diff(old: LabelPack, new: LabelPack) -> tuple[Change, ...]:
     names = list(dict.fromkeys(label.name for pack in (old, new) for label in pack.labels))
     both = _both(old, new, names)
     counted = {kind: _differences(_sources([old, new], both, kind), len(names)) for kind in KINDS}
+    before, after = ({x.name: frozenset(x.homes) for x in pack.labels} for pack in (old, new))
+    none: frozenset[str] = frozenset()
     changes = (
         Change(
             name,
@@ -138,6 +143,8 @@ def diff(old: LabelPack, new: LabelPack) -> tuple[Change, ...]:
             int(counted["files"][0][at]),
             int(counted["chunks"][1][at]),
             int(counted["chunks"][0][at]),
+            tuple(sorted(after.get(name, none) - before.get(name, none))),
+            tuple(sorted(before.get(name, none) - after.get(name, none))),
         )
         for at, name in enumerate(names)
     )

@@ -24,7 +24,13 @@ from reusewatch.streams.blocks.checking import (
     check_values,
     checksum_of,
 )
-from reusewatch.streams.blocks.label_columns import LABEL_FIELDS, NOTHING, Marks, label_columns
+from reusewatch.streams.blocks.label_columns import (
+    HOME_FIELDS,
+    MATCH_FIELDS,
+    NOTHING,
+    Marks,
+    label_columns,
+)
 from reusewatch.streams.blocks.page_row import PageRow
 from reusewatch.streams.blocks.sections import Section
 from reusewatch.streams.bus import Message, Outgoing
@@ -78,7 +84,8 @@ SKETCH_FIELDS = (
 SECTIONS = (
     Section("page", 1, PAGE_FIELDS),
     Section("sketches", 1, SKETCH_FIELDS),
-    Section("labels", 1, LABEL_FIELDS),
+    Section("labels", 1, MATCH_FIELDS),
+    Section("homes", 1, HOME_FIELDS, needed=False),
 )
 SCHEMA = pa.schema([field for section in SECTIONS for field in section.fields])
 PAGES_HEADER = "pages"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-LABEL_FIELDS = (
+MATCH_FIELDS = (
     pa.field("labels_version", pa.string()),  # null: no dataset was in force
     pa.field("labels_severity", pa.string()),  # the highest of what matched; null: nothing did
     pa.field("file_labels", pa.list_(pa.string()), nullable=False),
@@ -22,6 +22,9 @@ LABEL_FIELDS = (
     pa.field("labeled_text", pa.list_(pa.string()), nullable=False),
     pa.field("stopped", pa.list_(pa.uint32()), nullable=False),
 )
+# Whether one of the labels has a home, where the content is from; null: it was not asked.
+HOME_FIELDS = (pa.field("labels_homed", pa.bool_()),)
+LABEL_FIELDS = (*MATCH_FIELDS, *HOME_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class Marks:
     labeled_by: tuple[str, ...] = ()
     labeled_text: tuple[str, ...] = ()
     stopped: tuple[int, ...] = ()
+    labels_homed: bool | None = False
 
 
 NOTHING = Marks()

@@ -64,12 +64,12 @@ class Labeler:
             return InForce(trouble=self._trouble)
         return InForce(matching.version, *matching.size, self._trouble)
 
-    def marks(self, made: Fingerprints) -> Sequence[Marks] | None:
+    def marks(self, made: Fingerprints, urls: Sequence[str]) -> Sequence[Marks] | None:
         """What of each page is labeled, and its stop chunks; None before the first look."""
         if self._matching is None:
             return None
         try:
-            return self._matching.marks(made)
+            return self._matching.marks(made, urls)
         except BadPack as error:
             # Damaged on disk after it was opened: without labels rather than without pages.
             self._trouble, self._matching = f"labels: {error}", None

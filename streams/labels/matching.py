@@ -6,7 +6,7 @@ pack says. Never changes; another version is another of these.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from reusewatch.detector.labels.stop_chunks import StopChunks, StopList, shipped
 from reusewatch.streams.blocks.label_columns import Marks
 from reusewatch.streams.labels.store import Current, LabelStore
 from reusewatch.streams.records import Severity
+from reusewatch.streams.url_sets import UrlSet
 
 if TYPE_CHECKING:
     from reusewatch.detector.sketching.fingerprint import Fingerprints
@@ -53,6 +54,7 @@ def matching_of(
         stops or all_stop_chunks(scheme, listed),
         severities | overlay.severities,
         (counts["files"], counts["chunks"]),
+        {label.name: UrlSet(label.homes) for label in pack.labels if label.homes} if pack else {},
     )
 
 
@@ -75,6 +77,7 @@ class Matching:
         stops: StopChunks,
         severities: Mapping[str, Severity],
         size: tuple[int, int] = (0, 0),
+        homes: Mapping[str, UrlSet] | None = None,
         *,
         in_force: bool = True,
     ) -> None:
@@ -83,9 +86,13 @@ class Matching:
         self.version = dataset.version if in_force else None
         self._dataset = dataset
         self._severities = severities
+        self._homes = homes or {}
 
-    def marks(self, made: Fingerprints) -> list[Marks]:
-        """What of each page is labeled, and which of its chunks are stop chunks."""
+    def marks(self, made: Fingerprints, urls: Sequence[str]) -> list[Marks]:
+        """What of each page is labeled, and which of its chunks are stop chunks.
+
+        A page at the home of a label is free of that label, and of no other.
+        """
         hashes = made.sketches.chunks.hashes
         stopped = self.stops.has_chunks(hashes.values)
         labeled = self._dataset.match("chunks", hashes.values)
@@ -96,7 +103,9 @@ class Matching:
         for page in {*hit.tolist(), *np.flatnonzero(files != ABSENT).tolist()}:
             chunks = slice(int(hashes.offsets[page]), int(hashes.offsets[page + 1]))
             stops = found[page].stopped
-            found[page] = self._marks(made, page, labeled, stops, chunks, int(files[page]))
+            found[page] = self._marks(
+                made, page, urls[page], labeled, stops, chunks, int(files[page])
+            )
         return found
 
     def _files(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -108,6 +117,7 @@ class Matching:
         self,
         made: Fingerprints,
         page: int,
+        url: str,
         labeled: NDArray[np.int64],
         stops: tuple[int, ...],
         chunks: slice,
@@ -118,9 +128,9 @@ class Matching:
         pairs = [
             (place, name)
             for place, number in zip(places, sets, strict=True)
-            for name in self._dataset.labels_of(number)
+            for name in self._foreign(number, url)
         ]
-        file_labels = () if file == ABSENT else self._dataset.labels_of(file)
+        file_labels = () if file == ABSENT else self._foreign(file, url)
         names = {name for _, name in pairs} | set(file_labels)
         return Marks(
             self.version,
@@ -130,7 +140,15 @@ class Matching:
             tuple(name for _, name in pairs),
             tuple(made.texts.of(page, chunks.start + place) for place, _ in pairs[:TEXTS]),
             stops,
+            any(name in self._homes for name in names),
         )
+
+    def _foreign(self, number: int, url: str) -> tuple[str, ...]:
+        """The labels of a set, but for those that are at home on this page."""
+        names = self._dataset.labels_of(number)
+        if not self._homes:
+            return names
+        return tuple(n for n in names if n not in self._homes or not self._homes[n].has(url))
 
     def _severity(self, name: str) -> Severity:
         return self._severities.get(name, "warning")

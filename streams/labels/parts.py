@@ -48,7 +48,7 @@ def named(path: Path, pack: LabelPack) -> PackNamed:
         chunks=len(pack.chunks),
         labels=tuple(
             PackLabel(name=x.name, severity=x.severity, source=x.source[:_SOURCE],
-                      files=x.files, chunks=x.chunks)
+                      files=x.files, chunks=x.chunks, homes=x.homes)
             for x in pack.labels
         ),
     )  # fmt: skip

@@ -91,11 +91,14 @@ class Desk:
         if not path.exists() or (since is not None and checksum_of(since) != before.checksum):
             return None
         old = open_pack(path, self.scheme)
-        described = {label.name: (label.severity, label.source) for label in old.labels}
+        described = {
+            label.name: (label.severity, label.source, label.homes) for label in old.labels
+        }
         for label in pack.labels:
             # How a label that was there is described travels with a pack only.
-            found = (label.severity, label.source)
-            if described.get(label.name, found) != found:
+            found = (label.severity, label.source, label.homes)
+            # A new one may come as its hashes, which say nothing of its homes.
+            if described.get(label.name, (*found[:2], ())) != found:
                 return None
         return changed(old, pack, min(MOST_CHANGES, size // _CHANGE_BYTES))
 

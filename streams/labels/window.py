@@ -5,7 +5,7 @@ Read from the log, in pieces; the last version of a page counts, and the last pa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from reusewatch.streams import topics
 from reusewatch.streams.blocks.for_window import is_judged
 from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.bus import Bus
+from reusewatch.streams.url_sets import UrlSet
 from reusewatch.streams.wire import WireError
 
 EXAMPLES = 10
@@ -55,11 +56,12 @@ def preview(
     *,
     threshold: float,
     max_pages: int,
+    homes: Mapping[str, UrlSet] | None = None,
 ) -> dict[str, Any]:
     """What a dataset would flag of the pages in the window, and what is flagged already."""
     window: dict[int, _Judged | None] = {}
     for block in blocks(bus, scheme):
-        found = _judged(block, dataset, stops, threshold)
+        found = _judged(block, dataset, stops, threshold, homes or {})
         for page, judged in zip(block.column("page").to_pylist(), found, strict=True):
             window.pop(page, None)  # anew at the end, where the newest stand
             window[page] = judged
@@ -92,7 +94,11 @@ def preview(
 
 
 def _judged(
-    block: pa.RecordBatch, dataset: LabeledDataset, stops: StopChunks, threshold: float
+    block: pa.RecordBatch,
+    dataset: LabeledDataset,
+    stops: StopChunks,
+    threshold: float,
+    homes: Mapping[str, UrlSet],
 ) -> Iterator[_Judged | None]:
     """For each page what would be said of it; None where nothing matches, or it is not judged."""
     offsets, hashes = column_of(block, "chunks")
@@ -112,14 +118,28 @@ def _judged(
             yield None
             continue
         total = int(np.count_nonzero(~stopped[mine]))
+        url = urls[page].as_py()
         numbers = {*sets.tolist()} | ({whole} - {ABSENT})
+        names = {
+            number: [name for name in dataset.labels_of(number) if not _at_home(name, url, homes)]
+            for number in numbers
+        }
+        sets = sets[[bool(names[number]) for number in sets.tolist()]]
+        whole = whole if names.get(whole) else ABSENT
+        if not len(sets) and whole == ABSENT:
+            yield None
+            continue
         share = len(sets) / total if total else 0.0
         yield _Judged(
-            urls[page].as_py(), sites[page].as_py(), share, whole != ABSENT,
+            url, sites[page].as_py(), share, whole != ABSENT,
             whole != ABSENT or (len(sets) > 0 and share >= threshold),
             bool(len(before[page]) or len(before_files[page])),
-            tuple(sorted({name for number in numbers for name in dataset.labels_of(number)})),
+            tuple(sorted({name for inside in names.values() for name in inside})),
         )  # fmt: skip
+
+
+def _at_home(name: str, url: str, homes: Mapping[str, UrlSet]) -> bool:
+    return name in homes and homes[name].has(url)
 
 
 def column_of(block: pa.RecordBatch, name: str) -> tuple[NDArray[Any], NDArray[Any]]:

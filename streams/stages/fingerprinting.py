@@ -116,7 +116,7 @@ class FingerprintStage:
         sample = GRAM_SAMPLES[self.grams]
         made = fingerprints(documents, self.scheme, gram_sample=sample, chunks=self.chunks)
         rows = [self._row(page, facts) for page, facts in zip(pages, made.facts, strict=True)]
-        marks = self.labeler.marks(made) if self.labeler else None
+        marks = self.labeler.marks(made, [page.url for page in pages]) if self.labeler else None
         block = block_of(rows, made, grams=self.grams != "none", marks=marks)
         places = [self.partition_for(page.site) for page in pages]
         for partition in dict.fromkeys(places):

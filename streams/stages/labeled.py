@@ -26,6 +26,7 @@ from reusewatch.detector.mean_and_deviation import PAPER_PAGES, Moments, Thresho
 from reusewatch.streams.blocks.for_window import counts
 from reusewatch.streams.blocks.label_columns import LABEL_FIELDS, Marks, marks_of
 from reusewatch.streams.records import FINE, Alert, Evidence, Kind, Severity
+from reusewatch.streams.stages.direction import AT_HOME
 from reusewatch.streams.stages.reports import DETECTOR, SEVERITIES, alert_id, severity_of
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.url_sets import UrlSet
@@ -213,4 +214,5 @@ class LabeledPages:
             detected_at=now, detector=DETECTOR, labels_version=marks.labels_version,
             scheme=self._scheme.name, page_id=hex_of(row["page"]), ip=row["ip"],
             salvaged=row["salvaged"], truncated=row["truncated"],
+            direction=AT_HOME if marks.labels_homed else None,
         )  # fmt: skip

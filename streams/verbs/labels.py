@@ -103,16 +103,17 @@ def show(
         read = opened(pack, None)
         rows = [
             {"name": x.name, "files": x.files, "chunks": x.chunks, "version": read.version,
-             "scheme": read.scheme, "source": x.source, "severity": x.severity, "note": x.note}
+             "scheme": read.scheme, "source": x.source, "severity": x.severity, "note": x.note,
+             "homes": list(x.homes)}
             for x in read.labels
         ]  # fmt: skip
     if json:
         print_json_lines(rows)
         return
     print_table(
-        ("name", "files", "chunks", "severity", "version", "source"),
-        [(r["name"], r["files"], r["chunks"], r["severity"], r["version"], r["source"])
-         for r in rows], fold=("source", "version"),
+        ("name", "files", "chunks", "severity", "version", "source", "homes"),
+        [(r["name"], r["files"], r["chunks"], r["severity"], r["version"], r["source"],
+          ", ".join(r["homes"])) for r in rows], fold=("source", "version", "homes"),
     )  # fmt: skip
 
 
@@ -126,13 +127,14 @@ def _in_force(table: LabelTable, scheme: HashScheme) -> Iterator[dict[str, Any]]
         rows[label.name] = {
             "name": label.name, "files": label.files, "chunks": label.chunks, "version": version,
             "scheme": scheme.name, "source": label.source, "severity": label.severity, "note": "",
+            "homes": list(label.homes),
         }  # fmt: skip
     severities = table.overlay().severities
     for name, unit, count in table.names():
         row = rows.setdefault(
             name,
             {"name": name, "files": 0, "chunks": 0, "version": version, "scheme": scheme.name,
-             "source": "", "severity": severities.get(name, "warning"), "note": ""},
+             "source": "", "severity": severities.get(name, "warning"), "note": "", "homes": []},
         )  # fmt: skip
         row["note"] = "with changes since the pack"
         row[f"{unit}s"] += count
@@ -184,9 +186,11 @@ def diff(old: PackArgument, new: PackArgument, json: JsonOption = False) -> None
         return
     if not found:
         say("the packs say the same")
-    columns = ("name", "added_files", "removed_files", "added_chunks", "removed_chunks")
+    columns = ("name", "added_files", "removed_files", "added_chunks", "removed_chunks",
+               "added_homes", "removed_homes")  # fmt: skip
     print_table(
-        tuple(c.replace("_", " ") for c in columns), [[r[c] for c in columns] for r in found]
+        tuple(c.replace("_", " ") for c in columns),
+        [[", ".join(r[c]) if c.endswith("homes") else r[c] for c in columns] for r in found],
     )
 
 
@@ -310,11 +314,13 @@ def preview(
     from reusewatch.detector.mean_and_deviation import PAPER_PAGES
     from reusewatch.streams.labels.matching import all_stop_chunks
     from reusewatch.streams.labels.window import preview as previewed
+    from reusewatch.streams.url_sets import UrlSet
 
     summary = previewed(
         opened_bus, settings.scheme, LabeledDataset(settings.scheme, read),
         all_stop_chunks(settings.scheme, stop_list(settings)),
         threshold=settings.contains_threshold or PAPER_PAGES, max_pages=settings.window_pages,
+        homes={label.name: UrlSet(label.homes) for label in read.labels if label.homes},
     )  # fmt: skip
     if json:
         print_json(summary)
