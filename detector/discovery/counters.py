@@ -35,6 +35,7 @@ from reusewatch.detector.compiling.mixers import mix
 
 FINGERPRINTS = 16  # in a bucket of the filter: a cache line
 COUNTERS = 8  # in a bucket of counters
+# Behind each count stands how many of these are old.
 N_PAGES, OLD_PAGES, N_SITES, OLD_SITES, TOLD, START, END = range(7)
 TALLIES = 7
 COUNTED, FORGOTTEN, EVICTED = range(3)
@@ -97,40 +98,25 @@ def row_of(value: Any, key: Any, table: Any, spread: Any) -> Any:
     return least
 
 
-@part(types.void(types.uint32, OUT_COUNT_ROWS, OUT_COUNT_ROWS, types.int64))
-def _count_page(page: Any, pages: Any, tallies: Any, row: Any) -> None:
-    """Put a page among a row's: those of the period before stand first, `OLD_PAGES` of them."""
-    count, old = types.int64(tallies[row, N_PAGES]), types.int64(tallies[row, OLD_PAGES])
+@part()
+def _count(value: Any, values: Any, tallies: Any, row: Any, counted: Any) -> None:
+    """Put a page, or a site, among a row's; those of the period before stand first.
+
+    The tally at `counted` says how many there are, the one behind it how many of these are old.
+    """
+    count, old = types.int64(tallies[row, counted]), types.int64(tallies[row, counted + 1])
     for at in range(count):
-        if pages[row, at] == page:
+        if values[row, at] == value:
             if at < old:  # seen again: no longer old
-                pages[row, at], pages[row, old - 1] = pages[row, old - 1], page
-                tallies[row, OLD_PAGES] = old - 1
+                values[row, at], values[row, old - 1] = values[row, old - 1], value
+                tallies[row, counted + 1] = old - 1
             return
-    if count < pages.shape[1]:
-        pages[row, count] = page
-        tallies[row, N_PAGES] = count + 1
-    elif old:  # full: a newer page stands for an older one
-        pages[row, old - 1] = page
-        tallies[row, OLD_PAGES] = old - 1
-
-
-@part(types.void(types.uint64, OUT_WORD_ROWS, OUT_COUNT_ROWS, types.int64))
-def _count_site(site: Any, sites: Any, tallies: Any, row: Any) -> None:
-    """As `_count_page`, of sites."""
-    count, old = types.int64(tallies[row, N_SITES]), types.int64(tallies[row, OLD_SITES])
-    for at in range(count):
-        if sites[row, at] == site:
-            if at < old:
-                sites[row, at], sites[row, old - 1] = sites[row, old - 1], site
-                tallies[row, OLD_SITES] = old - 1
-            return
-    if count < sites.shape[1]:
-        sites[row, count] = site
-        tallies[row, N_SITES] = count + 1
-    elif old:
-        sites[row, old - 1] = site
-        tallies[row, OLD_SITES] = old - 1
+    if count < values.shape[1]:
+        values[row, count] = value
+        tallies[row, counted] = count + 1
+    elif old:  # full: a newer one stands for an older one
+        values[row, old - 1] = value
+        tallies[row, counted + 1] = old - 1
 
 
 @kernel(
@@ -166,8 +152,8 @@ def count_all(
                     tallies[row, tally] = 0
                 tallies[row, START], tallies[row, END] = starts[at], ends[at]
             statistics[COUNTED] += 1
-            _count_page(page_mark, pages, tallies, row)
-            _count_site(site_ids[page], sites, tallies, row)
+            _count(page_mark, pages, tallies, row, N_PAGES)
+            _count(site_ids[page], sites, tallies, row, N_SITES)
             if (
                 not tallies[row, TOLD]
                 and tallies[row, N_PAGES] > limits[0]
@@ -184,16 +170,19 @@ def count_all(
     return told
 
 
+@part()
+def _age(values: Any, tallies: Any, row: Any, counted: Any) -> None:
+    """What was old of a row leaves, the rest is old."""
+    count, old = types.int64(tallies[row, counted]), types.int64(tallies[row, counted + 1])
+    for at in range(old, count):
+        values[row, at - old] = values[row, at]
+    tallies[row, counted] = tallies[row, counted + 1] = count - old
+
+
 @kernel(types.void(TABLE))
 def age(table: Any) -> None:
     """A period ends: what was old leaves, the rest is old."""
     _, pages, sites, tallies, _ = table
     for row in range(tallies.shape[0]):
-        count, old = types.int64(tallies[row, N_PAGES]), types.int64(tallies[row, OLD_PAGES])
-        for at in range(old, count):
-            pages[row, at - old] = pages[row, at]
-        tallies[row, N_PAGES] = tallies[row, OLD_PAGES] = count - old
-        count, old = types.int64(tallies[row, N_SITES]), types.int64(tallies[row, OLD_SITES])
-        for at in range(old, count):
-            sites[row, at - old] = sites[row, at]
-        tallies[row, N_SITES] = tallies[row, OLD_SITES] = count - old
+        _age(pages, tallies, row, N_PAGES)
+        _age(sites, tallies, row, N_SITES)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -18,13 +17,10 @@ import xxhash
 from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.detector.labels.format import Label, check_name
+from reusewatch.detector.labels.format import check_name
 from reusewatch.detector.labels.hash_table import HashTable
-from reusewatch.detector.labels.merging import compacted
 from reusewatch.detector.labels.pack import KINDS, Kind, LabelPack
-from reusewatch.detector.labels.pairs import Pairs, sorted_pairs
 from reusewatch.detector.labels.places import ABSENT
-from reusewatch.detector.labels.writing import Written
 
 UNPACKED = "none"
 
@@ -185,29 +181,3 @@ class LabeledDataset:
         if number == self._first + len(self._sets):
             self._sets.append(labels)
         return number
-
-    def compact(self, path: Path, *, version: str | None = None) -> Written:
-        """Write a pack that says what pack and overlay say together."""
-        if self._pack is None:
-            raise ValueError("there is no pack to fold the overlay into")
-        labels = self._labels()
-        places = {label.name: at for at, label in enumerate(labels)}
-        stated, replaced = {}, {}
-        for kind in KINDS:
-            rows = [(h, places[n]) for h, names in self._stated[kind].items() for n in names]
-            hashes, numbers = zip(*rows, strict=True) if rows else ((), ())
-            pairs = Pairs(np.array(hashes, np.uint64), np.array(numbers, np.uint32))
-            stated[kind] = sorted_pairs(pairs)
-            replaced[kind] = np.fromiter(self._stated[kind], np.uint64)
-        return compacted(self._pack, path, labels=labels, drop=self.removed,
-                         stated=stated, replaced=replaced, version=version)  # fmt: skip
-
-    def _labels(self) -> list[Label]:
-        """The pack's labels but the removed ones, then those that only the overlay knows."""
-        kept = {
-            label.name: msgspec.structs.replace(label, files=0, chunks=0)
-            for label in (self._pack.labels if self._pack else ())
-            if label.name not in self._removed
-        }
-        stated = sorted({name for delta in self.deltas() for name in delta.labels})
-        return [*kept.values(), *(Label(name=name) for name in stated if name not in kept)]

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.errors import SchemeMismatch
-from reusewatch.detector.labels.format import Label
 from reusewatch.detector.labels.pack import KINDS, Kind, LabelPack
 from reusewatch.detector.labels.pairs import Pairs, Source, merged
 from reusewatch.detector.labels.writing import Written, write_pack
@@ -44,14 +43,11 @@ class Change:
 
 
 class _Renamed:
-    """A source whose labels have other numbers; `_DROPPED` ones and some hashes are left out."""
+    """A source whose labels have other numbers; those that are `_DROPPED` are left out."""
 
-    def __init__(
-        self, source: Source, numbers: NDArray[np.uint32], without: NDArray[np.uint64] | None = None
-    ) -> None:
+    def __init__(self, source: Source, numbers: NDArray[np.uint32]) -> None:
         self._source = source
         self._numbers = numbers
-        self._without = without
 
     def __len__(self) -> int:
         return len(self._source)
@@ -60,10 +56,7 @@ class _Renamed:
         """A piece of the source, without what is left out."""
         pairs = self._source.read(start, count)
         labels = self._numbers[pairs.labels]
-        kept = labels != _DROPPED
-        if self._without is not None:
-            kept &= ~np.isin(pairs.hashes, self._without)
-        return Pairs(pairs.hashes, labels)[kept]
+        return Pairs(pairs.hashes, labels)[labels != _DROPPED]
 
 
 def merge(
@@ -87,45 +80,6 @@ def merge(
     return write_pack(
         path, scheme=scheme, labels=fresh, pairs=pairs, version=version, written=written
     )
-
-
-def compacted(
-    pack: LabelPack,
-    path: Path,
-    *,
-    labels: Sequence[Label],
-    drop: frozenset[str],
-    stated: dict[Kind, Pairs],
-    replaced: dict[Kind, NDArray[np.uint64]],
-    version: str | None = None,
-) -> Written:
-    """A pack with an overlay folded in: `stated` pairs in place of what it had of `replaced`.
-
-    Labels are places in `labels`; `drop` are names that the pack's own hashes lose.
-    """
-    numbers = _numbers([pack], [label.name for label in labels])[0]
-    numbers[[label.name in drop for label in pack.labels]] = _DROPPED
-    pairs = {
-        kind: merged(
-            [_Renamed(pack.source(kind), numbers, replaced[kind]), _InMemory(stated[kind])]
-        )
-        for kind in KINDS
-    }
-    return write_pack(path, scheme=pack.scheme, labels=labels, pairs=pairs, version=version)
-
-
-class _InMemory:
-    """Sorted pairs that are there already."""
-
-    def __init__(self, pairs: Pairs) -> None:
-        self._pairs = pairs
-
-    def __len__(self) -> int:
-        return len(self._pairs)
-
-    def read(self, start: int, count: int) -> Pairs:
-        """A piece of them."""
-        return self._pairs[start : start + count]
 
 
 def diff(old: LabelPack, new: LabelPack) -> tuple[Change, ...]:

@@ -137,11 +137,6 @@ class Scan:
     sampled: int  # tokens behind the limit, of blocks here and there
 
     @property
-    def sequence(self) -> NDArray[np.uint64]:
-        """The page's token sequence: title, then text, with IMG terms."""
-        return self.hashes[: self.text_tokens]
-
-    @property
     def truncated(self) -> bool:
         """Whether the page is over a limit."""
         return bool(self.lost) or self.sampled > 0

@@ -13,6 +13,7 @@ EVENTS: Mapping[str, str] = {
     "misdated": "A page's date is before the web, or over an hour from now: it was not remembered.",
     "salvaged": "A page was found behind damage in its archive: it is judged, and nobody's donor.",
     "evicted": "A page left the window.",
+    "dismissed": "A version of a page left the window, since the page had too many.",
     "turned": "A page turned out to be the copy when an older original was read after it.",
     "withdrawn": "An alert was taken back.",
     "cut": "A candidate or a posting was passed over, since too many pages share its key.",

@@ -116,7 +116,8 @@ class IndexStage:
     def process(self, messages: Sequence[Message]) -> Output:
         """Judge the pages of the blocks, in order; of a block, revisits last."""
         out = Output(events=Counter())
-        cut, refused, pages = self._index.cut, self._index.refused, 0
+        index, pages = self._index, 0
+        cut, refused, dismissed = index.cut, index.refused, index.dismissed
         self._differing.begin()
         for message in messages:
             try:
@@ -127,8 +128,9 @@ class IndexStage:
                 out.messages.append(dead_letter_message(unread(message, error, self._clock())))
                 continue
             pages += len(block)
-        out.events["cut"] += self._index.cut - cut
-        out.events["refused"] += self._index.refused - refused
+        out.events["cut"] += index.cut - cut
+        out.events["refused"] += index.refused - refused
+        out.events["dismissed"] += index.dismissed - dismissed
         return Output(out.messages, pages, out.dead, out.events)
 
     def _judge(self, block: pa.RecordBatch, events: Counter[str]) -> list[Outgoing]:

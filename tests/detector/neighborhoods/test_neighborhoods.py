@@ -81,7 +81,7 @@ def test_twin(facts: list[PageFacts]) -> None:
 
 
 @given(pages(), st.randoms(use_true_random=False))
-def test_figures_do_not_hang_on_the_order(facts: list[PageFacts], random: object) -> None:
+def test_figures_do_not_depend_on_the_order(facts: list[PageFacts], random: object) -> None:
     shuffled = facts.copy()
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     one, other = counted(facts), counted(list(chain(shuffled, shuffled)))

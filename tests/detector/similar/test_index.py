@@ -79,7 +79,7 @@ def test_a_batch_is_added_as_its_pages_one_by_one(
 
 @given(_streams, st.randoms(use_true_random=False))
 @settings(max_examples=150)
-def test_answers_do_not_hang_on_the_order_of_arrival(seen: list[Fetch], random: Any) -> None:
+def test_answers_do_not_depend_on_the_order_of_arrival(seen: list[Fetch], random: Any) -> None:
     shuffled = random.sample(seen, len(seen))
     one, other = filled(seen), filled(shuffled)
     for fetch in seen:

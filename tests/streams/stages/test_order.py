@@ -1,4 +1,4 @@
-"""Nothing that is reported hangs on who came first: any order, any batches, any partitions."""
+"""Nothing that is reported depends on who came first: any order, any batches, any partitions."""
 
 from __future__ import annotations
 
