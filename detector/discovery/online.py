@@ -124,6 +124,7 @@ class Discovery:
         self._statistics = np.zeros(STATISTICS, np.int64)
         self._told: OrderedDict[int, None] = OrderedDict()
         self._pages = 0
+        self._aged = False  # until a period has ended, the filter before this one is empty
 
     @property
     def memory(self) -> int:
@@ -183,7 +184,7 @@ class Discovery:
 
     def rotate(self) -> None:
         """A period ends. Called by `add` after so many pages; by others, where time decides."""
-        self._pages = 0
+        self._pages, self._aged = 0, True
         age(self._table)
         current, previous = self._filters
         previous[:] = 0
@@ -191,7 +192,9 @@ class Discovery:
 
     def save(self) -> dict[str, NDArray[Any]]:
         """All state: what a restored one does next is what this one would have done."""
-        current, previous = map(_used, self._filters)
+        current = _used(self._filters[0])
+        # To look through millions of places that nothing can be in takes as long as all the rest.
+        previous = _used(self._filters[1]) if self._aged else _used(self._filters[1][:0])
         rows = np.flatnonzero(self._table[3][:, N_PAGES]).astype(np.uint32)
         return {
             "sizes": np.array(self._sizes(), np.int64),
@@ -220,6 +223,7 @@ class Discovery:
         self._statistics[:] = saved["statistics"]
         self._told = OrderedDict.fromkeys(saved["told"].tolist())
         self._pages = int(saved["turned"][0])
+        self._aged = bool(saved["previous"].size)
 
     def _sizes(self) -> list[int]:
         """What stored tables must agree in."""
