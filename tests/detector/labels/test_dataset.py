@@ -53,9 +53,6 @@ def test_overlay_twin(
         dataset.apply(after)
         twin.update({(delta.kind, delta.hash): set(delta.labels) for delta in after})
         same(dataset, twin)
-        dataset.compact(Path(folder) / "b")
-        assert verify(Path(folder) / "b") == ()
-        same(open_pack(Path(folder) / "b", SCHEME), twin)
 
 
 @given(deltas, st.randoms())
