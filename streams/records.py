@@ -47,6 +47,8 @@ Time = Annotated[datetime, Meta(extra_json_schema=_RFC3339)]
 
 # Statuses of pages; the others are of errors.
 FINE = range(200, 300)
+# From this share of its words on a page hides what it has: pages of real sites have next to none.
+HIDES = 0.02
 # A page whose archive names no date. It is matched, and never taken for a donor.
 UNDATED = datetime.fromtimestamp(0, UTC)
 
@@ -146,6 +148,9 @@ class Verdict(Record, frozen=True, kw_only=True):
     not_judged: Literal["error-page", "revisit"] | None = None
     # Whether damage stands before the page in its archive: another page may have forged it.
     salvaged: bool = False
+    # The share of its words that had to be unfolded (letters of two alphabets in one word, letters
+    # in disguise) or were hidden in lines of text.
+    obfuscated: float = 0.0
     detector: str
     labels_version: str | None = None
     scheme: str
@@ -231,6 +236,8 @@ class Alert(Record, frozen=True, kw_only=True):
     # As in the verdict of the page, too: more words than are read, or a body that was cut. Words in
     # front of a copy are a way to hide it, so the finding is told a step more severe.
     truncated: bool = False
+    # As in the verdict of the page; from a 50th on the finding is told a step more severe.
+    obfuscated: float = 0.0
 
 
 class Label(Record, frozen=True, kw_only=True):

@@ -23,7 +23,11 @@ search that the compiler does not turn into comparisons.
     page_bytes.py      a byte of the page
     mixing.py          bytes of a word → its 64-bit hash
     tables.py          what kernels look up, as arrays
-    unicode_tables.py  what a code point is, case folding (data)
+    unicode_tables.py  what a code point is, what it is folded to (data)
+    confusables.py     letters that look like one of ASCII (data)
+    dodges.py          words in disguise are counted
+    styles.py          what a style attribute says of how an element is shown
+    hiding.py          elements that are hidden, and blocks that are parts of lines
     readable.py        what offsets stand for, as text for people: words, links, evidence
     unescaping.py      character references in such text
     differences.py     the words that only one of two pages has

@@ -7,10 +7,11 @@ in one number, with a word.
 from __future__ import annotations
 
 TAB, LINE_FEED, FORM_FEED, RETURN, SPACE = b"\t\n\f\r "
-BANG, QUOTE, HASH, AMPERSAND, APOSTROPHE, PLUS, DASH, DOT, SLASH = b"!\"#&'+-./"
+BANG, QUOTE, HASH, AMPERSAND, APOSTROPHE, PARENTHESIS, STAR = b"!\"#&'(*"
+PLUS, DASH, DOT, SLASH = b"+-./"
 DIGIT_0, DIGIT_9, COLON, SEMICOLON, LESS, EQUALS, GREATER, QUESTION, AT = b"09:;<=>?@"
-UPPER_A, UPPER_Z, BACKSLASH, BRACKET, UNDERSCORE = b"AZ\\]_"
-LOWER_A, LOWER_F, LOWER_S, LOWER_X, LOWER_Z = b"afsxz"
+UPPER_A, UPPER_Z, OPENING, BACKSLASH, BRACKET, UNDERSCORE, BRACE = b"AZ[\\]_{"
+LOWER_A, LOWER_F, LOWER_H, LOWER_S, LOWER_X, LOWER_Z = b"afhsxz"
 LOWER = 0x20
 """The bit that makes a letter of ASCII a small one."""
 ASCII_END = 0x80

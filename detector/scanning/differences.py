@@ -6,7 +6,7 @@ Each side's words that the other has fewer times, in the order in which they sta
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -29,16 +29,24 @@ def differences(here: Sequence[str], there: Sequence[str], most: int = 10) -> Di
     >>> differences("a b c b".split(), "a b d".split())
     Difference(only_here=('b', 'c'), only_there=('d',), shared=2)
     """
-    counts, others = Counter(here), Counter(there)
+    # Words that are the same to the detectors are the same here, however they are written.
+    from reusewatch.detector.scanning.readable import folded  # numba, loaded by who really works
+
+    names = {word: folded(word) for word in {*here, *there}}
+    here_as, there_as = [names[word] for word in here], [names[word] for word in there]
+    counts, others = Counter(here_as), Counter(there_as)
     return Difference(
-        only_here=_first(here, counts - others, most),
-        only_there=_first(there, others - counts, most),
+        only_here=_first(here, names, counts - others, most),
+        only_there=_first(there, names, others - counts, most),
         shared=(counts & others).total(),
     )
 
 
-def _first(words: Sequence[str], differ: Counter[str], most: int) -> tuple[str, ...]:
-    own = (word for word in dict.fromkeys(words) if word in differ)
+def _first(
+    words: Sequence[str], names: Mapping[str, str], differ: Counter[str], most: int
+) -> tuple[str, ...]:
+    firsts = {names[word]: word for word in reversed(words) if names[word] in differ}
+    own = (firsts[name] for name in dict.fromkeys(names[word] for word in words) if name in firsts)
     return tuple(map(_shown, islice(own, most)))
 
 

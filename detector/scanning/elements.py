@@ -12,6 +12,8 @@ BLOCK = 2  # ends a block, and with it a word
 BREAKOUT = 4  # its start tag leaves SVG and MathML
 ATTRIBUTES = 8  # its attributes matter
 ENTERS = 16  # its start tag opens an element of `nesting`, in HTML too
+CONTAINER = 32  # its end tag must be there, and ends what is open in it
+VOID = 64  # holds nothing and has no end tag
 
 # Which tag it is, where that matters; in the eight bits above.
 KIND_SHIFT = 8
@@ -35,6 +37,20 @@ SVG, MATH, FOREIGN_OBJECT, MI, MTEXT, DESC, SVG_TITLE, TEMPLATE, DATALIST = (
     )
 )  # fmt: skip
 UNSEEN = DESC
+# Which start tags end it where its end tag may be left out; in the bits above.
+GROUP_SHIFT = 24
+(
+    PARAGRAPH, ITEM, TERM, CELL_GROUP, ROW, ROW_GROUP, OPTION, OPTION_GROUP, HEADINGS, SAME,
+) = range(1, 11)  # fmt: skip
+_GROUPS = (
+    "p", "li", "dt dd", "td th", "tr", "tbody thead tfoot caption colgroup", "option", "optgroup",
+    "h1 h2 h3 h4 h5 h6", "a button nobr",
+)  # fmt: skip
+_VOIDS = """
+area base basefont bgsound br col embed frame hr image img input keygen link meta param source track
+wbr
+"""
+_ENDED_BY_ANYTHING = {"body", "head", "html"}
 _ENTERING = {"svg", "math", "template", "datalist"}
 
 _BLOCKS = """
@@ -73,8 +89,11 @@ def properties() -> dict[str, int]:
     (2, True)
     """
     words, blocks, breakouts = _WORDS.split(), _BLOCKS.split(), _BREAKOUTS.split()
+    voids = _VOIDS.split()
+    groups = {name: at for at, names in enumerate(_GROUPS, 1) for name in names.split()}
+    containers = {*blocks, "select", "button"} - {*voids, *groups, *_ENDED_BY_ANYTHING}
     found = {}
-    for name in sorted({*words, *blocks, *breakouts, *_KINDS, *_NESTING}):
+    for name in sorted({*words, *blocks, *breakouts, *voids, *groups, *_KINDS, *_NESTING}):
         kind = _KINDS.get(name, PLAIN)
         found[name] = (
             (WORD if name in words else 0)
@@ -82,7 +101,10 @@ def properties() -> dict[str, int]:
             | (BREAKOUT if name in breakouts else 0)
             | (ATTRIBUTES if kind in _WITH_ATTRIBUTES else 0)
             | (ENTERS if name in _ENTERING else 0)
+            | (CONTAINER if name in containers else 0)
+            | (VOID if name in voids else 0)
             | kind << KIND_SHIFT
             | (_NESTING.index(name) + 1 if name in _NESTING else 0) << CODE_SHIFT
+            | groups.get(name, 0) << GROUP_SHIFT
         )
     return found

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.kernels import kernel
+from reusewatch.detector.compiling.kernels import Int, kernel, part
+from reusewatch.detector.scanning import dodges
 from reusewatch.detector.scanning import output as o
 from reusewatch.detector.scanning import state as s
 from reusewatch.detector.scanning.output import Output
@@ -53,12 +54,18 @@ def scan_pages(
             before[k] = st[k]
         for k in range(ROW):
             work.bound[k] = bounds[page, k]
-        st[o.TOKEN_END] = min(st[o.TOKEN] + limits[0], tokens)
-        st[o.SAMPLE_END] = min(st[o.TOKEN_END] + limits[3], tokens)
-        st[o.BLOCK_FIRST] = st[o.BLOCK] + 1
-        st[o.BLOCK_END] = min(st[o.BLOCK_FIRST] + limits[1], blocks)
-        st[o.LINK_END] = min(st[o.LINK] + limits[2], rooms[2])
-        scan_page(buf, look, work, out, scratch)
+        _limit(st, limits, tokens, blocks, rooms)
+        work.dodges[dodges.SHOWN] = 0
+        while True:
+            scan_page(buf, look, work, out, scratch)
+            words = st[o.TOKEN] - before[o.TOKEN] + st[o.TOKENS_LOST] - before[o.TOKENS_LOST]
+            if work.dodges[dodges.UNREAD] <= words:
+                break
+            # It hides more than it shows: a script will show it, or there would be no page.
+            work.dodges[dodges.SHOWN] = 1
+            for k in range(len(st)):
+                st[k] = before[k]
+            _limit(st, limits, tokens, blocks, rooms)
         facts = work.facts
         facts[s.TOKENS] = st[o.TOKEN] - before[o.TOKEN]
         facts[s.BLOCKS] = st[o.BLOCK] - before[o.BLOCK]
@@ -71,3 +78,16 @@ def scan_pages(
         facts[s.LINKS_LOST] = st[o.LINKS_LOST] - before[o.LINKS_LOST]
         for k in range(pages.shape[1]):
             pages[page, k] = facts[k]
+
+
+@part()
+def _limit(
+    st: NDArray[np.int64], limits: NDArray[np.int64], tokens: Int, blocks: Int,
+    rooms: NDArray[np.int64],
+) -> None:  # fmt: skip
+    """How far the next page may write."""
+    st[o.TOKEN_END] = min(st[o.TOKEN] + limits[0], tokens)
+    st[o.SAMPLE_END] = min(st[o.TOKEN_END] + limits[3], tokens)
+    st[o.BLOCK_FIRST] = st[o.BLOCK] + 1
+    st[o.BLOCK_END] = min(st[o.BLOCK_FIRST] + limits[1], blocks)
+    st[o.LINK_END] = min(st[o.LINK] + limits[2], rooms[2])

@@ -30,7 +30,7 @@ _FULL = 1 << 54
 def nest(bits: Int, closing: Bool, whole: Bool, now: NDArray[np.int64]) -> None:
     """What a tag opens, closes or leaves. `whole`: it ends in a slash."""
     apart()
-    code = bits >> el.CODE_SHIFT
+    code = bits >> el.CODE_SHIFT & 255
     if (now[s.PATH] & _ENTRY) == el.DATALIST and (bits & el.BLOCK) != 0:
         # One whose end tag is missing must not hide the page.
         _leave(now)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector import fields
 from reusewatch.detector.compiling.kernels import Bool, Int, apart, part, uint64
+from reusewatch.detector.scanning import dodges
 from reusewatch.detector.scanning.scratch_memory import Work
 
 # Places in the counters. Of a kind of rows: the next, the end of the page's room, those lost.
@@ -35,6 +36,7 @@ REFERENCES, KEEP_SPACE, OF_TITLE = 4, 8, 16
 TOKEN_WIDTH = 5  # start, end, field, block, length
 # A token's facts: its field; whether it is a character of a script without spaces; its characters.
 FIELD_BITS, ALONE, SIZE_SHIFT = 7, 8, 4
+OWN = FIELD_BITS | ALONE
 _LARGEST = (1 << 27) - 1
 _TO_ALONE = (fields.ALONE // ALONE).bit_length() - 1
 LINK_WIDTH = 5  # href start, href end, anchor start, anchor end, same site
@@ -75,6 +77,7 @@ def emit(work: Work, out: Output, value: Int, start: Int, end: Int, facts: Int) 
         return
     if st[OPEN] == 0:
         st[OPEN] = 1
+        work.dodges[dodges.FIRST] = t
         if st[BLOCK] + 1 < st[BLOCK_END]:
             st[BLOCK] += 1
             out.columns[st[BLOCK_STARTS] + st[BLOCK]] = st[GAP] - st[ORIGIN]
@@ -117,6 +120,11 @@ def end_block(work: Work, out: Output, start: Int, end: Int) -> None:
     if st[OPEN] != 0:
         out.columns[st[BLOCK_ENDS] + st[BLOCK]] = start - st[ORIGIN]
         st[OPEN] = 0
+        doubts = work.dodges
+        if (
+            doubts[dodges.ALIKE_WORDS] | doubts[dodges.WIDE_WORDS] | doubts[dodges.OTHER_WORDS]
+        ) != 0:
+            dodges.settle(work, out.columns, TOKEN_WIDTH, st[TOKEN])
     st[GAP] = end
     st[LINES] = 0
 

@@ -6,15 +6,16 @@ read out of its place (a title behind text, meta content, the URL) waits until t
 """
 
 # Kernels: a call costs its arguments, a set a search.
-# ruff: noqa: PLR0911, PLR0912, PLR1714
+# ruff: noqa: PLR0911, PLR0912, PLR0915, PLR1714
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.kernels import Int, apart, int64, part
+from reusewatch.detector.compiling.kernels import Bool, Int, apart, int64, part
 from reusewatch.detector.scanning import characters as ch
+from reusewatch.detector.scanning import dodges, hiding, styles
 from reusewatch.detector.scanning import elements as el
 from reusewatch.detector.scanning import output as o
 from reusewatch.detector.scanning import state as s
@@ -44,6 +45,8 @@ def scan_page(
     plain = i
     while i < hi:
         if now[s.UNSEEN] > 0 and (how & tx.TAGS) != 0:
+            if now[s.HIDES] != 0:
+                i = hiding.past_hidden_text(buf, i, hi, look, work)
             while i < hi and buf[i] != ch.LESS:
                 i += 1
         else:
@@ -93,7 +96,9 @@ def _start(work: Work, lo: Int) -> None:
     now[s.BASE_WHERE] = RELATIVE
     now[s.PLAIN_FROM] = -1
     now[s.PAGE_TOKEN] = st[o.TOKEN]
-    work.word[tx.KIND] = 0
+    work.word[tx.WHAT] = 0
+    for k in range(dodges.SHOWN):
+        work.dodges[k] = 0
 
 
 @part(inline=True)
@@ -136,6 +141,21 @@ def _markup(
         # The page ends within the tag, which is then no tag and no text.
         return hi
     bits = work.found[sx.BITS]
+    if now[s.HIDES] != 0:
+        if hiding.still_hidden(buf, bits, closing, look, work, scratch):
+            if now[s.HIDES] == 0:
+                return _shown_again(at, end, work, out)
+            return _past_raw(buf, end, hi, bits, closing, look, work)
+        _shown_again(at, at, work, out)
+        visible = True
+    if now[s.PATH] == 0 and (now[s.RESTYLED] | work.found[sx.LOOKS]) != 0:
+        looks = styles.AS_EVER
+        if work.found[sx.LOOKS] != 0 and not closing:
+            looks = styles.shown_as(buf, work.found, look, scratch)
+        if (looks == styles.GONE or looks == styles.INVISIBLE) and _may_hide(bits, work):
+            return _hidden(buf, at, end, hi, bits, looks, look, work, out)
+        if now[s.RESTYLED] != 0 or looks == styles.INLINE or looks == styles.BLOCK:
+            bits = hiding.restyled(buf, bits, closing, looks, work)
     if bits == 0:
         return end
     kind = bits >> el.KIND_SHIFT & 255
@@ -145,7 +165,7 @@ def _markup(
         if now[s.UNSEEN] != 0:
             # In SVG and MathML nothing is raw.
             return end if foreign or closing else _past_hidden(buf, end, hi, kind, look, work)
-        if (foreign or not visible) and bits >> el.CODE_SHIFT >= el.UNSEEN:
+        if (foreign or not visible) and bits >> el.CODE_SHIFT & 255 >= el.UNSEEN:
             return end
     if (bits & (el.WORD | el.BLOCK)) != 0:
         tx.end_word(work, out)
@@ -160,6 +180,66 @@ def _markup(
     if kind == el.PLAIN:
         return end
     return opened(buf, at, end, hi, kind, look, work, out, scratch)
+
+
+@part()
+def _may_hide(bits: Int, work: Work) -> Bool:
+    """What is never shown in the page cannot be hidden there."""
+    kind = bits >> el.KIND_SHIFT & 255
+    metadata = kind in (el.BASE, el.LINK, el.META, el.TITLE)
+    return not metadata and work.dodges[dodges.SHOWN] == 0
+
+
+@part()
+def _hidden(
+    buf: NDArray[np.uint8], at: Int, end: Int, hi: Int, bits: Int, how: Int, look: Tables,
+    work: Work, out: Output,
+) -> Int:  # fmt: skip
+    """A start tag that hides its element; where text goes on."""
+    apart()
+    kind = bits >> el.KIND_SHIFT & 255
+    if how == styles.INVISIBLE:
+        # It takes its room: a gap, and a paragraph's.
+        _gap(at, end, bits, work, out)
+    if (bits & el.VOID) != 0:
+        return end
+    raw = _past_hidden(buf, end, hi, kind, look, work)
+    if raw == end and not (
+        (bits >> el.CODE_SHIFT & 255) in (el.SVG, el.MATH) and work.found[sx.SELF_CLOSING] != 0
+    ):
+        hiding.hide(bits, how, work)
+    return raw
+
+
+@part()
+def _past_raw(
+    buf: NDArray[np.uint8], end: Int, hi: Int, bits: Int, closing: Bool, look: Tables, work: Work
+) -> Int:
+    """After a tag within a hidden element."""
+    kind = bits >> el.KIND_SHIFT & 255
+    code = work.now[s.HIDES_BITS] >> el.CODE_SHIFT & 255
+    # In SVG and MathML nothing is raw.
+    if closing or kind == el.PLAIN or el.SVG <= code <= el.MATH:
+        return end
+    return _past_hidden(buf, end, hi, kind, look, work)
+
+
+@part()
+def _shown_again(at: Int, end: Int, work: Work, out: Output) -> Int:
+    """A hidden element ended; where text goes on."""
+    if work.now[s.HID] == styles.INVISIBLE:
+        _gap(at, end, work.now[s.HIDES_BITS], work, out)
+    return end
+
+
+@part()
+def _gap(at: Int, end: Int, bits: Int, work: Work, out: Output) -> None:
+    tx.end_word(work, out)
+    if (bits & el.BLOCK) != 0:
+        o.end_block(work, out, at, end)
+        work.st[o.GAP_LEVEL] = o.PARAGRAPH
+    elif work.st[o.GAP_LEVEL] < o.SPACE:
+        work.st[o.GAP_LEVEL] = o.SPACE
 
 
 @part()
@@ -198,6 +278,8 @@ def _waiting(
         o.end_block(work, out, now[s.LATE_END], now[s.LATE_END])
         o.title_first(work, out, first_token, body, first_picture)
     work.facts[s.TEXT_TOKENS] = st[o.TOKEN] - first_token
+    work.facts[s.FOLDED] = work.dodges[dodges.FOLDED]
+    work.facts[s.HIDDEN] = work.dodges[dodges.HIDDEN]
     st[o.NUMBERED] = 0
     how = tx.REFERENCES | tx.ATTRIBUTE
     if now[s.KEYWORDS_START] >= 0:

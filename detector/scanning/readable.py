@@ -1,21 +1,25 @@
 """What a scan's offsets stand for, as text for people: words, links, evidence.
 
 Hashes and offsets are what the detectors need; strings are made only when someone asks, by a second
-pass that keeps the page's runs of text. `words` gives the strings that were hashed, one by one:
-their hashes are the scan's, which is how the scan is tested. Nothing here is fast or hashed.
+pass that keeps the page's runs of text. `words` gives the words one by one as people read them;
+what is hashed of them is what `folded` makes of each, which is how the scan is tested: compare
+words by that. Nothing here is fast or hashed.
 """
 
 from __future__ import annotations
 
 import html.entities
 import re
+import unicodedata
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from urllib.parse import urljoin
 
 from reusewatch.detector.fields import Field
 from reusewatch.detector.scanning import unicode_tables
+from reusewatch.detector.scanning.dodges import ALIKE, DRESSED, GREEK, LATIN, RAISED, STRANGE, WIDE
 from reusewatch.detector.scanning.output import (
     KEEP_SPACE,
     LINE,
@@ -25,7 +29,16 @@ from reusewatch.detector.scanning.output import (
     SPACE,
 )
 from reusewatch.detector.scanning.scan import Scan, segments_of
+from reusewatch.detector.scanning.tables import (
+    CLASS_SHIFT,
+    KIND,
+    MARK,
+    MARKED,
+    spans_of,
+    tables,
+)
 from reusewatch.detector.scanning.unescaping import unescaped
+from reusewatch.detector.scanning.words import HANGUL, HANGUL_END
 
 _GAPS = {SPACE: " ", LINE: "\n", PARAGRAPH: "\n\n"}
 _SPACES = re.compile("[ \t\n\f\r]+")
@@ -134,7 +147,7 @@ class Readable:
             rows = self._title if field == Field.TITLE else self._rows
             first = 0 if field == Field.TITLE else max(0, bisect_right(self._starts, start) - 1)
             text = self._joined(rows, first, start, end)
-        return folded(text)
+        return shown(text)
 
     def _attribute(self, start: int, end: int) -> str:
         return address_text(self._decoded(start, end))
@@ -172,20 +185,65 @@ def _tidy(text: str) -> str:
 @cache
 def _unseen() -> dict[int, None]:
     """Format characters and NUL, which no word holds, as a translation to nothing."""
-    unseen: dict[int, None] = {0: None}
-    for item in unicode_tables.IGNORED.split():
-        first, _, last = item.partition("-")
-        unseen.update(dict.fromkeys(range(int(first, 16), int(last or first, 16) + 1)))
-    return unseen
+    codes = (range(span.start, span.stop) for span in spans_of(unicode_tables.IGNORED))
+    return {0: None, **dict.fromkeys(chain.from_iterable(codes))}
 
 
-def folded(text: str) -> str:
-    """A word as it is hashed: case-folded, without what no reader sees.
+def folded(word: str) -> str:
+    """A word as it is hashed: letters taken apart, case-folded, without marks that do not count,
+    look-alikes as the letters that they are taken for; without what no reader sees.
 
-    >>> folded("Stra\\u00adße")
-    'strasse'
+    >>> folded("Stra\\u00adße"), folded("Été"), folded("ｃоｐｙ"), folded("кот")
+    ('strasse', 'ete', 'copy', 'kot')
     """
-    return text.translate(_unseen()).casefold()
+    if word.isascii():
+        return word.replace("\0", "").lower()
+    look, parts, marked = tables()[0], [], False
+    for character in word.translate(_unseen()):
+        properties = _properties(character)
+        if properties & KIND != MARK:
+            marked = bool(properties & MARKED)
+        elif not marked:
+            continue
+        code = ord(character)
+        to = int(look["folds"][int(look["fold_page"][code >> 8]) << 8 | code & 255])
+        parts.append(_points(to) if to else unicodedata.normalize("NFD", character)
+                     if HANGUL <= code < HANGUL_END else character.lower())  # fmt: skip
+    return "".join(parts)
+
+
+def shown(word: str) -> str:
+    """A word as people are shown it: as it is written, in small letters; one in disguise without.
+
+    >>> shown("Stra\\u00adße"), shown("Été"), shown("ｃоｐｙ"), shown("сopy"), shown("кот")
+    ('strasse', 'été', 'copy', 'copy', 'кот')
+    """
+    plain = word.translate(_unseen()).casefold()
+    if plain.isascii():
+        return plain
+    seen = 0
+    for character in word:
+        seen |= 1 << (_properties(character) >> CLASS_SHIFT)
+    mixed = seen & LATIN and seen & (ALIKE | GREEK)
+    # What is shown must be the word that was hashed.
+    if mixed or seen & (DRESSED | RAISED | WIDE | STRANGE) or folded(plain) != folded(word):
+        return folded(word)
+    return plain
+
+
+def _properties(character: str) -> int:
+    look, code = tables()[0], ord(character)
+    return int(look["kinds"][int(look["kind_page"][code >> 8]) << 8 | code & 255])
+
+
+def _points(to: int) -> str:
+    width, mask = (8, 0x7F) if to >> 63 else (21, 0x1FFFFF)
+    to &= (1 << 63) - 1
+    text = ""
+    while to:
+        text += chr(to & mask)
+        to >>= width
+    return text
 
 
 def attribute_text(value: str) -> str:

@@ -4,11 +4,14 @@ Pages are UTF-8 (see `decoding`) and are read as the HTML standard's tokenizer r
 kernel and without a tree: any nesting, any damage, linear time. Offsets are bytes of the text that
 was given.
 
-**Tokens.** A maximal run of letters and numbers (Unicode's categories L and N), case-folded (full
-folding: ß is ss), with the marks that follow a base. Format characters inside a word (soft hyphen,
+**Tokens.** A maximal run of letters and numbers (Unicode's categories L and N), folded: case (ß is
+ss), compatibility forms (NFKD: fullwidth, mathematical, ligatures; a fraction stays whole) and
+letters that look like one of ASCII, as that one, whatever the words around them: a Russian word in
+which some letters were replaced is the same word, too. Marks on Latin, Greek and Cyrillic letters
+do not count, those of other scripts do. Format characters inside a word (soft hyphen,
 joiners, zero-width space) do not count. A script without spaces (Han, kana, Thai, Lao, Khmer,
-Myanmar, …) gives a token per character. Character references are decoded first. Nothing is
-normalized beyond folding.
+Myanmar, …) gives a token per character. Character references are decoded first. Marks are not put
+in order, and letters of Hebrew, Arabic and Indian scripts have no look-alikes.
 
 **Words** are what a reader sees: tags of inline elements, comments and `wbr` do not end one; tags
 of block elements, table cells, `br`, images, embedded things, form controls and `q` do.
@@ -16,7 +19,9 @@ of block elements, table cells, `br`, images, embedded things, form controls and
 **Text** is everything that the page shows with scripting off: `noscript`, `textarea`, `option`,
 `button`, `xmp`, the fallback of `video`, `object` and `canvas` count; `script`, `style`,
 `template`, `datalist`, `iframe`, `noembed`, `noframes`, comments, attributes and any further title
-do not, nor what SVG and MathML have as title, description, metadata and annotation.
+do not, nor what SVG and MathML have as title, description, metadata and annotation. What an
+element's own `hidden` or `style` hides does not (`hiding`), unless the page hides more than it
+shows; `details`, `aria-hidden` and `hidden=until-found` hide nothing from who reads on.
 
 **Blocks** end where a browser starts a paragraph: block elements, table cells, list items, two `br`
 with no word between; in plain text and in `pre`, `xmp`, `textarea`, lines without a word. A block

@@ -26,6 +26,8 @@ class Work(NamedTuple):
     word: NDArray[np.uint64]  # the open word, see `text`
     facts: NDArray[np.int64]  # what the page has, see `page`
     below: NDArray[np.uint64]  # hashes begun with a foreign base: its folder, its root
+    dodges: NDArray[np.int64]  # words that were folded or hidden, see `dodges`
+    restyled: NDArray[np.int64]  # open elements that are not shown as ever, see `hiding`
 
 
 def new_work(secrets: NDArray[np.uint64]) -> NDArray[np.void]:
@@ -36,10 +38,12 @@ def new_work(secrets: NDArray[np.uint64]) -> NDArray[np.void]:
             st=np.zeros(32, np.int64),
             before=np.zeros(32, np.int64),
             bound=np.zeros(8, np.int64),
-            now=np.zeros(24, np.int64),
-            found=np.zeros(16, np.int64),
+            now=np.zeros(32, np.int64),
+            found=np.zeros(20, np.int64),
             word=np.zeros(8, np.uint64),
-            facts=np.zeros(17, np.int64),
+            facts=np.zeros(19, np.int64),
             below=np.zeros(8, np.uint64),
+            dodges=np.zeros(8, np.int64),
+            restyled=np.zeros(16, np.int64),
         )
     )

@@ -5,7 +5,7 @@ is read once however it is broken. Nothing here knows what a tag means.
 """
 
 # Kernels: a call costs its arguments, a set a search.
-# ruff: noqa: PLR0911, PLR0912, PLR1714, SIM110
+# ruff: noqa: PLR0911, PLR0912, PLR1714, SIM102, SIM110
 
 from __future__ import annotations
 
@@ -22,11 +22,16 @@ from reusewatch.detector.scanning.tables import SPREAD, TAG_SLOTS, Tables
 BITS, SELF_CLOSING, NAME, NAME_END = 0, 1, 2, 3
 HREF, SRC, REL, NAME_VALUE, CONTENT = 4, 6, 8, 10, 12
 FOUND_SIZE = 14
+# Of any tag: which of the attributes it has that say how it is shown, and their values.
+LOOKS, STYLE, HIDDEN = 14, 15, 17
+STYLED, IS_HIDDEN = 1, 2
 _SPREAD = uint64(SPREAD)
 _SLOTS_MASK = TAG_SLOTS - 1
 _CANONICAL = np.frombuffer(b"canonical", dtype=np.uint8)
 _KEYWORDS = np.frombuffer(b"keywords", dtype=np.uint8)
 _DESCRIPTION = np.frombuffer(b"description", dtype=np.uint8)
+_STYLE = np.frombuffer(b"style", dtype=np.uint8)
+_HIDDEN = np.frombuffer(b"hidden", dtype=np.uint8)
 
 
 @part(inline=True)
@@ -88,6 +93,7 @@ def tag_end(
             slot = (slot + 1) & _SLOTS_MASK
     found[BITS] = bits
     found[SELF_CLOSING] = 0
+    found[LOOKS] = 0
     # The usual tag has no attributes.
     if i < hi and byte_at(buf, i) == ch.GREATER:
         if (bits & ATTRIBUTES) != 0:
@@ -148,12 +154,31 @@ def _attributes(
                 while i < hi and byte_at(buf, i) != ch.GREATER and not is_space(byte_at(buf, i)):
                     i += 1
                 value_end = i
+        if name_end - name == 5 or name_end - name == 6:
+            _look(buf, name, name_end, value, value_end, found)
         if wanted:
             which = _attribute(buf, name, name_end)
             # Of two attributes of one name the first counts.
             if which >= 0 and found[which] < 0:
                 found[which] = value
                 found[which + 1] = value_end
+
+
+@part(inline=True)
+def _look(
+    buf: NDArray[np.uint8], at: Int, end: Int, value: Int, value_end: Int,
+    found: NDArray[np.int64],
+) -> None:  # fmt: skip
+    """Note a `style` or `hidden`; of two the first counts."""
+    c = byte_at(buf, at) | ch.LOWER
+    if c == ch.LOWER_S and end - at == 5:
+        if (found[LOOKS] & STYLED) == 0 and is_word(buf, at, end, _STYLE):
+            found[LOOKS] |= STYLED
+            found[STYLE], found[STYLE + 1] = value, value_end
+    elif c == ch.LOWER_H and end - at == 6:
+        if (found[LOOKS] & IS_HIDDEN) == 0 and is_word(buf, at, end, _HIDDEN):
+            found[LOOKS] |= IS_HIDDEN
+            found[HIDDEN], found[HIDDEN + 1] = value, value_end
 
 
 @part()
@@ -339,7 +364,7 @@ def has_canonical(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
         start = i
         while i < end and not is_space(byte_at(buf, i)):
             i += 1
-        if _is_word(buf, start, i, _CANONICAL):
+        if is_word(buf, start, i, _CANONICAL):
             return True
     return False
 
@@ -347,17 +372,18 @@ def has_canonical(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
 @part()
 def is_keywords(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
     """Whether the value of a `name` is `keywords`."""
-    return _is_word(buf, at, end, _KEYWORDS)
+    return is_word(buf, at, end, _KEYWORDS)
 
 
 @part()
 def is_description(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
     """Whether the value of a `name` is `description`."""
-    return _is_word(buf, at, end, _DESCRIPTION)
+    return is_word(buf, at, end, _DESCRIPTION)
 
 
 @part()
-def _is_word(buf: NDArray[np.uint8], at: Int, end: Int, word: NDArray[np.uint8]) -> Bool:
+def is_word(buf: NDArray[np.uint8], at: Int, end: Int, word: NDArray[np.uint8]) -> Bool:
+    """Whether a word in small letters stands there, in either case."""
     if end - at != len(word):
         return False
     for k in range(len(word)):

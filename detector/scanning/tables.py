@@ -9,6 +9,7 @@ many arrays, each of which would be seven arguments in every call between kernel
 from __future__ import annotations
 
 import html.entities
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -18,8 +19,13 @@ from numpy.typing import NDArray
 from reusewatch.detector.scanning import unicode_tables
 from reusewatch.detector.scanning.elements import properties
 
-# What a code point is to the tokenizer.
+# What a code point is to the tokenizer: the low bits of `kinds`.
 APART, WORD, SINGLE, MARK, IGNORED = range(5)
+KIND = 7
+# Of a letter or digit: marks on it count. Above, what it says of its word; see `dodges`.
+MARKED = 8
+CLASS_SHIFT = 4
+_CLASSES = ("OTHER", "ALIKE", "GREEK", "DRESSED", "WIDE", "LATIN", "STRANGE", "RAISED")
 
 # In `ascii`: a byte that ends a word and does nothing else.
 PLAIN = 1
@@ -29,6 +35,7 @@ REFERENCE_SLOTS = 8192
 # Spreads packed names over the slots; odd, from the golden ratio.
 SPREAD = 0x9E3779B97F4A7C15
 _CODES = 0x110000
+_POINTS = 3
 
 
 class Tables(NamedTuple):
@@ -39,7 +46,8 @@ class Tables(NamedTuple):
     kind_page: NDArray[np.uint8]  # per 256 code points: where in `kinds` they are
     kinds: NDArray[np.uint8]
     fold_page: NDArray[np.uint8]
-    folds: NDArray[np.uint64]  # up to three folded code points of 21 bits; 0: itself
+    # Up to three code points of 21 bits; or, with the top bit, up to seven of ASCII; 0: itself.
+    folds: NDArray[np.uint64]
     tag_first: NDArray[np.uint64]  # bytes 0–7 of an element's name, by slot
     tag_second: NDArray[np.uint64]  # bytes 8–15
     tag_bits: NDArray[np.int32]
@@ -79,22 +87,43 @@ def _kinds() -> NDArray[np.uint8]:
         (MARK, unicode_tables.MARK),
         (IGNORED, unicode_tables.IGNORED),
     ):
-        for item in text.split():
-            first, _, last = item.partition("-")
-            kinds[int(first, 16) : int(last or first, 16) + 1] = kind
+        for span in spans_of(text):
+            kinds[span] = kind
+    for span in spans_of(unicode_tables.MARKED):
+        kinds[span] |= MARKED
+    for number, name in enumerate(_CLASSES, 1):
+        for span in spans_of(getattr(unicode_tables, name)):
+            kinds[span] |= number << CLASS_SHIFT
     return kinds
+
+
+def spans_of(text: str) -> Iterator[slice]:
+    """The runs of code points that a table lists.
+
+    >>> list(spans_of("30-39 aa"))
+    [slice(48, 58, None), slice(170, 171, None)]
+    """
+    for item in text.split():
+        first, _, last = item.partition("-")
+        yield slice(int(first, 16), int(last or first, 16) + 1)
 
 
 def _folds() -> NDArray[np.uint64]:
     folds = np.zeros(_CODES, dtype=np.uint64)
     for item in unicode_tables.FOLD.split():
-        first, last, step, distance = item.split(":")
-        for code in range(int(first, 16), int(last, 16) + 1, int(step)):
-            folds[code] = code + int(distance)
+        first, last, *rest = item.split(":")
+        if not rest:
+            folds[int(first, 16)] = int(last, 16)
+            continue
+        step, distance = map(int, rest)
+        codes = slice(int(first, 16), int(last, 16) + 1, step)
+        folds[codes] = np.arange(codes.start, codes.stop, step) + distance
     for item in unicode_tables.FOLD_LONG.split():
         code_text, to = item.split(":")
-        folds[int(code_text, 16)] = sum(
-            int(part, 16) << 21 * place for place, part in enumerate(to.split("+"))
+        codes_to = [int(part, 16) for part in to.split("+")]
+        width, top = (21, 0) if len(codes_to) <= _POINTS else (8, 1 << 63)
+        folds[int(code_text, 16)] = top + sum(
+            code << width * place for place, code in enumerate(codes_to)
         )
     return folds
 

@@ -1,6 +1,7 @@
 """Text to tokens: the HTML tokenizer's data, RCDATA and raw text states, up to the next tag.
 
-A token is a maximal run of alphanumeric code points; marks stay with their base; format characters
+A token is a maximal run of alphanumeric code points; marks count where a script needs them, else
+they are as if they were not there; format characters
 (soft hyphen, joiners, zero-width space) and NUL are as invisible here as on a screen. Characters
 of scripts without spaces are a token each. The word that is open when a tag comes stays open: only
 the tag says whether it ends.
@@ -16,19 +17,39 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import Int, int64, part, uint64
 from reusewatch.detector.scanning import characters as ch
+from reusewatch.detector.scanning.dodges import LATIN, note
 from reusewatch.detector.scanning.mixing import fold_product
-from reusewatch.detector.scanning.output import ALONE, LINES, Output, emit, end_block, facts_of
+from reusewatch.detector.scanning.output import (
+    ALONE,
+    LINES,
+    NUMBERED,
+    OWN,
+    Output,
+    emit,
+    end_block,
+    facts_of,
+)
 from reusewatch.detector.scanning.page_bytes import byte_at
 from reusewatch.detector.scanning.references import reference, starts_reference
 from reusewatch.detector.scanning.scratch_memory import Work
 from reusewatch.detector.scanning.syntax import starts_markup
-from reusewatch.detector.scanning.tables import APART, IGNORED, MARK, PLAIN, SINGLE, Tables
+from reusewatch.detector.scanning.tables import (
+    APART,
+    CLASS_SHIFT,
+    IGNORED,
+    KIND,
+    MARK,
+    MARKED,
+    PLAIN,
+    SINGLE,
+    Tables,
+)
 from reusewatch.detector.scanning.words import (
     code_point,
     finish,
     folded_of,
-    kind_of,
     points_of,
+    properties_of,
     push_folded,
 )
 
@@ -39,23 +60,42 @@ LINED = 4  # blank lines end blocks
 ATTRIBUTE = 8  # the rules of attribute values for references
 
 # The open word, by place in its array.
-KIND, START, END, HASH, BYTES, USED, FACTS, SIZE = range(8)
+WHAT, START, END, HASH, BYTES, USED, FACTS, SIZE = range(8)
 _NONE, _WORD, _SINGLE = range(3)
 
 _BYTE = uint64(8)
 _FULL = uint64(64)
 _ZERO = uint64(0)
+_ASCII = uint64(0x80)
+
+# With a word's facts: whether marks on its last letter count, and what its letters say (`dodges`).
+_SEEN_SHIFT = 32
+_MARKED_SHIFT = 29
+_MARKED = MARKED << _MARKED_SHIFT
+_CLASSED = 1 << CLASS_SHIFT
+# Latin letters alone, and digits, are in no doubt.
+_NOTED = 2 << _SEEN_SHIFT
+_DOUBTED = (0x1FE & ~LATIN) << _SEEN_SHIFT
 
 
 @part(inline=True)
 def end_word(work: Work, out: Output) -> None:
     """Something that a reader sees as a gap: the open word, if any, is a token."""
     word = work.word
-    if word[KIND] != _NONE:
+    if word[WHAT] != _NONE:
         value = finish(word[HASH], word[BYTES], work.secrets)
-        facts = facts_of(int64(word[FACTS]), int64(word[SIZE]))
-        emit(work, out, value, int64(word[START]), int64(word[END]), facts)
-        word[KIND] = _NONE
+        _emit(
+            work, out, value, int64(word[START]), int64(word[END]), int64(word[FACTS]),
+            int64(word[SIZE]),
+        )  # fmt: skip
+        word[WHAT] = _NONE
+
+
+@part(inline=True)
+def _emit(work: Work, out: Output, value: Int, start: Int, end: Int, own: Int, size: Int) -> None:
+    emit(work, out, value, start, end, facts_of(own & OWN, size))
+    if own >= _NOTED and (own & _DOUBTED) != 0 and work.st[NUMBERED] != 0:
+        note(work, own >> _SEEN_SHIFT, size)
 
 
 @part(inline=True)
@@ -66,7 +106,7 @@ def read_text(
     """Read from `at` to the next `<`, if tags count, or to the limit; where it stopped."""
     word, secrets = work.word, work.secrets
     seed, first = secrets[0], secrets[1]
-    kind, start, end = int64(word[KIND]), int64(word[START]), int64(word[END])
+    kind, start, end = int64(word[WHAT]), int64(word[START]), int64(word[END])
     # A word is of the field that it starts in.
     own, size = int64(word[FACTS]), int64(word[SIZE])
     h, w, used = word[HASH], word[BYTES], word[USED]
@@ -77,10 +117,12 @@ def read_text(
         if folded > PLAIN:
             if kind != _WORD:
                 if kind == _SINGLE:
-                    emit(work, out, finish(h, w, secrets), start, end, facts_of(own, size))
+                    _emit(work, out, finish(h, w, secrets), start, end, own, size)
                 kind = _WORD
                 start, own, size = i, field, 0
                 h, w, used = seed, _ZERO, _ZERO
+            # Bit 6 of a letter: the word has one of Latin. A run that starts with a digit is none.
+            own = (own | (int64(folded) & LATIN) << _SEEN_SHIFT) & ~_MARKED
             size -= i
             while True:
                 w |= uint64(folded) << used
@@ -99,7 +141,7 @@ def read_text(
             continue
         if folded == PLAIN:
             if kind != _NONE:
-                emit(work, out, finish(h, w, secrets), start, end, facts_of(own, size))
+                _emit(work, out, finish(h, w, secrets), start, end, own, size)
                 kind = _NONE
             if (how & LINED) != 0:
                 _line(buf, i, limit, c, work, out)
@@ -124,16 +166,17 @@ def read_text(
             i += 1
             continue
         while True:
-            what = kind_of(code, look)
+            properties = properties_of(code, look)
+            what = properties & KIND
             if what == APART or (what == MARK and kind == _NONE):
                 if kind != _NONE:
-                    emit(work, out, finish(h, w, secrets), start, end, facts_of(own, size))
+                    _emit(work, out, finish(h, w, secrets), start, end, own, size)
                     kind = _NONE
             elif what != IGNORED:
                 if what != MARK:
                     wanted = _SINGLE if what == SINGLE else _WORD
                     if kind != _NONE and (kind != wanted or kind == _SINGLE):
-                        emit(work, out, finish(h, w, secrets), start, end, facts_of(own, size))
+                        _emit(work, out, finish(h, w, secrets), start, end, own, size)
                         kind = _NONE
                     if kind == _NONE:
                         kind = wanted
@@ -141,15 +184,27 @@ def read_text(
                         if kind == _SINGLE:
                             own |= ALONE
                         h, w, used = seed, _ZERO, _ZERO
-                folded_code = folded_of(code, look)
-                size += points_of(folded_code)
-                h, w, used = push_folded(h, w, used, code, folded_code, first)
+                    own = (own & ~_MARKED) | (properties & MARKED) << _MARKED_SHIFT
+                if properties >= _CLASSED:
+                    own |= 1 << ((properties >> CLASS_SHIFT) + _SEEN_SHIFT)
+                if what != MARK or (own & _MARKED) != 0:
+                    folded_code = folded_of(code, look)
+                    if folded_code != 0 and folded_code < _ASCII:
+                        size += 1
+                        w |= folded_code << used
+                        used += _BYTE
+                        if used == _FULL:
+                            h = fold_product(h ^ w, first)
+                            w = used = _ZERO
+                    else:
+                        size += points_of(folded_code)
+                        h, w, used = push_folded(h, w, used, code, folded_code, first)
                 end = stop
             if second == 0:
                 break
             code, second = second, 0
         i = stop
-    word[KIND], word[START], word[END] = uint64(kind), uint64(start), uint64(end)
+    word[WHAT], word[START], word[END] = uint64(kind), uint64(start), uint64(end)
     word[FACTS], word[SIZE] = uint64(own), uint64(size)
     word[HASH], word[BYTES], word[USED] = h, w, used
     return i

@@ -18,8 +18,11 @@ from reusewatch.detector.scanning.tables import Tables
 _CODE_MASK = uint64((1 << 21) - 1)
 _SECOND = uint64(21)
 _THIRD = uint64(42)
+_TOP = uint64(63)
+HANGUL, HANGUL_END = 0xAC00, 0xD7A4
 _FULL = uint64(64)
 _BYTE = uint64(8)
+_LOW = uint64(0xFF)
 _ZERO = uint64(0)
 
 
@@ -57,8 +60,8 @@ def code_point(buf: NDArray[np.uint8], at: Int, limit: Int) -> Tuple:
 
 
 @part()
-def kind_of(code: Int, look: Tables) -> Int:
-    """What a code point is: see `tables`."""
+def properties_of(code: Int, look: Tables) -> Int:
+    """What a code point is, and what it says of its word: see `tables`."""
     return int64(look.kinds[int64(look.kind_page[code >> 8]) << 8 | (code & 0xFF)])
 
 
@@ -90,24 +93,47 @@ def push_plain(h: Int, w: Int, used: Int, code: Int, first: Int) -> Tuple:
 
 @part()
 def folded_of(code: Int, look: Tables) -> Int:
-    """What a code point is folded to: up to three of 21 bits; 0, itself."""
+    """What a code point is folded to, see `tables`; 0, itself."""
     return look.folds[int64(look.fold_page[code >> 8]) << 8 | (code & 0xFF)]
 
 
 @part()
 def points_of(folded: Int) -> Int:
-    """How many code points it is folded to."""
+    """How many code points it is folded to. A Hangul syllable counts as one, however written."""
+    if folded >> _TOP != 0:
+        many = 0
+        while folded & _LOW != 0:
+            many += 1
+            folded >>= _BYTE
+        return many
     return 1 + int64(folded >> _SECOND != 0) + int64(folded >> _THIRD != 0)
 
 
 @part()
 def push_folded(h: Int, w: Int, used: Int, code: Int, folded: Int, first: Int) -> Tuple:
-    """Add a code point, case-folded."""
+    """Add a code point, folded."""
     if folded == 0:
+        if HANGUL <= code < HANGUL_END:
+            return _push_hangul(h, w, used, code - HANGUL, first)
         return push_plain(h, w, used, code, first)
+    if folded >> _TOP != 0:
+        while folded & _LOW != 0:
+            h, w, used = _push(h, w, used, int64(folded & _LOW), first)
+            folded >>= _BYTE
+        return h, w, used
     while folded != 0:
         h, w, used = push_plain(h, w, used, int64(folded & _CODE_MASK), first)
         folded >>= _SECOND
+    return h, w, used
+
+
+@part()
+def _push_hangul(h: Int, w: Int, used: Int, syllable: Int, first: Int) -> Tuple:
+    """Add a syllable as its letters (The Unicode Standard, 3.12)."""
+    h, w, used = push_plain(h, w, used, 0x1100 + syllable // 588, first)
+    h, w, used = push_plain(h, w, used, 0x1161 + syllable % 588 // 28, first)
+    if syllable % 28 != 0:
+        h, w, used = push_plain(h, w, used, 0x11A7 + syllable % 28, first)
     return h, w, used
 
 

@@ -63,6 +63,7 @@ class Facts:
     start: int
     end: int
     truncated: bool
+    obfuscated: float  # the share of its words that had to be unfolded, or were hidden
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,7 +203,14 @@ def _facts(
         start=int(spans[0][below]) if count else 0,
         end=int(spans[1][-1]) if count else 0,
         truncated=any(told[state.TOKENS_LOST : state.BYTES_LOST + 1]) or told[state.SAMPLED] > 0,
+        obfuscated=_obfuscated(told),
     )
+
+
+def _obfuscated(told: list[int]) -> float:
+    folded, hidden = told[state.FOLDED], told[state.HIDDEN]
+    # Words over the limit are counted as well, and not among the page's.
+    return min(1.0, (folded + hidden) / max(1, told[state.TEXT_TOKENS] + hidden))
 
 
 def _title_words(fields: NDArray[np.uint8]) -> int:

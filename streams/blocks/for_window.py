@@ -49,8 +49,16 @@ def subjects_of(block: pa.RecordBatch, origins: Origins) -> list[Subject]:
         raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
     numbers = [origins.number(source, offset) for source, offset in places]
     salvaged = block.column("salvaged").to_pylist()
-    rows = zip(*columns, times_of(block, "fetched_at"), numbers, salvaged, strict=True)
+    shares = obfuscated_of(block).tolist()
+    rows = zip(*columns, times_of(block, "fetched_at"), numbers, salvaged, shares, strict=True)
     return list(map(Subject._make, rows))
+
+
+def obfuscated_of(block: pa.RecordBatch) -> NDArray[np.float32]:
+    """The share of each page's words that dodge; 0 where nobody looked."""
+    shares = pc.fill_null(block.column("obfuscated"), 0.0).to_numpy(zero_copy_only=False)
+    found: NDArray[np.float32] = np.nan_to_num(shares).clip(0, 1)
+    return found
 
 
 def is_judged(block: pa.RecordBatch) -> NDArray[np.bool_]:

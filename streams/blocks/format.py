@@ -81,11 +81,14 @@ SKETCH_FIELDS = (
     pa.field("term_weights", pa.list_(pa.float32()), nullable=False),
     pa.field("terms_total", pa.float64(), nullable=False),
 )
+# Null: who wrote the block did not look.
+DODGE_FIELDS = (pa.field("obfuscated", pa.float32()),)
 SECTIONS = (
     Section("page", 1, PAGE_FIELDS),
     Section("sketches", 1, SKETCH_FIELDS),
     Section("labels", 1, MATCH_FIELDS),
     Section("homes", 1, HOME_FIELDS, needed=False),
+    Section("dodges", 1, DODGE_FIELDS, needed=False),
 )
 SCHEMA = pa.schema([field for section in SECTIONS for field in section.fields])
 PAGES_HEADER = "pages"
@@ -115,7 +118,8 @@ def block_of(
     sketched = _sketch_columns(made, grams=grams)
     sketches = [sketched[field.name] for field in SKETCH_FIELDS]
     labels = label_columns([NOTHING] * len(rows) if marks is None else marks)
-    return pa.record_batch([*columns, *sketches, *labels], schema=schema)
+    dodges = [pa.array([facts.obfuscated for facts in made.facts], pa.float32())]
+    return pa.record_batch([*columns, *sketches, *labels, *dodges], schema=schema)
 
 
 def unit_of(block: pa.RecordBatch) -> Unit:

@@ -22,3 +22,4 @@ class Subject(NamedTuple):
     fetched_us: int
     origin: int = 0
     salvaged: bool = False
+    obfuscated: float = 0.0

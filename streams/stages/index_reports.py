@@ -121,6 +121,7 @@ class Reporter:
         flags |= WITHDRAWN if turn.withdrawn else 0
         flags |= NEAR_WITHDRAWN if turn.near_withdrawn else 0
         said = self._labeled.said(subject.page)
+        subject = subject._replace(obfuscated=said.obfuscated)
         out = [] if turn.superseded else [self.verdict(subject, turn.match, said)]
         return out + self._alerts(subject, turn.match, flags, now)
 

@@ -241,8 +241,9 @@ class IndexStage:
             url=revisit.url.encode("utf-8", "surrogatepass"),
             owned=self._rules.owned.has(revisit.url),
         )  # fmt: skip
-        # Its content is that of the other page, and so are its labels.
+        # Its content is that of the other page, and so are its labels, and what it hides.
         said = self._labeled.said(of)
+        subject = subject._replace(obfuscated=said.obfuscated)
         self._labeled.remember(subject.page, said)
         return None if sightings is None else self._add([subject], sightings, [said], events)
 

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.labels.contains import contains
 from reusewatch.detector.mean_and_deviation import PAPER_PAGES, Moments, Threshold, share
-from reusewatch.streams.blocks.for_window import counts
+from reusewatch.streams.blocks.for_window import counts, obfuscated_of
 from reusewatch.streams.blocks.label_columns import LABEL_FIELDS, Marks, marks_of
-from reusewatch.streams.records import FINE, Alert, Evidence, Kind, Severity
+from reusewatch.streams.records import FINE, HIDES, Alert, Evidence, Kind, Severity
 from reusewatch.streams.stages.direction import AT_HOME
 from reusewatch.streams.stages.reports import DETECTOR, SEVERITIES, alert_id, severity_of
 from reusewatch.streams.stages.snapshot import State
@@ -37,8 +37,8 @@ _SAID_BYTES = 400
 _COUNTED = ("chunks", "stopped", "labeled", "file_labels")
 _COLUMNS = (
     "page", "url", "site", "ip", "status", "revisit_of", "fetched_at", "text_start", "text_end",
-    "excerpt", "salvaged", "truncated", "file_hash", "identity_hash", "chunks", "chunk_starts",
-    "chunk_ends",
+    "excerpt", "salvaged", "truncated", "obfuscated", "file_hash", "identity_hash",
+    "chunks", "chunk_starts", "chunk_ends",
     *(field.name for field in LABEL_FIELDS),
 )  # fmt: skip
 
@@ -53,6 +53,8 @@ class Labeled:
     labels: tuple[str, ...] = ()
     labels_version: str | None = None
     alerts: tuple[Alert, ...] = ()
+    # Where the page hides what it has.
+    obfuscated: float = 0.0
 
 
 NOT_JUDGED = Labeled()
@@ -80,6 +82,23 @@ class LabeledPages:
 
         Owned pages are no subjects: they have no alert, and do not count for the threshold.
         """
+        return self._hiding(block, self._judged(block, now, owned))
+
+    def _hiding(self, block: pa.RecordBatch, found: list[Labeled]) -> list[Labeled]:
+        """With those that hide what they have: a later verdict says it again."""
+        shares, pages = obfuscated_of(block), block.column("page").to_pylist()
+        for at, page in enumerate(pages):
+            if page in self._said and not self._said[page].labels and shares[at] < HIDES:
+                del self._said[page]  # it hides no more
+        for at in np.flatnonzero(shares >= HIDES).tolist():
+            found[at] = replace(found[at], obfuscated=float(shares[at]))
+            if not block.column("salvaged")[at].as_py():
+                self.remember(pages[at], found[at])
+        return found
+
+    def _judged(
+        self, block: pa.RecordBatch, now: datetime, owned: NDArray[np.bool_] | None
+    ) -> list[Labeled]:
         free = [False] * len(block) if owned is None else owned.tolist()
         versions = block.column("labels_version").to_pylist()
         if not any(versions):
@@ -114,7 +133,7 @@ class LabeledPages:
     def remember(self, page: int, said: Labeled) -> None:
         """What was said of a page, for verdicts that come later."""
         self._said.pop(page, None)
-        if said.labels:
+        if said.labels or said.obfuscated:
             self._said[page] = replace(said, alerts=())
             if len(self._said) > MOST_SAID:
                 self._said.popitem(last=False)
@@ -154,7 +173,10 @@ class LabeledPages:
         """What the threshold is made of."""
         # As text: sums of squares are larger than what JSON readers take for numbers.
         seen = self._seen
-        said = [[page, x.contains, x.labels, x.labels_version] for page, x in self._said.items()]
+        said = [
+            [page, x.contains, x.labels, x.labels_version, x.obfuscated]
+            for page, x in self._said.items()
+        ]
         numbers = [str(seen.count), str(seen.total), str(seen.squares)]
         return State(facts={"seen": numbers, "said": said})
 
@@ -163,8 +185,8 @@ class LabeledPages:
         self._seen, self._said = Moments(), OrderedDict()
         if state is not None and state.facts:
             self._seen = Moments(*map(int, state.facts["seen"]))
-            for page, contained, labels, version in state.facts["said"]:
-                self._said[page] = Labeled(contained, tuple(labels), version)
+            for page, contained, labels, version, hides in state.facts["said"]:
+                self._said[page] = Labeled(contained, tuple(labels), version, obfuscated=hides)
 
     def _page_alert(self, row: Row, marks: Marks, now: datetime) -> Alert:
         evidence = tuple(
@@ -206,6 +228,7 @@ class LabeledPages:
         severity = severity_of(
             severity, truncated=row["truncated"], salvaged=row["salvaged"],
             harmless=self._allowed.has(row["url"]),
+            obfuscated=row["obfuscated"] or 0.0,
         )  # fmt: skip
         return Alert(
             id=alert_id(kind, row["page"], content, self._scheme),
@@ -215,4 +238,5 @@ class LabeledPages:
             scheme=self._scheme.name, page_id=hex_of(row["page"]), ip=row["ip"],
             salvaged=row["salvaged"], truncated=row["truncated"],
             direction=AT_HOME if marks.labels_homed else None,
+            obfuscated=round(row["obfuscated"] or 0.0, 4),
         )  # fmt: skip

@@ -16,6 +16,7 @@ import xxhash
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.records import (
+    HIDES,
     Alert,
     Differs,
     Direction,
@@ -50,20 +51,23 @@ def alert_id(kind: Kind, page: int, content: int, scheme: HashScheme) -> str:
 
 
 def severity_of(
-    severity: Severity, *, truncated: bool, salvaged: bool, harmless: bool = False
-) -> Severity:
+    severity: Severity, *, truncated: bool, salvaged: bool, harmless: bool = False,
+    obfuscated: float = 0.0,
+) -> Severity:  # fmt: skip
     """How severe a finding is on such a page.
 
     What was salvaged may be another page's forgery. Harmless is what is allowed, and where nothing
     says that the page is the copy. A page of more words than are read may have them in front of
-    what they hide: one step more.
+    what they hide: one step more. So is one whose words dodge.
 
     >>> severity_of("warning", truncated=True, salvaged=False)
     'critical'
+    >>> severity_of("info", truncated=False, salvaged=False, obfuscated=0.3)
+    'warning'
     """
     if salvaged or harmless:
         return "info"
-    step = SEVERITIES.index(severity) + truncated
+    step = SEVERITIES.index(severity) + truncated + (obfuscated >= HIDES)
     return SEVERITIES[min(step, len(SEVERITIES) - 1)]
 
 
@@ -97,6 +101,7 @@ def verdict(
         truncated=subject.truncated,
         not_judged=not_judged,
         salvaged=subject.salvaged,
+        obfuscated=round(subject.obfuscated, 4),
         detector=DETECTOR,
         scheme=scheme.name,
     )
@@ -181,9 +186,11 @@ def _alert(
             truncated=subject.truncated,
             salvaged=False,
             harmless=harmless or not accuses(direction),
+            obfuscated=subject.obfuscated,
         ),
         direction=direction,
         truncated=subject.truncated,
+        obfuscated=round(subject.obfuscated, 4),
         url=subject.url,
         site=subject.site,
         figure=float(figure),

@@ -17,7 +17,16 @@ from reusewatch.streams.console import (
     say,
     width,
 )
-from reusewatch.streams.records import Alert, DeadLetter, Direction, Donor, Evidence, Kind, Verdict
+from reusewatch.streams.records import (
+    HIDES,
+    Alert,
+    DeadLetter,
+    Direction,
+    Donor,
+    Evidence,
+    Kind,
+    Verdict,
+)
 
 R = TypeVar("R")
 
@@ -188,6 +197,9 @@ def print_alert(alert: Alert) -> None:
     by = f"by {alert.detector}, hash scheme {alert.scheme}"
     if alert.truncated:
         _print("truncated", ["the page has more than is read of one, or came cut"])
+    if alert.obfuscated >= HIDES:
+        share = f"{alert.obfuscated:.0%} of the words are disguised, or hidden in lines of text"
+        _print("dodges", [share])
     _print("found", [f"{_time(alert.detected_at)} UTC {by}"])
 
 

@@ -36,7 +36,7 @@ DONOR = {"url", "share", "fetched_at"}
 EVIDENCE = {"start", "end", "text", "donor", "donor_start", "donor_end", "label"}
 VERDICT = {
     "url", "site", "fetched_at", "exact", "contains", "labels", "near_duplicate", "quilt",
-    "popular_shingles", "truncated", "detector", "labels_version",
+    "popular_shingles", "truncated", "obfuscated", "detector", "labels_version",
 }  # fmt: skip
 SUMMARY = {
     "records", "pages", "skipped", "damaged", "dead_letters", "alerts", "seconds",

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reusewatch.detector.scanning.readable import Readable
+from reusewatch.detector.scanning.readable import Readable, folded
 from reusewatch.detector.scanning.scan import Scan, ScanLimits, scan
 from tests.detector.helpers import words
 from tests.detector.scanning.hostile_rows import ROWS, row
@@ -149,7 +149,7 @@ def test_soup_has_the_letters_of_a_real_parsers_tree(soup: str) -> None:
     found = Readable(result).words()
     images = set(result.images.tolist())
     mine = [
-        word
+        folded(word)
         for index, word in enumerate(found[: result.text_tokens])
         if index not in images and result.fields[index] != 0
     ]

@@ -10,7 +10,7 @@ On none of these does anything differ. On pages at large these do:
 
 from __future__ import annotations
 
-from reusewatch.detector.scanning.readable import Readable
+from reusewatch.detector.scanning.readable import Readable, folded
 from tests.detector.helpers import scanned
 from tests.detector.scanning.twins import tree_words
 from tests.real_pages import ICONS, real_pages
@@ -30,7 +30,7 @@ def title_and_text(page: bytes) -> tuple[list[str], list[str]]:
     """The words of a page's title, and of its text without those that stand in for images."""
     result = scanned(page)
     images = set(result.images.tolist())
-    found = Readable(result).words()[: result.text_tokens]
+    found = list(map(folded, Readable(result).words()[: result.text_tokens]))
     fields = result.fields.tolist()
     title = [word for word, field in zip(found, fields, strict=False) if field == 0]
     text = [word for index, word in enumerate(found) if fields[index] != 0 and index not in images]

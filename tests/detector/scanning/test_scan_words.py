@@ -14,7 +14,7 @@ from reusewatch.detector.scanning import unicode_tables
 from reusewatch.detector.scanning.mixing import word_hash
 from reusewatch.detector.scanning.scan import Source, scan, scan_batch
 from reusewatch.detector.scanning.tables import tables
-from tests.detector.helpers import scanned, words
+from tests.detector.helpers import hashed, scanned
 from tests.detector.scanning.make_unicode_tables import source
 from tests.detector.scanning.twins import words_of
 
@@ -34,14 +34,14 @@ _TEXT = st.text(
 @example("a\u0301bc \u0301 d\u0301\u0301")
 @example("ภาษาไทย กำลัง 漢字kana漢 ｶﾞ 한국어 नमस्ते")
 def test_words_of_plain_text_are_those_of_the_definition(text: str) -> None:
-    assert words(text, html=False) == words_of(text.removeprefix("\ufeff"))
+    assert hashed(text, html=False) == words_of(text.removeprefix("\ufeff"))
 
 
 @given(st.binary(max_size=200))
 @example(b"a\xc0\xafb a\xed\xa0\x80b a\xf4\x90\x80\x80b a\xe2\x82b a\xf0\x9f\x98")
 def test_what_is_no_utf8_is_replaced_as_a_decoder_does(data: bytes) -> None:
     text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
-    assert words(data, html=False) == words_of(text)
+    assert hashed(data, html=False) == words_of(text)
 
 
 def test_every_code_point_alone_and_in_a_word() -> None:
@@ -119,6 +119,7 @@ def test_tables_have_room() -> None:
     look = tables()[0]
     assert len(look["kinds"]) <= 256 * 256
     assert len(look["folds"]) <= 256 * 256
+    assert look["fold_page"].dtype == look["kind_page"].dtype == np.uint8
     # Linear probing needs empty slots to end.
     assert np.count_nonzero(look["tag_first"]) < len(look["tag_first"]) // 2
     assert np.count_nonzero(look["reference_length"]) < len(look["reference_length"]) // 2

@@ -8,7 +8,7 @@ from functools import cache
 from resiliparse.parse.html import DOMNode, HTMLTree, NodeType
 
 from reusewatch.detector.scanning import unicode_tables as table
-from tests.detector.scanning.make_unicode_tables import kind_of
+from tests.detector.scanning.make_unicode_tables import folded_of, kind_of, markless
 
 # Not the scan's own lists: what no browser shows, and what shows as a gap in a line of text.
 _HIDDEN = {
@@ -52,7 +52,7 @@ def _in_table(character: str) -> bool:
 
 
 def words_of(text: str) -> list[str]:
-    """The tokens of a text, by `str.isalnum` and `unicodedata`, a character at a time."""
+    """The tokens of a text as they are hashed, by `unicodedata`, a character at a time."""
     words: list[str] = []
     word, single = "", False
     for character in text:
@@ -70,7 +70,19 @@ def words_of(text: str) -> list[str]:
             single = kind == "single"
     if word:
         words.append(word)
-    return [word.casefold() for word in words]
+    return [_folded(word) for word in words]
+
+
+def _folded(word: str) -> str:
+    """Compatibility forms, case and look-alikes folded; marks only where a script needs them."""
+    found, marks_count = "", False
+    for character in word:
+        if _kind(character) != "mark":
+            marks_count = not markless(character)
+        elif not marks_count:
+            continue
+        found += folded_of(character)
+    return found
 
 
 def tree_words(html: str) -> tuple[list[str], list[str]]:

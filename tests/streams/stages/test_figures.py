@@ -31,3 +31,17 @@ def test_a_finding_on_a_page_that_was_cut_is_more_severe() -> None:
     (alert,) = alerts_of(sent)
     assert (alert.severity, alert.truncated) == ("critical", True)
     assert verdicts_of(sent)[second.url].truncated
+
+
+def test_a_finding_on_a_page_whose_words_dodge_is_more_severe_in_either_order() -> None:
+    first, second = page(0, 0, 0), page(1, 86_400, 0)
+    wide = second.body.translate(None)
+    for letter in b"abcdefghijklmnopqrstuvwxyz":
+        wide = wide.replace(b" %c" % letter, b" " + chr(letter + 0x1D3B9).encode())
+    hides = msgspec.structs.replace(second, body=b"<p>" + wide)
+    for order in ([first, hides], [hides, first]):
+        sent = said(stage_of(Rules()), order[:1]), said(stage_of(Rules()), order)
+        (alert,) = alerts_of(sent[1])
+        assert (alert.url, alert.severity) == (hides.url, "critical")
+        assert alert.obfuscated == verdicts_of(sent[1])[hides.url].obfuscated > 0.5
+        assert verdicts_of(sent[1])[first.url].obfuscated == 0

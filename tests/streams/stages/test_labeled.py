@@ -20,6 +20,7 @@ def row(page: int, chunks: int, marks: Marks, **facts: Any) -> dict[str, Any]:
         "fetched_at": NOW, "revisit_of": None, "text_start": 3, "text_end": 900, "excerpt": "Once",
         "salvaged": False,
         "truncated": False,
+        "obfuscated": 0.0,
         "file_hash": page + 1000, "identity_hash": page + 2000, "chunks": list(range(chunks)),
         "chunk_starts": [10 * at for at in range(chunks)],
         "chunk_ends": [10 * at + 8 for at in range(chunks)],
