@@ -6,7 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from reusewatch.crawler.demo.brand import ENDLESS, NOTICE_SITES, STUFFED
-from reusewatch.crawler.demo.web import OLDER_SITE, OWN_SITE, DemoPage, Role
+from reusewatch.crawler.demo.web import (
+    OLDER_SITE,
+    OWN_SITE,
+    DemoPage,
+    Role,
+    names_its_source,
+)
 from reusewatch.streams.records import Alert, Kind
 
 LABEL = "alder-bank"
@@ -70,6 +76,8 @@ def _direction(page: DemoPage) -> tuple[str, str | None]:
         return "there", "owned"
     if OLDER_SITE in of:
         return "there", "first-seen"
+    if names_its_source(page.role, of):
+        return "there", "declared"
     return "unknown", None
 
 

@@ -20,6 +20,8 @@ ORIGINALS = ("harbour-gazette.example", "fern-and-rye.example", "marsh-museum.ex
 PAGES_A_SITE = 12
 # Two days lie between a page of the one and its copies; the other is ours, and was crawled last.
 OLDER_SITE, OWN_SITE = "fern-and-rye.example", "marsh-museum.example"
+# Of a third one's pages those in other markup say where they are from.
+HONEST_OF = "harbour-gazette.example"
 OLDER_BY, OWN_LATER_BY = timedelta(days=2), timedelta(hours=1)
 
 Role = Literal[
@@ -92,6 +94,11 @@ def dated(page: DemoPage) -> DemoPage:
     return page
 
 
+def names_its_source(role: Role, of: str) -> bool:
+    """Whether a copy says itself of which page it is one."""
+    return role == "reformatted" and HONEST_OF in of
+
+
 def _page(url: str, role: Role, html: str, copy_of: str | None = None) -> DemoPage:
     return DemoPage(url, role, BEGIN, html, copy_of)
 
@@ -100,6 +107,8 @@ def _copy(base: str, of: str, role: Role, article: Article) -> DemoPage:
     host, _, path = of.removeprefix("https://www.").partition("/")
     site = host if role == "mirror" else "daily-digest.example"
     html = plain(host, article) if role == "reformatted" else html_of(site, article)
+    if names_its_source(role, of):
+        html = html.replace("<title>", f'<link rel=canonical href="{of}"><title>', 1)
     return _page(f"{base}/{host}/{path}", role, html, of)
 
 

@@ -18,6 +18,7 @@ from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged
 from reusewatch.detector.scanning import state
 from reusewatch.detector.scanning.decoding import Decoded, decode
+from reusewatch.detector.scanning.readable import address_text, resolved
 from reusewatch.detector.scanning.scan import Batch, Scan, ScanLimits, Source, scan_batch
 from reusewatch.detector.scanning.unescaping import unescaped
 from reusewatch.detector.sketching.chunks import Unit
@@ -28,6 +29,8 @@ from reusewatch.detector.sketching.tokens import TokenBatch
 NONE = 0  # no hash: an empty file, a page without words
 EXCERPT = 300
 TITLE = 300
+MOST_CANONICAL = 4096
+"""Bytes of an address: what is longer names nothing."""
 # Words looked at for the excerpt: enough to fill it, whatever stands between them.
 _EXCERPT_WORDS = 80
 _LIMITS = ScanLimits()
@@ -64,6 +67,8 @@ class Facts:
     end: int
     truncated: bool
     obfuscated: float  # the share of its words that had to be unfolded, or were hidden
+    # The address that the page says it stands at, resolved; empty where it says nothing.
+    canonical: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,6 +209,7 @@ def _facts(
         end=int(spans[1][-1]) if count else 0,
         truncated=any(told[state.TOKENS_LOST : state.BYTES_LOST + 1]) or told[state.SAMPLED] > 0,
         obfuscated=_obfuscated(told),
+        canonical=_canonical(document.url, utf8, told),
     )
 
 
@@ -227,6 +233,23 @@ def _chunk_words(batch: Batch, made: Sketches) -> tuple[NDArray[np.int64], NDArr
     first = token_at + made.places[seen_at + chunks.starts]
     last = token_at + made.places[seen_at + chunks.ends - 1]
     return first, last
+
+
+def _canonical(url: str, utf8: bytes, told: list[int]) -> str:
+    """The first `rel=canonical` of a page, as a browser would resolve it."""
+    start, end = told[state.CANONICAL_START], told[state.CANONICAL_END]
+    if not 0 <= start < end <= start + MOST_CANONICAL:
+        return ""
+    if utf8[start:end] == url.encode("utf-8", "replace"):
+        return url
+    base, base_end = told[state.BASE_START], told[state.BASE_END]
+    if 0 <= base < base_end <= base + MOST_CANONICAL:
+        url = resolved(url, _address(utf8[base:base_end]))
+    return resolved(url, _address(utf8[start:end]))
+
+
+def _address(value: bytes) -> str:
+    return address_text(value.decode("utf-8", "replace"))
 
 
 def _title(utf8: bytes, start: int, end: int) -> str:

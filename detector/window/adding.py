@@ -149,6 +149,7 @@ def _see_again(
     rows[row].since = min(rows[row].since, arrivals[i].since)
     if at >= rows[row].last:
         rows[row].last, rows[row].file, rows[row].origin = at, file, arrivals[i].origin
+        rows[row].canonical = arrivals[i].canonical
     if entry >= 0:
         place_text(store, entry, row)
         lead(store, entry)

@@ -25,8 +25,6 @@ from reusewatch.detector.window.store import (
 
 _RECORDS = {"rows": (ROW, ROWS), "entries": (ENTRY, ENTRIES), "clusters": (CLUSTER, CLUSTERS)}
 _SIZES = ("rows", "entries", "clusters")
-_UNDATED_ROW = np.dtype([(name, ROW[name]) for name in ROW.names or () if name != "since"])
-"""A row of a window that was saved when each counted as seen since it was: as `first` says."""
 
 
 def arrays_of(store: Store) -> dict[str, NDArray[Any]]:
@@ -50,15 +48,6 @@ def store_of(arrays: Mapping[str, NDArray[Any]]) -> Store:
         kind, _ = _RECORDS[name]
         copies[name] = np.zeros(size, kind)
         raw = np.ascontiguousarray(arrays[name])
-        if kind is ROW and raw.nbytes == copies["numbers"][ROWS] * _UNDATED_ROW.itemsize:
-            _take_undated(copies[name], raw.view(_UNDATED_ROW))
-            continue
         saved = raw.view(kind)
         copies[name][: len(saved)] = saved
     return Store(**copies)
-
-
-def _take_undated(rows: NDArray[Any], saved: NDArray[Any]) -> None:
-    for name in _UNDATED_ROW.names or ():
-        rows[name][: len(saved)] = saved[name]
-    rows["since"] = rows["first"]

@@ -229,7 +229,7 @@ class NearDuplicateIndex:
             site=int(row["site"]), first=int(row["first"]), last=int(row["last"]),
             text=int(self._entry(row)["text"]), start=int(row["start"]), end=int(row["end"]),
             file=int(row["file"]), origin=int(row["origin"]), since=real(int(row["since"])),
-            owned=is_owned(int(row["since"])),
+            owned=is_owned(int(row["since"])), canonical=int(row["canonical"]),
         )  # fmt: skip
 
     def _url(self, row: Any) -> str:

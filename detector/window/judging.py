@@ -87,7 +87,7 @@ def tell(store: Any, row: Any, found: Any, at: Any) -> None:
     """Write down a row as it is now."""
     found[at].page, found[at].site = store.rows[row].page, store.rows[row].site
     found[at].first, found[at].last = store.rows[row].first, store.rows[row].last
-    found[at].since = store.rows[row].since
+    found[at].since, found[at].canonical = store.rows[row].since, store.rows[row].canonical
     found[at].file, found[at].origin = store.rows[row].file, store.rows[row].origin
     found[at].start, found[at].end = store.rows[row].start, store.rows[row].end
     found[at].url, found[at].length = store.rows[row].url, store.rows[row].length

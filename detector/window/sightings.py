@@ -43,7 +43,7 @@ class Sightings:
     `site` is a hash of what the caller takes for a site; `sample` is `policy.sample_of` the
     min-values with k = 5. Pages without words have `text` 0 and are like no other page. `origin`
     is the caller's, and handed back: where the page can be read again. `owned`: see
-    `detector.window.owned`.
+    `detector.window.owned`. `canonical`: the page that each names as its source; 0 names none.
     """
 
     page: NDArray[np.uint64]
@@ -61,6 +61,7 @@ class Sightings:
     urls: NDArray[np.uint8]
     url_offsets: NDArray[np.int64]
     owned: NDArray[np.bool_] | None = None
+    canonical: NDArray[np.uint64] | None = None
 
     def __post_init__(self) -> None:
         count = len(self.page)
@@ -78,6 +79,8 @@ class Sightings:
         object.__setattr__(self, "urls", np.require(self.urls, np.uint8, ["C", "A"]))
         if self.owned is not None and self.owned.shape != (count,):
             raise ValueError(f"owned has shape {self.owned.shape} for {count} pages")
+        if self.canonical is not None and self.canonical.shape != (count,):
+            raise ValueError(f"canonical has shape {self.canonical.shape} for {count} pages")
 
     def __len__(self) -> int:
         return len(self.page)
@@ -108,6 +111,8 @@ class Sightings:
         rows["first"] = rows["last"] = rows["since"] = self.at
         if self.owned is not None:
             rows["since"] -= np.where(self.owned, AHEAD_US, 0)
+        if self.canonical is not None:
+            rows["canonical"] = self.canonical
         rows["length"] = np.diff(self.url_offsets)
         return rows
 
@@ -149,6 +154,7 @@ class Seen:
     origin: int = 0
     since: int = 0
     owned: bool = False
+    canonical: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,11 +281,11 @@ class Judgements:
     def seen(self, at: int) -> Seen:
         """A page that a judgement names."""
         found = self.found[at].item()
-        page, site, first, last, text, file, origin, start, end, url, length, since = found
+        page, site, first, last, text, file, origin, start, end, url, length, since, named = found
         name = self.urls[url : url + length].decode("utf-8", "surrogatepass")
         return Seen(
             page, name, site, first, last, text, start, end, file, origin, real(since),
-            is_owned(since),
+            is_owned(since), named,
         )  # fmt: skip
 
     def _match(self, record: Any) -> Match:

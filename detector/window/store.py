@@ -4,12 +4,13 @@ A *row* is a page version (a URL with one content); an *entry* is an identity se
 2006, §3): the token sequence that one or more rows share, with its sketches. Records, not
 columns: what is asked of a page is asked together, and memory answers by the line.
 
-A row takes 88 bytes, 32 in sets and queues, 11 in tables and its URL; an entry 144, 4 and 133 in
-tables when full: 408 bytes a page with URLs of 60 characters where a quarter are copies, 478 where
+A row takes 96 bytes, 32 in sets and queues, 11 in tables and its URL; an entry 144, 4 and 133 in
+tables when full: 416 bytes a page with URLs of 60 characters where a quarter are copies, 486 where
 none is.
 
 Of a row `first` is when its content was first seen, `since` the time by which it is earlier or
-later than others: see `detector.window.inheriting` and `detector.window.owned`.
+later than others: see `detector.window.inheriting` and `detector.window.owned`. `canonical` is the
+page that it names as its source, or itself; 0 is none.
 
 Supershingles are kept as 32 bits. Two of six agree by chance once in 2^60 pairs, a third beside
 two that truly agree once in 2^30: a page's figure may be off by one in a billion.
@@ -44,7 +45,8 @@ ROW = np.dtype(
     [
         ("page", "u8"), ("site", "u8"), ("first", "i8"), ("last", "i8"), ("file", "u8"),
         ("origin", "u8"), ("start", "u4"), ("end", "u4"), ("url", "u4"), ("length", "u4"),
-        ("since", "i8"), ("entry", "i4"), ("older", "i4"), ("next", "i4"), ("state", "i4"),
+        ("since", "i8"), ("canonical", "u8"), ("entry", "i4"), ("older", "i4"), ("next", "i4"),
+        ("state", "i4"),
     ]
 )  # fmt: skip
 ENTRY = np.dtype(
@@ -59,7 +61,7 @@ SEEN = np.dtype(
     [
         ("page", "u8"), ("site", "u8"), ("first", "i8"), ("last", "i8"), ("text", "u8"),
         ("file", "u8"), ("origin", "u8"), ("start", "u4"), ("end", "u4"), ("url", "u4"),
-        ("length", "u4"), ("since", "i8"),
+        ("length", "u4"), ("since", "i8"), ("canonical", "u8"),
     ]
 )  # fmt: skip
 

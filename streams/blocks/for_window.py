@@ -48,9 +48,11 @@ def subjects_of(block: pa.RecordBatch, origins: Origins) -> list[Subject]:
     except (pa.ArrowException, ValueError) as error:
         raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
     numbers = [origins.number(source, offset) for source, offset in places]
-    salvaged = block.column("salvaged").to_pylist()
+    salvaged, named = (block.column(name).to_pylist() for name in ("salvaged", "canonical"))
     shares = obfuscated_of(block).tolist()
-    rows = zip(*columns, times_of(block, "fetched_at"), numbers, salvaged, shares, strict=True)
+    rows = zip(
+        *columns, times_of(block, "fetched_at"), numbers, salvaged, shares, named, strict=True
+    )
     return list(map(Subject._make, rows))
 
 
@@ -116,6 +118,7 @@ def sightings_of(
             simhash=_rows(block, "simhash"),
             sample=sample_of(_rows(block, "shingles")),
             owned=owned,
+            canonical=pc.fill_null(block.column("canonical"), 0).to_numpy(),
             **_urls(block.column("url")),
         )
     except (pa.ArrowException, ValueError) as error:

@@ -65,6 +65,8 @@ PAGE_FIELDS = (
     pa.field("revisit_of", _HASH),
     pa.field("revisit_at", pa.timestamp("us", "UTC")),
 )
+# What a page says of itself: the page that it names as its source, which may be itself.
+CLAIM_FIELDS = (pa.field("canonical", _HASH),)
 SKETCH_FIELDS = (
     pa.field("tokens", pa.int64(), nullable=False),
     pa.field("identity_hash", _HASH, nullable=False),
@@ -89,6 +91,7 @@ SECTIONS = (
     Section("labels", 1, MATCH_FIELDS),
     Section("homes", 1, HOME_FIELDS, needed=False),
     Section("dodges", 1, DODGE_FIELDS, needed=False),
+    Section("claims", 1, CLAIM_FIELDS, needed=False),
 )
 SCHEMA = pa.schema([field for section in SECTIONS for field in section.fields])
 PAGES_HEADER = "pages"
@@ -111,7 +114,10 @@ def block_of(
 ) -> pa.RecordBatch:
     """Page facts and sketches of the same pages. BadPage where a value does not fit its column."""
     try:
-        columns = [pa.array([getattr(row, f.name) for row in rows], f.type) for f in PAGE_FIELDS]
+        columns, claims = (
+            [pa.array([getattr(row, f.name) for row in rows], f.type) for f in of]
+            for of in (PAGE_FIELDS, CLAIM_FIELDS)
+        )
     except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
         raise BadPage("malformed-message", f"a value that no page has: {error}") from error
     schema = SCHEMA.with_metadata({_CHUNKS: made.sketches.chunks.unit})
@@ -119,7 +125,7 @@ def block_of(
     sketches = [sketched[field.name] for field in SKETCH_FIELDS]
     labels = label_columns([NOTHING] * len(rows) if marks is None else marks)
     dodges = [pa.array([facts.obfuscated for facts in made.facts], pa.float32())]
-    return pa.record_batch([*columns, *sketches, *labels, *dodges], schema=schema)
+    return pa.record_batch([*columns, *sketches, *labels, *dodges, *claims], schema=schema)
 
 
 def unit_of(block: pa.RecordBatch) -> Unit:

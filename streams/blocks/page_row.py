@@ -8,7 +8,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class PageRow:
-    """Its fields have the names of the columns that `PAGE_FIELDS` lists."""
+    """Its fields have the names of the columns that `PAGE_FIELDS` and `CLAIM_FIELDS` list."""
 
     page: int
     url: str
@@ -30,3 +30,4 @@ class PageRow:
     file_hash: int
     revisit_of: int | None
     revisit_at: datetime | None
+    canonical: int | None = None

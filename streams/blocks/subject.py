@@ -23,3 +23,5 @@ class Subject(NamedTuple):
     origin: int = 0
     salvaged: bool = False
     obfuscated: float = 0.0
+    # The page that it names as its source, by `rel=canonical`.
+    canonical: int | None = None

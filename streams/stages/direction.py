@@ -2,8 +2,15 @@
 
 Who was seen first is not who wrote: in a crawl a small mirror is often fetched before the site that
 it mirrors. So being seen first says something only from a gap of a day or so on. A page that is
-owned is the original, whenever it was seen. Never decides which page is the subject: that is the
-one fetched later, or the one that is not owned, whatever is known of the direction.
+owned is the original, whenever it was seen.
+
+A page may also say itself, by `rel=canonical`, that the other one is its source. What a page claims
+of itself frees, and never accuses another: a copy that names its source hides nothing, and a donor
+that names the subject is no original. That it names itself is no reason for anything, and where
+each of the two names the other neither is believed.
+
+Never decides which page is the subject: that is the one fetched later, or the one that is not
+owned, whatever is known of the direction.
 """
 
 from __future__ import annotations
@@ -21,15 +28,27 @@ _SECOND_US = 1_000_000
 AT_HOME = Direction(original="there", by="owned")
 
 
-def direction_of(donor: Seen, since_us: int | None, precedence_us: int) -> Direction:
-    """Which of two pages is the original: the donor (`there`), or unknown.
+def names(page: int, named: int | None, donor: Seen) -> bool:
+    """Whether a page names this donor as its source, and is not named by it."""
+    return named == donor.page != page and donor.canonical != page
 
-    `since_us` is since when the subject counts as seen; None where it has no date.
+
+def direction_of(
+    page: int, named: int | None, donor: Seen, since_us: int | None, precedence_us: int
+) -> Direction:
+    """Which of two pages is the original: the donor (`there`), the page (`here`), or unknown.
+
+    `named` is the page that the subject names as its source; `since_us` is since when the subject
+    counts as seen, None where it has no date.
     """
     gap = None if since_us is None else since_us - donor.since
     seconds = None if gap is None else gap // _SECOND_US
     if donor.owned:
         return Direction(original="there", by="owned", gap_seconds=seconds)
+    if names(page, named, donor):
+        return Direction(original="there", by="declared", gap_seconds=seconds)
+    if donor.canonical == page != donor.page and named != donor.page:
+        return Direction(original="here", by="declared", gap_seconds=seconds)
     if gap is not None and gap >= precedence_us:
         return Direction(original="there", by="first-seen", gap_seconds=seconds)
     return Direction(original="unknown", gap_seconds=seconds)

@@ -147,7 +147,19 @@ class FingerprintStage:
             file_hash=facts.file_hash,
             revisit_of=int(place(referred.url, self.scheme).page_id, 16) if referred else None,
             revisit_at=referred.fetched_at if referred else None,
+            canonical=self._named(page, facts.canonical),
         )
+
+    def _named(self, page: Page, canonical: str) -> int | None:
+        """The page that a page names as its source; None where that is none."""
+        if not canonical:
+            return None
+        if canonical == page.url:
+            return int(page.id, 16)
+        try:
+            return int(place(canonical, self.scheme).page_id, 16)
+        except BadPage:
+            return None  # a claim that says nothing costs the page nothing
 
     def _read(self, message: Message) -> Page:
         """A message's page, with its body, its charset and its place.

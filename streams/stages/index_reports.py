@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from typing import Literal
@@ -28,7 +29,7 @@ from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.origins import Origins
 from reusewatch.streams.records import Direction, Kind
 from reusewatch.streams.stages.differing import Differing
-from reusewatch.streams.stages.direction import direction_of
+from reusewatch.streams.stages.direction import direction_of, names
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import NOT_JUDGED, Labeled, LabeledPages
 from reusewatch.streams.stages.reports import (
@@ -133,7 +134,7 @@ class Reporter:
             page=seen.page, url=seen.url, site=where.site, host=where.host, text=seen.text,
             file=seen.file, start=seen.start, end=seen.end, truncated=same and by.truncated,
             ip=None, excerpt=by.excerpt if same else None, fetched_us=seen.first,
-            origin=seen.origin,
+            origin=seen.origin, canonical=seen.canonical or None,
         )  # fmt: skip
 
     def _alerts(
@@ -145,7 +146,8 @@ class Reporter:
         if flags & NEAR_WITHDRAWN:
             out.append(self._withdrawal("near-duplicate", subject))
         if flags & ALERT and match is not None:
-            direction = self._direction(match.donors[0], match)
+            match = _named_first(subject, match)
+            direction = self._direction(subject, match.donors[0], match)
             same_site = match.donors[0].site == self._site_of(subject)
             out.append(alert_message(duplicate_alert(
                 subject, match, direction, self._scheme, now=now,
@@ -158,17 +160,28 @@ class Reporter:
                 return out
             differs = self._differing.differs(subject, near.seen, self._origins)
             out.append(alert_message(near_duplicate_alert(
-                subject, near, self._direction(near.seen, match), self._index.policy,
+                subject, near, self._direction(subject, near.seen, match), self._index.policy,
                 self._scheme, differs=differs, now=now,
                 harmless=near.same_site or self._rules.allowed.has(subject.url),
             )))  # fmt: skip
         return out
 
-    def _direction(self, donor: Seen, match: Match) -> Direction:
-        return direction_of(donor, match.since, self._rules.precedence_us)
+    def _direction(self, subject: Subject, donor: Seen, match: Match) -> Direction:
+        return direction_of(
+            subject.page, subject.canonical, donor, match.since, self._rules.precedence_us
+        )
 
     def _withdrawal(self, kind: Kind, subject: Subject) -> Outgoing:
         return withdrawal(alert_id(kind, subject.page, subject.text, self._scheme))
+
+
+def _named_first(subject: Subject, match: Match) -> Match:
+    """The donors in order: owned, then the one that the page names, then the earliest."""
+    ordered = sorted(
+        match.donors,
+        key=lambda donor: (not donor.owned, not names(subject.page, subject.canonical, donor)),
+    )
+    return replace(match, donors=tuple(ordered))
 
 
 def _count(found: Judgements, events: Counter[str]) -> None:

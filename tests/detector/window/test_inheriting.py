@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import permutations
 from random import Random
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from reusewatch.detector.window.index import NearDuplicateIndex
 from reusewatch.detector.window.near_rules import Policy
 from reusewatch.detector.window.sightings import Change, Match, Turned
-from reusewatch.detector.window.store import ROW
 from tests.detector.window.plain_near import Version, copies, near_copies
 from tests.detector.window.window_pages import (
     NOW,
@@ -140,16 +138,3 @@ def test_versions_of_one_file_and_one_date_find_their_places() -> None:
     index.add(columns(away), now=NOW)
     assert len(index) == 100
     assert not index.holds(1)
-
-
-def test_a_window_that_was_saved_without_inherited_dates_is_taken_up() -> None:
-    index, again = (NearDuplicateIndex(max_pages=100) for _ in range(2))
-    index.add(columns([Page(i, i, i, base_text(i), i) for i in range(1, 9)]), now=NOW)
-    saved = dict(index.save())
-    rows = saved["rows"].view(ROW)
-    former = np.zeros(len(rows), [(n, ROW[n]) for n in ROW.names or () if n != "since"])
-    for name in former.dtype.names or ():
-        former[name] = rows[name]
-    again.restore(saved | {"rows": former.view(np.uint8)})
-    copy = columns([Page(20, 20, 30, base_text(3), 3)])
-    assert again.match(copy, now=NOW).match(0) == index.match(copy, now=NOW).match(0)

@@ -38,7 +38,9 @@ def written(table: pa.Table, sections: str | None) -> Message:
 
 def test_a_block_names_its_sections() -> None:
     message, table = block()
-    assert table.schema.metadata[HEADER] == b"page/1! sketches/1! labels/1! homes/1 dodges/1"
+    assert table.schema.metadata[HEADER] == (
+        b"page/1! sketches/1! labels/1! homes/1 dodges/1 claims/1"
+    )
     assert read_block(message, SCHEME).schema.names == SCHEMA.names
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from itertools import permutations
 
 import msgspec
 import numpy as np
 import pytest
 
+from reusewatch.detector.sketching.fingerprint import Document, fingerprints
 from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.blocks.label_columns import Marks
 from reusewatch.streams.records import Alert, Direction, Page
@@ -111,6 +113,87 @@ def test_owned_prefixes_are_no_bad_neighborhoods() -> None:
     assert {alert.prefix for alert in alerts_of(sent)} == {"http://h.example/other/"}
     rows = {one["prefix"]: one["badness"] for one in stage.answer("neighborhoods", {})}
     assert rows["http://h.example/own/"] == 0
+
+
+def naming(one: Page, *others: Page) -> Page:
+    """A page that names these as its source; only the first counts."""
+    head = "".join(f'<link rel="canonical" href="{other.url}">' for other in others)
+    return msgspec.structs.replace(one, body=head.encode() + one.body)
+
+
+def test_a_page_that_names_its_source_is_a_copy_and_hides_nothing() -> None:
+    for text, gap in itertools.product((0, 1), (30, DAY)):
+        copy = naming(page(1, gap, text), page(0, 0, 0), page(2, 0, 0))
+        (alert,) = found([page(0, 0, 0), copy]).values()
+        assert alert.direction == Direction(original="there", by="declared", gap_seconds=gap)
+        assert (alert.url, alert.severity) == (copy.url, "info")
+
+
+@pytest.mark.parametrize("order", [*permutations(range(3))])
+def test_the_page_that_is_named_comes_first_behind_those_that_are_owned(
+    order: tuple[int, ...],
+) -> None:
+    early, source = page(0, 0, 0), page(1, 5, 0)
+    pages = [early, source, naming(page(2, 9, 0), source)]
+    shuffled = [pages[at] for at in order]
+    alert = found(shuffled)[pages[2].url]
+    if order[-1] == 2:  # the donors are those that were known when it was judged
+        assert [donor.url for donor in alert.donors] == [source.url, early.url]
+        assert alert.direction == Direction(original="there", by="declared", gap_seconds=4)
+    owned = found([early, source, pages[2]], Rules(owned=UrlSet([early.site])))[pages[2].url]
+    assert [donor.url for donor in owned.donors] == [early.url, source.url]
+    assert owned.direction is not None
+    assert owned.direction.by == "owned"
+
+
+def test_a_donor_that_names_the_subject_says_that_the_original_is_here() -> None:
+    for gap in (30, DAY):
+        mirror, original = naming(page(0, 0, 0), page(1, gap, 0)), page(1, gap, 0)
+        for order in ([mirror, original], [original, mirror]):
+            (alert,) = found(order).values()
+            assert alert.url == original.url
+            assert alert.direction == Direction(original="here", by="declared", gap_seconds=gap)
+            assert alert.severity == "info"
+
+
+def test_no_claim_of_a_page_accuses_another() -> None:
+    """What a mirror says changes nothing for the page that it copies, but to free it."""
+    original = page(1, 60, 0)
+    unsaid = found([page(0, 0, 0), original])[original.url]
+    for claim in (page(0, 0, 0), page(5, 0, 9)):  # itself, and a page of nobody's
+        said_of = found([naming(page(0, 0, 0), claim), original])[original.url]
+        assert (said_of.direction, said_of.severity) == (unsaid.direction, unsaid.severity)
+    innocent = page(5, 0, 9)
+    assert innocent.url not in found([innocent, naming(page(0, 9, 0), innocent), original])
+
+
+def test_that_a_page_names_itself_frees_it_of_nothing_and_neither_do_two_that_name_each_other() -> (
+    None
+):
+    for first, second in [
+        (page(0, 0, 0), naming(page(1, DAY, 0), page(1, 0, 0))),
+        (naming(page(0, 0, 0), page(1, 0, 0)), naming(page(1, DAY, 0), page(0, 0, 0))),
+    ]:
+        (alert,) = found([first, second]).values()
+        assert alert.direction == Direction(original="there", by="first-seen", gap_seconds=DAY)
+        assert alert.severity == "warning"
+
+
+HEADS = {
+    '<link rel=canonical href="/a?b&amp;c">': "http://www.one.example/a?b&c",
+    '<base href="http://two.example/x/"><link rel="nofollow Canonical" href=y>': "http://two.example/x/y",
+    "<link rel=canonical href='//three.example'>": "http://three.example",
+    "<link rel=stylesheet href=/a><link rel=canonical>": "",
+    "<link rel=canonical href=http://[>": "http://[",
+    f"<link rel=canonical href=/{'a' * 5000}>": "",
+}
+
+
+def test_what_a_page_names_is_resolved_as_a_browser_does() -> None:
+    made = fingerprints(
+        [Document(head.encode(), url="http://www.one.example/d/e") for head in HEADS], SCHEME
+    )
+    assert [facts.canonical for facts in made.facts] == list(HEADS.values())
 
 
 NAMES = {
