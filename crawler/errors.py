@@ -46,4 +46,8 @@ class Stopped(CrawlerError):
 
 
 class OriginLost(CrawlerError):
-    """A page that cannot be read again from its origin."""
+    """A page that cannot be read again from its origin; `why` in a word or two."""
+
+    def __init__(self, text: str, why: str = "archive gone") -> None:
+        super().__init__(text)
+        self.why = why

@@ -58,11 +58,14 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Origin(Record, frozen=True, kw_only=True):
-    """Where a page can be read again: an archive and the offset of its record, or a crawl."""
+    """Where a page came from, and can be read again: an archive and the offset of its record; of a
+    live crawl its place on the bus (`spool:NAME`, `kafka:TOPIC/PARTITION`), while it is kept."""
 
     source: str
-    # None: it cannot be read again (a crawl).
+    # None: it cannot be read again.
     offset: int | None = None
+    # The record's WARC-Record-ID, without its brackets.
+    record_id: str | None = None
 
 
 class Sighting(Record, frozen=True, kw_only=True):
@@ -151,6 +154,8 @@ class Verdict(Record, frozen=True, kw_only=True):
     # The share of its words that had to be unfolded (letters of two alphabets in one word, letters
     # in disguise) or were hidden in lines of text.
     obfuscated: float = 0.0
+    # Null where only its content is known any more: it was judged anew from the window.
+    origin: Origin | None = None
     detector: str
     labels_version: str | None = None
     scheme: str
@@ -221,6 +226,8 @@ class Alert(Record, frozen=True, kw_only=True):
     detector: str
     labels_version: str | None = None
     scheme: str
+    # Where the page came from; null of a prefix.
+    origin: Origin | None = None
     page_id: Hash64 | None = None
     ip: str | None = None
     # Of a near-duplicate: agreeing supershingles and bits, and what the pages do not share.

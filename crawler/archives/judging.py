@@ -24,6 +24,8 @@ from reusewatch.crawler.pages.page import (
 from reusewatch.detector.errors import BadPage
 from reusewatch.streams.records import UNDATED, Page, Sighting
 
+# Of what strangers write there; a urn:uuid has 45 characters.
+_LONGEST_ID = 200
 PAGE_KINDS = frozenset({"response", "resource", "conversion", "revisit"})
 
 
@@ -123,7 +125,7 @@ def _page_of(stored: _Stored, kind: str, url: str, offset: int, reading: Reading
         content_type=stored.content_type,
         content_encoding=stored.content_encoding,
         body=payload,
-        origin=reading.origin(offset),
+        origin=reading.origin(offset, _record_id(stored.fields)),
         scheme=reading.scheme,
         limits=reading.limits,
         ip=_ip(stored.fields),
@@ -131,6 +133,12 @@ def _page_of(stored: _Stored, kind: str, url: str, offset: int, reading: Reading
         # 206 is what a server answers with a part of a page.
         truncated=truncated or stored.is_cut or (message is not None and message.status == 206),
     )
+
+
+def _record_id(fields: dict[str, str]) -> str | None:
+    """The record's name, as an index of its archive has it."""
+    name = fields.get("warc-record-id", "").strip().removeprefix("<").removesuffix(">")
+    return name[:_LONGEST_ID] or None
 
 
 def _ip(fields: dict[str, str]) -> str | None:
@@ -198,7 +206,7 @@ def _revisit(record: Record, url: str, reading: Reading) -> Found:
         fetched_at=date_of(fields.get("warc-date")) or UNDATED,
         status=message.status if message else None,
         content_type=content_type,
-        origin=reading.origin(record.offset),
+        origin=reading.origin(record.offset, _record_id(fields)),
         scheme=reading.scheme,
         revisit_of=Sighting(url=named, fetched_at=date_of(fields.get("warc-refers-to-date"))),
         ip=_ip(fields),

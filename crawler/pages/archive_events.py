@@ -85,9 +85,9 @@ class Reading:
     limits: Limits
     clock: Callable[[], datetime]
 
-    def origin(self, offset: int) -> Origin:
-        """Where the record at this offset is read again."""
-        return Origin(source=self.source, offset=offset)
+    def origin(self, offset: int, record_id: str | None = None) -> Origin:
+        """Where the record at this offset is read again, and by which name others know it."""
+        return Origin(source=self.source, offset=offset, record_id=record_id)
 
     def page(self, page: Page, next_offset: int, *, unverified: bool = False) -> Found:
         """A record that holds a page."""

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from reusewatch.streams.console import fail, say
-from reusewatch.streams.opening import open_bus, state_directory
+from reusewatch.streams.opening import kafka_config, open_bus, state_directory
 from reusewatch.streams.running.stage_names import JUDGES, LOCAL, PORTS, STAGES
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import Stop, stopping
@@ -91,7 +91,9 @@ def _run(stage: str, settings: Settings, stop: Stop) -> None:
 
     opened = open_bus(settings, stop=stop, say=trouble)
     readable = Readable(settings.archive_roots, state_directory(settings))
-    read_origin = origin_reader(settings.scheme, settings.max_body_bytes, readable)
+    read_origin = origin_reader(
+        settings.scheme, settings.max_body_bytes, readable, cluster=kafka_config(settings)
+    )
     worker = topology.worker(stage, settings, opened, meters, say, read_origin=read_origin)
     port = PORTS[stage] if settings.metrics_port is None else settings.metrics_port
     health = Health(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.origins import Origins
-from reusewatch.streams.records import FINE, UNDATED
+from reusewatch.streams.records import FINE, UNDATED, Origin
 from reusewatch.streams.times import at_us
 from reusewatch.streams.wire import Malformed
 
@@ -42,17 +42,20 @@ def subjects_of(block: pa.RecordBatch, origins: Origins) -> list[Subject]:
              "truncated", "ip", "excerpt")  # fmt: skip
     try:
         columns = [block.column(name).to_pylist() for name in names]
-        places = zip(
-            block.column("source").to_pylist(), block.column("offset").to_pylist(), strict=True
-        )
+        places = [block.column(name).to_pylist() for name in ("source", "offset", "record_id")]
     except (pa.ArrowException, ValueError) as error:
         raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
-    numbers = [origins.number(source, offset) for source, offset in places]
+    numbers = map(origins.number, *places[:2])
+    came_from = [
+        Origin(source=source, offset=offset, record_id=record)
+        for source, offset, record in zip(*places, strict=True)
+    ]
     salvaged, named = (block.column(name).to_pylist() for name in ("salvaged", "canonical"))
     shares = obfuscated_of(block).tolist()
     rows = zip(
-        *columns, times_of(block, "fetched_at"), numbers, salvaged, shares, named, strict=True
-    )
+        *columns, times_of(block, "fetched_at"), numbers, salvaged, shares, named, came_from,
+        strict=True,
+    )  # fmt: skip
     return list(map(Subject._make, rows))
 
 

@@ -67,6 +67,7 @@ PAGE_FIELDS = (
 )
 # What a page says of itself: the page that it names as its source, which may be itself.
 CLAIM_FIELDS = (pa.field("canonical", _HASH),)
+ORIGIN_FIELDS = (pa.field("record_id", pa.string()),)
 SKETCH_FIELDS = (
     pa.field("tokens", pa.int64(), nullable=False),
     pa.field("identity_hash", _HASH, nullable=False),
@@ -92,6 +93,7 @@ SECTIONS = (
     Section("homes", 1, HOME_FIELDS, needed=False),
     Section("dodges", 1, DODGE_FIELDS, needed=False),
     Section("claims", 1, CLAIM_FIELDS, needed=False),
+    Section("origins", 1, ORIGIN_FIELDS, needed=False),
 )
 SCHEMA = pa.schema([field for section in SECTIONS for field in section.fields])
 PAGES_HEADER = "pages"
@@ -114,9 +116,9 @@ def block_of(
 ) -> pa.RecordBatch:
     """Page facts and sketches of the same pages. BadPage where a value does not fit its column."""
     try:
-        columns, claims = (
+        columns, claims, origins = (
             [pa.array([getattr(row, f.name) for row in rows], f.type) for f in of]
-            for of in (PAGE_FIELDS, CLAIM_FIELDS)
+            for of in (PAGE_FIELDS, CLAIM_FIELDS, ORIGIN_FIELDS)
         )
     except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
         raise BadPage("malformed-message", f"a value that no page has: {error}") from error
@@ -125,7 +127,8 @@ def block_of(
     sketches = [sketched[field.name] for field in SKETCH_FIELDS]
     labels = label_columns([NOTHING] * len(rows) if marks is None else marks)
     dodges = [pa.array([facts.obfuscated for facts in made.facts], pa.float32())]
-    return pa.record_batch([*columns, *sketches, *labels, *dodges, *claims], schema=schema)
+    every = [*columns, *sketches, *labels, *dodges, *claims, *origins]
+    return pa.record_batch(every, schema=schema)
 
 
 def unit_of(block: pa.RecordBatch) -> Unit:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class PageRow:
-    """Its fields have the names of the columns that `PAGE_FIELDS` and `CLAIM_FIELDS` list."""
+    """Its fields are the columns that `PAGE_FIELDS`, `CLAIM_FIELDS` and `ORIGIN_FIELDS` list."""
 
     page: int
     url: str
@@ -31,3 +31,4 @@ class PageRow:
     revisit_of: int | None
     revisit_at: datetime | None
     canonical: int | None = None
+    record_id: str | None = None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from reusewatch.streams.records import Origin
+
 
 class Subject(NamedTuple):
     """The page that is reported on."""
@@ -25,3 +27,4 @@ class Subject(NamedTuple):
     obfuscated: float = 0.0
     # The page that it names as its source, by `rel=canonical`.
     canonical: int | None = None
+    came_from: Origin | None = None

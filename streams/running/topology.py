@@ -16,7 +16,7 @@ from reusewatch.streams.bus import Bus
 from reusewatch.streams.console import say
 from reusewatch.streams.labels.follower import Followed
 from reusewatch.streams.labels.marking import Labeler
-from reusewatch.streams.opening import state_directory
+from reusewatch.streams.opening import kafka_config, state_directory
 from reusewatch.streams.running.changelog import Changelog, Following, require_room
 from reusewatch.streams.running.label_settings import label_store, stop_list
 from reusewatch.streams.running.metrics import Meters
@@ -57,7 +57,10 @@ def worker(
     outlet = bus.outlet()
     partition_for = partial(outlet.partition_for, topics.FINGERPRINTS)
     labeler = labeler_of(settings)
-    made = fingerprint_stage(settings, partition_for, read_origin=read_origin, labeler=labeler)
+    made = fingerprint_stage(
+        settings, partition_for, read_origin=read_origin, labeler=labeler,
+        topic=kafka_config(settings).topic(topics.PAGES),
+    )  # fmt: skip
     followed = Followed(
         bus, labeler, label_store(settings), settings.scheme, say=say,
         show=partial(meters.show_labels, stage),
@@ -74,6 +77,7 @@ def fingerprint_stage(
     *,
     read_origin: ReadOrigin | None = None,
     labeler: Labeler | None = None,
+    topic: str | None = None,
 ) -> FingerprintStage:
     """The stage `fingerprint` as the settings have it; without a labeler it marks no content."""
     return FingerprintStage(
@@ -83,6 +87,7 @@ def fingerprint_stage(
         grams=settings.grams,
         chunks=settings.chunks,
         labeler=labeler,
+        topic=topic,
     )
 
 

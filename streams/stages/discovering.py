@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 LABEL = "discovered"
 # Counters may take so much; a higher threshold makes each larger, hence fewer of them.
 _COUNTER_BYTES = 128 << 20
-_FACTS = ("page", "url", "site", "ip", "fetched_at", "source", "offset", "file_hash",
+_FACTS = ("page", "url", "site", "ip", "fetched_at", "source", "offset", "record_id", "file_hash",
           "labels_version")  # fmt: skip
 Unit = Literal["chunk", "file"]
 
@@ -162,9 +162,8 @@ class Discovering:
         told = self._spared.allowed(found)
         out.events["discovery-untold"] += len(found) - len(told)
         texts = texts_of(
-            self._read_origin, Origin(source=page["source"], offset=page["offset"]),
-            [(one.start, one.end) for one in told], file_hash=page["file_hash"],
-            scheme=self._scheme,
+            self._read_origin, _origin_of(page), [(one.start, one.end) for one in told],
+            file_hash=page["file_hash"], scheme=self._scheme,
         )  # fmt: skip
         for one, text in zip(told, texts, strict=True):
             out.alerts.append(self._alert(one, text, page, now))
@@ -189,6 +188,7 @@ class Discovering:
             scheme=self._scheme.name,
             page_id=hex_of(page["page"]),
             ip=page["ip"],
+            origin=_origin_of(page),
         )
 
     def _labels(self, found: list[_Found]) -> Iterator[Outgoing]:
@@ -226,6 +226,10 @@ class Discovering:
                 counting.restore(saved)
             except ValueError:
                 self._events["discovery-anew"] += 1
+
+
+def _origin_of(page: dict[str, Any]) -> Origin:
+    return Origin(source=page["source"], offset=page["offset"], record_id=page["record_id"])
 
 
 def _place(value: int, seen: Occurrences) -> tuple[int, int, int]:

@@ -26,6 +26,7 @@ from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.charsets import charset_of
 from reusewatch.streams.documents import document_of
 from reusewatch.streams.labels.marking import Labeler
+from reusewatch.streams.origins import kafka_origin
 from reusewatch.streams.questions import Parameters, Rows, no_questions
 from reusewatch.streams.records import DeadLetter, Origin, Page
 from reusewatch.streams.stages.snapshot import State
@@ -62,6 +63,8 @@ class FingerprintStage:
     grams: Literal["all", "sampled", "none"] = "none"
     chunks: Literal["text", "raw"] = "text"
     labeler: Labeler | None = None
+    # Of pages that no archive holds: the topic that they stand on, by its name on the broker.
+    topic: str | None = None
     name: str = "fingerprint"
     reads: tuple[str, ...] = (topics.PAGES,)
     sole: bool = False
@@ -148,6 +151,7 @@ class FingerprintStage:
             revisit_of=int(place(referred.url, self.scheme).page_id, 16) if referred else None,
             revisit_at=referred.fetched_at if referred else None,
             canonical=self._named(page, facts.canonical),
+            record_id=page.origin.record_id,
         )
 
     def _named(self, page: Page, canonical: str) -> int | None:
@@ -169,6 +173,9 @@ class FingerprintStage:
         page = read_page(message)
         if page.by_reference:
             page = self._read_again(page)
+        elif self.topic is not None and page.origin.offset is None:
+            origin = kafka_origin(self.topic, message.partition.number, message.offset)
+            page = msgspec.structs.replace(page, origin=origin)
         where = place(page.url, self.scheme)
         if page.revisit_of is None:
             page = msgspec.structs.replace(page, charset=charset_of(page))

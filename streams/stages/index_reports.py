@@ -135,6 +135,7 @@ class Reporter:
             file=seen.file, start=seen.start, end=seen.end, truncated=same and by.truncated,
             ip=None, excerpt=by.excerpt if same else None, fetched_us=seen.first,
             origin=seen.origin, canonical=seen.canonical or None,
+            came_from=self._origins.origin(seen.origin),
         )  # fmt: skip
 
     def _alerts(

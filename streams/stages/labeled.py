@@ -25,7 +25,7 @@ from reusewatch.detector.labels.contains import contains
 from reusewatch.detector.mean_and_deviation import PAPER_PAGES, Moments, Threshold, share
 from reusewatch.streams.blocks.for_window import counts, obfuscated_of
 from reusewatch.streams.blocks.label_columns import LABEL_FIELDS, Marks, marks_of
-from reusewatch.streams.records import FINE, HIDES, Alert, Evidence, Kind, Severity
+from reusewatch.streams.records import FINE, HIDES, Alert, Evidence, Kind, Origin, Severity
 from reusewatch.streams.stages.direction import AT_HOME
 from reusewatch.streams.stages.reports import DETECTOR, SEVERITIES, alert_id, severity_of
 from reusewatch.streams.stages.snapshot import State
@@ -38,7 +38,7 @@ _COUNTED = ("chunks", "stopped", "labeled", "file_labels")
 _COLUMNS = (
     "page", "url", "site", "ip", "status", "revisit_of", "fetched_at", "text_start", "text_end",
     "excerpt", "salvaged", "truncated", "obfuscated", "file_hash", "identity_hash",
-    "chunks", "chunk_starts", "chunk_ends",
+    "chunks", "chunk_starts", "chunk_ends", "source", "offset", "record_id",
     *(field.name for field in LABEL_FIELDS),
 )  # fmt: skip
 
@@ -239,4 +239,7 @@ class LabeledPages:
             salvaged=row["salvaged"], truncated=row["truncated"],
             direction=AT_HOME if marks.labels_homed else None,
             obfuscated=round(row["obfuscated"] or 0.0, 4),
+            origin=Origin(
+                source=row["source"], offset=row["offset"], record_id=row["record_id"]
+            ),
         )  # fmt: skip

@@ -102,6 +102,7 @@ def verdict(
         not_judged=not_judged,
         salvaged=subject.salvaged,
         obfuscated=round(subject.obfuscated, 4),
+        origin=subject.came_from,
         detector=DETECTOR,
         scheme=scheme.name,
     )
@@ -210,6 +211,7 @@ def _alert(
         detected_at=now,
         detector=DETECTOR,
         scheme=scheme.name,
+        origin=subject.came_from,
         page_id=hex_of(subject.page),
         ip=subject.ip,
         b=None if near is None else near.b,

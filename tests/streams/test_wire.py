@@ -23,6 +23,7 @@ from reusewatch.streams import topics, wire
 from reusewatch.streams.blocks.checking import checksum_of
 from reusewatch.streams.blocks.format import (
     CLAIM_FIELDS,
+    ORIGIN_FIELDS,
     PAGE_FIELDS,
     PAGES_HEADER,
     block_messages,
@@ -93,7 +94,7 @@ def page_facts(sent: Outgoing) -> list[dict[str, Any]]:
 
 
 def test_a_row_and_the_sketches_have_the_columns_of_the_schema() -> None:
-    columns = [field.name for field in (*PAGE_FIELDS, *CLAIM_FIELDS)]
+    columns = [field.name for field in (*PAGE_FIELDS, *CLAIM_FIELDS, *ORIGIN_FIELDS)]
     assert [field.name for field in fields(PageRow)] == columns
     made = fingerprints([Document(b"<p>the words of a page")], SCHEME)
     column = block_of([PageRow(**row())], made, grams=True).column

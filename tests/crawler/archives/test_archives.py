@@ -100,7 +100,8 @@ def test_a_page_is_all_that_its_record_says(tmp_path: Path) -> None:
     assert (page.status, page.content_type, page.ip) == (200, "text/html", "192.0.2.1")
     assert (page.charset, page.charset_from) == ("windows-1252", "header")
     assert (page.body, page.fetched_at, page.truncated) == (body, zoo.FETCHED, False)
-    assert page.origin == Origin(source=str(path), offset=len(zoo.member_each([zoo.info()])))
+    offset = len(zoo.member_each([zoo.info()]))
+    assert page.origin == Origin(source=str(path), offset=offset, record_id="urn:uuid:0-0-0")
 
 
 def test_a_revisit_is_a_page_without_body(tmp_path: Path) -> None:

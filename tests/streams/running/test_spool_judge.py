@@ -16,6 +16,7 @@ from reusewatch.streams.blocks.format import PAGES_HEADER
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.local.judged import read_judged
 from reusewatch.streams.local.spools import SpoolWriter, spools_of
+from reusewatch.streams.page_text import OriginGone
 from reusewatch.streams.records import Origin, Page, Verdict
 from reusewatch.streams.running.local_sink import LocalSink
 from reusewatch.streams.running.spool_judge import SpoolJudge
@@ -159,11 +160,14 @@ def test_judged_pages_are_kept_as_far_as_is_said_and_read_again(tmp_path: Path) 
     for number, page in enumerate(PAGES):
         again = read(Origin(source=f"spool:{spool.name}", offset=number))
         assert (again.url, again.body) == (page.url, page.body)
-    assert len(verdicts) == len(PAGES)
+    assert {one.origin.offset for one in verdicts.values() if one.origin} == set(range(len(PAGES)))
     judged_in(tmp_path, keep=Keep(bytes=0))
     assert spools_of(tmp_path) == []
     assert read_judged(tmp_path).spools.keys() == {spool.name}
     assert judged_in(tmp_path).keys() == verdicts.keys()
+    with pytest.raises(OriginGone) as gone:
+        read(Origin(source=f"spool:{spool.name}", offset=1))
+    assert gone.value.why == "crawl without keep_pages"
 
 
 @pytest.mark.parametrize("keep", [Keep(bytes=0), Keep(seconds=0)])
