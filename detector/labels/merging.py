@@ -26,7 +26,7 @@ _DROPPED = (1 << 32) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Difference:
     """How many hashes came to a label, and how many left it; homes that came and went."""
 
     name: str
@@ -82,7 +82,7 @@ def merge(
     )
 
 
-def diff(old: LabelPack, new: LabelPack) -> tuple[Change, ...]:
+def diff(old: LabelPack, new: LabelPack) -> tuple[Difference, ...]:
     """What came and went, label by label; labels without a change are left out."""
     _one_scheme([old, new])
     names = list(dict.fromkeys(label.name for pack in (old, new) for label in pack.labels))
@@ -91,7 +91,7 @@ def diff(old: LabelPack, new: LabelPack) -> tuple[Change, ...]:
     before, after = ({x.name: frozenset(x.homes) for x in pack.labels} for pack in (old, new))
     none: frozenset[str] = frozenset()
     changes = (
-        Change(
+        Difference(
             name,
             int(counted["files"][1][at]),
             int(counted["files"][0][at]),

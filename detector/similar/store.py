@@ -31,7 +31,8 @@ LIST_SIZES = 32
 TERM = np.dtype(
     [("hash", "u8"), ("start", "u4"), ("count", "i4"), ("bits", "i4"), ("next", "i4")]
 )  # fmt: skip
-"""`count` is the document frequency; the list has room for 2^bits; `next` links what is free."""
+"""A term: its `hash`, where its list of pages starts, how many pages it is of (its document
+frequency), room for 2^`bits` of them, and the `next` one of those that are free."""
 
 # Numbers that change: how far arrays are used, what of it is free, what the next page lacks.
 (

@@ -49,6 +49,24 @@ ROW = np.dtype(
         ("state", "i4"),
     ]
 )  # fmt: skip
+"""A page version. Times are microseconds since 1970; rows and entries are named by their numbers,
+−1 where there is none.
+
+| field | what it says |
+| --- | --- |
+| `page` | the hash of its URL: all versions of a page have the same |
+| `site` | the hash of its site |
+| `first`, `last` | when it was first and last seen with this content |
+| `file` | the hash of its file's bytes |
+| `origin` | the caller's, and handed back: where it can be read again |
+| `start`, `end` | where its words begin and end in its file |
+| `url`, `length` | where its URL stands in the arena, in units of it, and how many bytes it has |
+| `since` | since when it counts as seen, before or after others |
+| `entry` | its identity set; −1: it has no words |
+| `older` | the version of the same page that was added before it |
+| `next` | the next row of the one list that it is on: of those to be judged again, or that left |
+| `state` | the bits above |
+"""
 ENTRY = np.dtype(
     [
         ("text", "u8"), ("simhash", "u8", (6,)), ("super8", "u4", (6,)), ("super5", "u4", (6,)),
@@ -56,7 +74,23 @@ ENTRY = np.dtype(
         ("cluster", "i4"), ("next", "i4"), ("before", "i4"),
     ]
 )  # fmt: skip
+"""An identity set: what all pages of the same words have in common.
+
+| field | what it says |
+| --- | --- |
+| `text` | the hash of the token sequence, by which it is found |
+| `simhash` | the 384 bits that Charikar's similarity compares |
+| `super8`, `super5` | the supershingles of phrases of 8 and of 5 words, 32 bits of each; 0: none |
+| `sample` | bytes of min-values, by which shared phrases are guessed |
+| `root` | the root of the tree of its rows, ordered by when they count as seen |
+| `second` | the first row of another site than the first row's |
+| `count` | how many rows it has |
+| `cluster` | the class of near-duplicates that it is in; −1: none |
+| `next`, `before` | its neighbours on the list of that class |
+"""
 CLUSTER = np.dtype([("size", "i4"), ("head", "i4"), ("tail", "i4"), ("chosen", "i4")])
+"""A class of near-duplicates: how many identity sets it has, the first and the last on their list,
+and the one with the earliest page, which names the class."""
 SEEN = np.dtype(
     [
         ("page", "u8"), ("site", "u8"), ("first", "i8"), ("last", "i8"), ("text", "u8"),
@@ -64,6 +98,8 @@ SEEN = np.dtype(
         ("length", "u4"), ("since", "i8"), ("canonical", "u8"),
     ]
 )  # fmt: skip
+"""A page as an answer names it: what its row says, with the hash of its words, and `url` the place
+of its URL among those of the answer."""
 
 # Numbers that change, in one array: where each stands.
 (

@@ -45,7 +45,8 @@ LABEL = "discovered"
 _COUNTER_BYTES = 128 << 20
 _FACTS = ("page", "url", "site", "ip", "fetched_at", "source", "offset", "record_id", "file_hash",
           "labels_version")  # fmt: skip
-Unit = Literal["chunk", "file"]
+# What is counted: paragraphs, or whole pages.
+Counted = Literal["chunk", "file"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class _Found(NamedTuple):
     """What was discovered, and where in the block it stands."""
 
     what: Discovered
-    unit: Unit
+    unit: Counted
     start: int
     end: int
 
@@ -100,7 +101,7 @@ class Discovering:
         self._events: Counter[str] = Counter()
         self.restore(None)
 
-    def _counting(self) -> dict[Unit, Discovery]:
+    def _counting(self) -> dict[Counted, Discovery]:
         from reusewatch.detector.discovery.online import (
             Discovery,  # numba, loaded by who really works
         )
@@ -132,7 +133,7 @@ class Discovering:
             return out
         self._spared.saw(len(block))
         sites = self._sites.hashes(owners_of(block.column("site")))
-        seen: dict[Unit, Occurrences] = {
+        seen: dict[Counted, Occurrences] = {
             "chunk": chunks_of(block, sites, min_length=self._rules.length),
             "file": files_of(block, sites, is_stop=self._is_stop_file),
         }

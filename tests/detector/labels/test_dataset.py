@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from reusewatch.detector.errors import SchemeMismatch
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.dataset import Delta, LabeledDataset
-from reusewatch.detector.labels.merging import Change, diff, merge
+from reusewatch.detector.labels.merging import Difference, diff, merge
 from reusewatch.detector.labels.pack import Kind, open_pack, verify
 from reusewatch.detector.labels.pairs import Pairs, Run, merged, sorted_pairs, spill
 from tests.detector.labels.strategies import (
@@ -116,7 +116,7 @@ def test_diff_counts_what_came_and_went(one: Entries, other: Entries) -> None:
             for kind in ("files", "chunks")
             for change in (new - old, old - new)
         ]
-        wanted.append(Change(name, *counts))
+        wanted.append(Difference(name, *counts))
     assert found == tuple(change for change in wanted if change)
 
 
