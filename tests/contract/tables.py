@@ -62,7 +62,7 @@ COMMANDS = [
 # topic → key, schema, content type
 TOPICS: dict[str, tuple[str | None, str, str]] = {
     "pages": (None, "page/1", "application/msgpack"),
-    "fingerprints": (None, "fingerprints/1", "application/vnd.apache.arrow.stream"),
+    "fingerprints": (None, "fingerprints/2", "application/vnd.apache.arrow.stream"),
     "verdicts": ("id", "verdict/1", "application/json"),
     "alerts": ("id", "alert/1", "application/json"),
     "dead-letters": (None, "dead-letter/1", "application/json"),
