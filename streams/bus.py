@@ -157,6 +157,9 @@ class Inlet(Protocol):
     def commit(self, offsets: Offsets) -> None:
         """Everything before these offsets is done."""
 
+    def joined(self) -> bool:
+        """Whether this reader has its share, which may be none."""
+
     def lag(self) -> Mapping[Partition, int]:
         """How many messages are waiting, per partition held."""
 

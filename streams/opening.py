@@ -25,15 +25,22 @@ def open_bus(
     stop: Event | None = None,
     say: Callable[[str], None] = lambda text: None,
     patience: float | None = None,
+    away: Callable[[str], None] | None = None,
+    back: Callable[[], None] = lambda: None,
 ) -> Bus:
     """The bus named by `bus`. `stop` ends the waiting for a broker that is away, and so does the
-    end of `patience`, in seconds, where there is one."""
+    end of `patience`, in seconds, where there is one.
+
+    `away` is told, instead of `say`, that the broker does not answer, and `back` that it does.
+    """
     if settings.bus.startswith("local:"):
         return LocalBus(Path(settings.bus.removeprefix("local:")))
     from reusewatch.streams.kafka import KafkaBus  # a local bus need not pay for the client
 
     config = replace(kafka_config(settings), patience=patience)
-    return KafkaBus(config, stopping=(stop or Event()).is_set, report=say)
+    return KafkaBus(
+        config, stopping=(stop or Event()).is_set, report=say, away=away, back=back
+    )  # fmt: skip
 
 
 def kafka_config(settings: Settings) -> KafkaConfig:

@@ -10,11 +10,12 @@ from types import FrameType
 
 
 class Stop(threading.Event):
-    """Set when somebody asks to stop; `interrupted` says whether it was Ctrl-C."""
+    """Set when somebody asks to stop; `interrupted`: whether it was Ctrl-C; `why`, for people."""
 
     def __init__(self) -> None:
         super().__init__()
         self.interrupted = False
+        self.why = "asked to"
 
 
 @contextmanager
@@ -26,6 +27,7 @@ def stopping() -> Iterator[Stop]:
         if stop.is_set() and number == signal.SIGINT:
             raise KeyboardInterrupt
         stop.interrupted = stop.interrupted or number == signal.SIGINT
+        stop.why = "Ctrl-C" if stop.interrupted else signal.Signals(number).name
         stop.set()
 
     before = {number: signal.signal(number, asked) for number in (signal.SIGINT, signal.SIGTERM)}

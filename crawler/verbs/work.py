@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import logging
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +13,9 @@ from reusewatch.streams.running.stage_names import JUDGES, LOCAL, PORTS, STAGES
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import Stop, stopping
 from reusewatch.streams.verbs.options import BUS_AND_STATE, with_settings
+
+if TYPE_CHECKING:
+    from reusewatch.streams.running.news import WorkerLog
 
 
 def register(app: typer.Typer) -> None:
@@ -24,7 +28,7 @@ def register(app: typer.Typer) -> None:
     )(work)
 
 
-@with_settings(*BUS_AND_STATE, "metrics_port", "dead_letter_limit", "workers")
+@with_settings(*BUS_AND_STATE, "metrics_port", "log_format", "dead_letter_limit", "workers")
 def work(
     settings: Settings,
     stage: Annotated[
@@ -48,7 +52,7 @@ def work(
     if stage == LOCAL and not local:
         fail(f"work {LOCAL}: {settings.bus} is no local bus; --bus local:DIR names one", 2)
     with stopping() as stop:
-        (_judge if local else _run)(stage, settings, stop)
+        (_judge if local else _work)(stage, settings, stop)
     if stop.interrupted:
         raise typer.Exit(130)
 
@@ -76,7 +80,26 @@ def _judge(stage: str, settings: Settings, stop: Stop) -> None:
     judge.close()
 
 
-def _run(stage: str, settings: Settings, stop: Stop) -> None:
+def _work(stage: str, settings: Settings, stop: Stop) -> None:
+    """Work on Kafka, and say what changes."""
+    from reusewatch.crawler.exit_codes import code_of
+    from reusewatch.streams.running.news import WorkerLog
+
+    log = WorkerLog(stage, settings.log_format, say)
+    # The client warns of each attempt of an outage, which is told when it begins and ends.
+    logging.getLogger("kafka").addHandler(logging.NullHandler())
+    try:
+        _run(stage, settings, stop, log)
+    except Exception as error:
+        code = code_of(error)
+        if code is None:
+            raise
+        log.tell("stopping", f"stopping: {error}", level="error", why=str(error), code=code)
+        raise typer.Exit(code) from error
+    log.tell("stopped", "stopped: all that was done is committed")
+
+
+def _run(stage: str, settings: Settings, stop: Stop, log: WorkerLog) -> None:
     from reusewatch.crawler.replaying.origins import origin_reader
     from reusewatch.crawler.replaying.readable import Readable
     from reusewatch.streams.running import topology
@@ -87,20 +110,25 @@ def _run(stage: str, settings: Settings, stop: Stop) -> None:
 
     def trouble(text: str) -> None:
         meters.troubles.labels(stage).inc()
-        say(text)
+        log.trouble(text)
 
-    opened = open_bus(settings, stop=stop, say=trouble)
+    def away(text: str) -> None:
+        meters.troubles.labels(stage).inc()
+        log.away(text)
+
+    opened = open_bus(settings, stop=stop, say=trouble, away=away, back=log.back)
     readable = Readable(settings.archive_roots, state_directory(settings))
     read_origin = origin_reader(
         settings.scheme, settings.max_body_bytes, readable, cluster=kafka_config(settings)
     )
-    worker = topology.worker(stage, settings, opened, meters, say, read_origin=read_origin)
+    worker = topology.worker(stage, settings, opened, meters, log, read_origin=read_origin)
     port = PORTS[stage] if settings.metrics_port is None else settings.metrics_port
     health = Health(
         meters, settings.metrics_host, port, worker, question_hosts=settings.question_hosts
     )
-    say(f"{stage}: at work on {settings.bus}; http://{settings.metrics_host}:{health.port}/metrics")
+    where = f"http://{settings.metrics_host}:{health.port}/metrics"
+    log.tell("started", f"at work on {settings.bus}; {where}", bus=settings.bus, metrics=where)
     try:
-        worker.run(stop)
+        worker.run(stop, lambda: stop.why)
     finally:
         health.close()

@@ -18,7 +18,7 @@ from reusewatch.streams.kafka.config import KafkaConfig, from_url
 from reusewatch.streams.kafka.connect import check_codecs
 from reusewatch.streams.kafka.inlet import KafkaInlet
 from reusewatch.streams.kafka.outlet import KafkaOutlet
-from reusewatch.streams.kafka.patience import Patience, never, nothing
+from reusewatch.streams.kafka.patience import Patience, idle, never, nothing
 from reusewatch.streams.kafka.read import read
 
 __all__ = [
@@ -34,7 +34,8 @@ class KafkaBus:
     """A cluster. Holds no connection itself; each outlet and inlet has its own.
 
     `stopping` ends the waiting for a broker that does not answer (a process that was told to
-    leave must be able to); `report` is told, in words for people, when something is waited for.
+    leave must be able to); `report` is told, in words for people, when something is waited for or
+    begun anew; `away`, where there is one, is told of the waiting instead, and `back` of its end.
     """
 
     def __init__(
@@ -43,11 +44,14 @@ class KafkaBus:
         *,
         stopping: Callable[[], bool] = never,
         report: Callable[[str], None] = nothing,
+        away: Callable[[str], None] | None = None,
+        back: Callable[[], None] = idle,
     ) -> None:
         check_codecs()
         self.config = config
         self._stopping = stopping
         self._report = report
+        self._away, self._back = away or report, back
 
     def outlet(self) -> KafkaOutlet:
         """A new outlet, for one thread."""
@@ -98,4 +102,4 @@ class KafkaBus:
         """Nothing is held here; outlets and inlets are closed by who opened them."""
 
     def _patience(self) -> Patience:
-        return Patience(self.config.patience, self._stopping, self._report)
+        return Patience(self.config.patience, self._stopping, self._report, self._away, self._back)

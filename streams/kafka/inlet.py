@@ -103,6 +103,13 @@ class KafkaInlet:
             if records or time.monotonic() >= end:
                 return [self._message(r) for batch in records.values() for r in batch]
 
+    def joined(self) -> bool:
+        """Whether the group has given this member its share, which may be none."""
+        return self._is_member() and not self._changes.pending
+
+    def _is_member(self) -> bool:
+        return bool(self._consumer.group_metadata().state == MemberState.STABLE)
+
     def partitions(self) -> Sequence[Partition]:
         """What is held now."""
         return sorted(self._ours(tp) for tp in self._consumer.assignment())
@@ -156,7 +163,7 @@ class KafkaInlet:
                 self._consumer.close(timeout_ms=CLOSE_TIMEOUT_MS)
 
     def _fetch(self, timeout: float) -> dict[TopicPartition, list[Any]]:
-        if self._consumer.group_metadata().state != MemberState.STABLE:
+        if not self._is_member():
             timeout = max(timeout, JOIN_SLICE)
         try:
             records: dict[TopicPartition, list[Any]] = self._consumer.poll(
@@ -179,6 +186,9 @@ class KafkaInlet:
                 raise BusBroken(f"reading failed: {type(error).__name__}: {error}") from error
         else:
             self._working_since = time.monotonic()
+            if records:
+                # An empty answer says nothing: that is also what a broker gives that is away.
+                self._patience.answered()
             return records
         return {}
 

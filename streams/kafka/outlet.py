@@ -75,6 +75,7 @@ class KafkaOutlet(FlushedAtClose):
         """Return when everything sent is acknowledged."""
         while len(self._in_flight):
             self._attend()
+        self._patience.answered()
         if self._refused:
             refused, self._refused = self._refused, []
             raise refused[0]
@@ -168,7 +169,7 @@ class KafkaOutlet(FlushedAtClose):
             fresh = self._connect()
         except Unreachable as error:
             # Away. What is in flight stays where it cannot be doubled.
-            self._patience.report(str(error))
+            self._patience.away(str(error))
             self._answering_since = None
             self._suspected_at = time.monotonic() + self._config.stall / 4
             return

@@ -26,6 +26,10 @@ def nothing(_: str) -> None:
     """Tell nobody."""
 
 
+def idle() -> None:
+    """Do nothing."""
+
+
 def never() -> bool:
     """Nobody asks for a stop."""
     return False
@@ -38,7 +42,11 @@ class Patience:
     limit: float | None = None
     stopping: Callable[[], bool] = never
     report_to: Callable[[str], None] = nothing
+    # Told that the broker does not answer, again and again; and that it does, once.
+    away_to: Callable[[str], None] = nothing
+    back_to: Callable[[], None] = idle
     _reported_at: float = field(default=float("-inf"), init=False)
+    _away: bool = field(default=False, init=False)
 
     def retry(
         self, attempt: Callable[[], T], what: str, since: Callable[[], float] | None = None
@@ -48,10 +56,13 @@ class Patience:
         pause = 0.05
         while True:
             try:
-                return attempt()
+                found = attempt()
             except PASSING as error:
                 waited = since() if since else time.monotonic() - begin
                 self.waiting(waited, f"{what}: {error or type(error).__name__}")
+            else:
+                self.answered()
+                return found
             time.sleep(pause)
             pause = min(pause * 2, 1.0)
 
@@ -62,7 +73,19 @@ class Patience:
         if seconds > GRACE and self.stopping():
             raise Unreachable(f"stopped while the broker did not answer: {what}")
         if seconds > REPORT_EVERY / 2 and time.monotonic() - self._reported_at > REPORT_EVERY:
-            self.report(f"waiting for the broker for {seconds:.0f} s: {what}")
+            self.away(f"waiting for the broker for {seconds:.0f} s: {what}")
+
+    def away(self, text: str) -> None:
+        """Tell whoever watches that the broker does not answer."""
+        self._away = True
+        self._reported_at = time.monotonic()
+        self.away_to(text)
+
+    def answered(self) -> None:
+        """The broker has answered."""
+        if self._away:
+            self._away = False
+            self.back_to()
 
     def report(self, text: str) -> None:
         """Tell whoever watches."""

@@ -23,6 +23,7 @@ from reusewatch.streams.questions import Parameters, Rows, no_questions
 from reusewatch.streams.records import DeadLetter, Page
 from reusewatch.streams.running.label_settings import label_store
 from reusewatch.streams.running.metrics import Meters
+from reusewatch.streams.running.news import Brief
 from reusewatch.streams.running.parallel import InProcess, ProcessPool, Runner
 from reusewatch.streams.running.serving import Health
 from reusewatch.streams.running.topology import (
@@ -80,7 +81,7 @@ class LocalSink:
         self._log = self._outlet.log(topics.FINGERPRINTS)
         self.meters = Meters("local", settings.scheme.name)
         self._judges: list[Worker] = [
-            stateful_worker(name, settings, bus, self.meters, say, read_origin=read_origin)
+            stateful_worker(name, settings, bus, self.meters, Brief(say), read_origin=read_origin)
             for name in STATEFUL
         ]
         # Not 0: labels that are in force here, and on no bus any more, are in force no longer.

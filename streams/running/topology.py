@@ -20,6 +20,7 @@ from reusewatch.streams.opening import kafka_config, state_directory
 from reusewatch.streams.running.changelog import Changelog, Following, require_room
 from reusewatch.streams.running.label_settings import label_store, stop_list
 from reusewatch.streams.running.metrics import Meters
+from reusewatch.streams.running.news import News, WorkerLog
 from reusewatch.streams.running.stage_names import CHANGELOGS
 from reusewatch.streams.running.worker import Pace, Worker
 from reusewatch.streams.settings import Settings
@@ -44,16 +45,16 @@ def worker(
     settings: Settings,
     bus: Bus,
     meters: Meters,
-    say: Callable[[str], None],
+    log: WorkerLog,
     *,
     read_origin: ReadOrigin | None = None,
 ) -> Worker:
     """The worker of a stage on Kafka."""
     if stage in CHANGELOGS:
-        return _neighborhoods_worker(settings, bus, meters, say)
-    kernels.prepare(say)
+        return _neighborhoods_worker(settings, bus, meters, log)
+    kernels.prepare(log.note)
     if stage in STATEFUL:
-        return stateful_worker(stage, settings, bus, meters, say, read_origin=read_origin)
+        return stateful_worker(stage, settings, bus, meters, log, read_origin=read_origin)
     outlet = bus.outlet()
     partition_for = partial(outlet.partition_for, topics.FINGERPRINTS)
     labeler = labeler_of(settings)
@@ -62,12 +63,12 @@ def worker(
         topic=kafka_config(settings).topic(topics.PAGES),
     )  # fmt: skip
     followed = Followed(
-        bus, labeler, label_store(settings), settings.scheme, say=say,
+        bus, labeler, label_store(settings), settings.scheme, say=log.trouble,
         show=partial(meters.show_labels, stage),
         refuse=meters.events.labels(stage, "labels-refused").inc,
     )  # fmt: skip
     return Worker(
-        made, bus, outlet, meters, pace=_pace(settings), companion=followed, say=say
+        made, bus, outlet, meters, pace=_pace(settings), companion=followed, news=log
     )  # fmt: skip
 
 
@@ -101,7 +102,7 @@ def stateful_worker(
     settings: Settings,
     bus: Bus,
     meters: Meters,
-    say: Callable[[str], None],
+    news: News,
     *,
     read_origin: ReadOrigin | None = None,
 ) -> Worker:
@@ -109,18 +110,16 @@ def stateful_worker(
     stage = stateful(name, settings, read_origin)
     snapshots = Snapshots(state_directory(settings) / "snapshots", name, settings.scheme, bus)
     outlet = bus.outlet()
-    return Worker(stage, bus, outlet, meters, pace=_pace(settings), snapshots=snapshots, say=say)
+    return Worker(stage, bus, outlet, meters, pace=_pace(settings), snapshots=snapshots, news=news)
 
 
-def _neighborhoods_worker(
-    settings: Settings, bus: Bus, meters: Meters, say: Callable[[str], None]
-) -> Worker:
+def _neighborhoods_worker(settings: Settings, bus: Bus, meters: Meters, news: News) -> Worker:
     outlet = bus.outlet()
     count = require_room(outlet, topics.NEIGHBORHOODS, topics.FINGERPRINTS)
     stage = neighborhoods(settings, partitions=count, logged=True)
     moments = Following(bus, topics.MOMENTS)
     changelog = Changelog(stage, bus, topics.NEIGHBORHOODS, news=moments, close=moments.close)
-    return Worker(stage, bus, outlet, meters, pace=_pace(settings), changelog=changelog, say=say)
+    return Worker(stage, bus, outlet, meters, pace=_pace(settings), changelog=changelog, news=news)
 
 
 def partitions_of(bus: Bus) -> int:

@@ -27,6 +27,7 @@ from reusewatch.streams.questions import Desk, Parameters, Rows
 from reusewatch.streams.running.changelog import Changelog
 from reusewatch.streams.running.commit import Progress
 from reusewatch.streams.running.metrics import Meters
+from reusewatch.streams.running.news import News, in_words, named
 from reusewatch.streams.running.recording import Recorder
 from reusewatch.streams.stages.snapshot import Loaded, Snapshots
 from reusewatch.streams.stages.stage import Output, Stage
@@ -42,6 +43,14 @@ class Pace:
     commit_seconds: float = 2.0
     snapshot_seconds: float = 60.0
     dead_letter_limit: float = 0.5
+
+
+@dataclass(slots=True)
+class _Recovery:
+    """When it began, if it goes on, and the pages that were judged again so far."""
+
+    began: float | None = None
+    read_again: int = 0
 
 
 class Companion(Protocol):
@@ -68,13 +77,15 @@ class Worker:
         snapshots: Snapshots | None = None,
         companion: Companion | None = None,
         changelog: Changelog | None = None,
-        say: Callable[[str], None],
+        news: News,
     ) -> None:
         self._companion = companion
         self._stage = stage
         self._record = Recorder(meters, stage.name)
         self._pace = pace
-        self._say = say
+        self._news = news
+        self._standing_by = False
+        self._recovery = _Recovery()
         self._limit = DeadLetterLimit(pace.dead_letter_limit)
         self._held: set[Partition] = set()
         self._newly_held: set[Partition] = set()
@@ -100,7 +111,10 @@ class Worker:
         # Called from within poll: what it takes to recover is done after, outside the callback.
         self._newly_held.update(parts)
         self._held.update(parts)
+        self._standing_by = False
         self._record.rebalanced()
+        event, word = ("took-over", "took over") if self._stage.sole else ("assigned", "assigned")
+        self._news.tell(event, f"{word} {in_words(parts)}", partitions=named(parts))
 
     def _on_revoked(self, parts: Sequence[Partition]) -> None:
         self._record.rebalanced()
@@ -116,8 +130,9 @@ class Worker:
             self._dirty = self._state_changed = False
         self._record.forgot(parts)
         self._tell_ready()
+        self._news.tell("revoked", f"gave up {in_words(parts)}", partitions=named(parts))
 
-    def run(self, stop: threading.Event) -> None:
+    def run(self, stop: threading.Event, why: Callable[[], str] = lambda: "asked to") -> None:
         """Work until told to stop; then finish the batch, flush, commit and leave."""
         try:
             while not stop.is_set():
@@ -125,6 +140,7 @@ class Worker:
         except BaseException:
             self.abandon()
             raise
+        self._news.tell("stopping", f"stopping: {why()}", why=why())
         self.close()
 
     def step(self, timeout: float) -> int:
@@ -149,6 +165,7 @@ class Worker:
             if self._snapshots is not None:
                 # What was polled is read again from where the snapshot ends.
                 messages = self._inlet.poll(0)
+        self._tell_standing()
         if self._changelog is not None:
             self._changelog.listen()
         began = time.perf_counter()
@@ -162,18 +179,19 @@ class Worker:
 
     def _recover(self, snapshots: Snapshots) -> None:
         """Begin anew with everything that is held: what was in memory may be somebody's past."""
+        self._recovery = _Recovery(time.monotonic())
         loaded = snapshots.load()
         for reason in loaded.rejected:
-            self._say(f"{reason}; taking the one before it")
+            self._warn(f"{reason}; taking the one before it")
         if loaded.rejected and loaded.state is None:
-            self._say("no sound snapshot is left: rebuilding from the log")
+            self._warn("no sound snapshot is left: rebuilding from the log")
         try:
             self._progress.recover(sorted(self._held), loaded)
         except PastRetention as error:
             if loaded.state is None:
                 raise
             # Damage to newer ones left one that is older than the log: the log holds the window.
-            self._say(f"{error}; the snapshot is older than that: rebuilding from the log")
+            self._warn(f"{error}; the snapshot is older than that: rebuilding from the log")
             loaded = Loaded(None, {}, ())
             self._progress.recover(sorted(self._held), loaded)
         self._stage.restore(loaded.state)
@@ -184,6 +202,7 @@ class Worker:
 
     def _take_up(self, changelog: Changelog) -> None:
         """Take up what came; what was held before stays as it is."""
+        self._recovery = _Recovery(time.monotonic())
         changelog.take_up(sorted(self._newly_held))
         # The others are told what these partitions come to, also while nothing is read of them.
         self._dirty = True
@@ -193,8 +212,9 @@ class Worker:
         """Bring the state back to where it was, without a word."""
         repeated = self._progress.repeats(messages)
         if repeated:
-            muted = self._stage.process(repeated).messages
-            self._record.muted(muted)
+            output = self._stage.process(repeated)
+            self._record.muted(output.messages)
+            self._recovery.read_again += output.pages
         self._did(repeated)
         return repeated
 
@@ -247,6 +267,7 @@ class Worker:
         return self._save if snapshot and self._snapshots is not None else None
 
     def _save(self, offsets: Offsets) -> None:
+        began = time.monotonic()
         with self._record.saving():
             state = self._stage.save()
             if state is None or self._snapshots is None:
@@ -255,6 +276,9 @@ class Worker:
         self._state_changed = False
         self._snapshot_at = time.monotonic()
         self._record.snapshot(time.time())
+        rows, seconds = self._stage.rows(), self._snapshot_at - began
+        text = f"snapshot of {rows} rows in {seconds:.1f} s"
+        self._news.tell("snapshot", text, rows=rows, seconds=round(seconds, 3))
 
     @property
     def alerts(self) -> int:
@@ -270,7 +294,29 @@ class Worker:
         return self._desk.ask(name, parameters)
 
     def _tell_ready(self) -> None:
-        self._record.ready(ready=self.ready())
+        ready = self.ready()
+        self._record.ready(ready=ready)
+        began = self._recovery.began
+        if ready and began is not None:
+            self._tell_recovered(time.monotonic() - began)
+
+    def _tell_recovered(self, seconds: float) -> None:
+        again, rows = self._recovery.read_again, self._stage.rows()
+        self._recovery = _Recovery()
+        text = f"recovered {rows} rows in {seconds:.1f} s, {again} pages read again"
+        self._news.tell(
+            "recovered", text, rows=rows, seconds=round(seconds, 3), read_again=again
+        )  # fmt: skip
+
+    def _tell_standing(self) -> None:
+        if self._standing_by or self._held or not self._inlet.joined():
+            return
+        self._standing_by = True
+        others = "another process judges" if self._stage.sole else "no partition is left for this"
+        self._news.tell("standing-by", f"standing by: {others}")
+
+    def _warn(self, text: str) -> None:
+        self._news.tell("trouble", text, level="warning")
 
     def trouble(self) -> str | None:
         """Why the worker is not healthy, for whoever restarts it."""

@@ -277,6 +277,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
     ] = None
 
+    log_format: Annotated[
+        Literal["plain", "json"],
+        about(
+            "How a worker says that its state has changed, on stderr: lines for people, or JSON."
+        ),
+    ] = "plain"
+
     kafka_security: Annotated[
         Literal["plaintext", "tls", "sasl", "sasl+tls"], about("How brokers are spoken to.")
     ] = "plaintext"

@@ -63,6 +63,10 @@ _OPTIONS: dict[str, Any] = {
             "--metrics-port", metavar="PORT", help="Serve /metrics here; 0 takes a free one."
         ),
     ],
+    "log_format": Annotated[
+        str | None,
+        typer.Option("--log-format", metavar="plain|json", help="How it says what has changed."),
+    ],
     "dead_letter_limit": Annotated[
         float | None,
         typer.Option(

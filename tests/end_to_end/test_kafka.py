@@ -111,7 +111,7 @@ def test_a_second_index_stands_by_and_takes_over(cluster: Cluster, crawl: Crawl)
     first = cluster.work("index", state="first")
     wait_until(lambda: is_ready(first))
     second = cluster.work("index", state="second")
-    second.await_said("at work")
+    second.await_said("standing by")
     fingerprint = cluster.work("fingerprint")
     assert cluster.run("replay", crawl.archive).code == 1
     cluster.await_done()
@@ -121,6 +121,7 @@ def test_a_second_index_stands_by_and_takes_over(cluster: Cluster, crawl: Crawl)
     first.tell(signal.SIGKILL)
     first.end()
     wait_until(lambda: is_ready(second))
+    assert second.said.index("took over") < second.said.index("recovered")
     assert cluster.run("replay", crawl.archive).code == 1
     cluster.await_done()
     assert stop(second).code == 0, second.said

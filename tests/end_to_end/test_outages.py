@@ -54,6 +54,10 @@ def test_a_broker_that_goes_away_is_waited_for(
     for worker in workers:
         ended = stop(worker)
         assert ended.code == 0, ended.err
+        assert "stopping: SIGTERM" in ended.err
+    if fault == "paused":
+        told = workers[1].said
+        assert told.count("warning index: broker away") == told.count("info index: broker back") > 0
     check(cluster, crawl)
 
 

@@ -124,6 +124,7 @@ class MemoryInlet:
         self.held: dict[Partition, int] = {}
         self.on_assigned = on_assigned
         self.on_revoked = on_revoked
+        self.member = True
         self.to_come = [[part for name in names for part in bus.parts(name)]]
         self.pick: Callable[[list[Partition]], Partition] = lambda parts: parts[0]
         bus.did.append("join")
@@ -167,6 +168,9 @@ class MemoryInlet:
         self.bus.did.append("commit")
         for part, offset in offsets.items():
             self.bus.commits[self.group, part] = offset
+
+    def joined(self) -> bool:
+        return self.member
 
     def lag(self) -> Mapping[Partition, int]:
         return {p: len(self.bus.logs.get(p, [])) - at for p, at in self.held.items()}

@@ -120,7 +120,7 @@ def test_patience_tries_again_and_says_so() -> None:
             raise answer
         return answer
 
-    assert Patience(report_to=said.append).retry(attempt, "trying", lambda: 6.0) == 7
+    assert Patience(away_to=said.append).retry(attempt, "trying", lambda: 6.0) == 7
     assert len(said) == 1
     assert "away" in said[0]
 

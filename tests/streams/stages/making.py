@@ -9,6 +9,7 @@ from pathlib import Path
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Message, Outgoing, Partition
 from reusewatch.streams.running.metrics import Meters
+from reusewatch.streams.running.news import Brief, News
 from reusewatch.streams.running.worker import Pace, Worker
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.stages.indexing import IndexStage
@@ -65,11 +66,12 @@ def worker_of(
     pace: Pace = NEVER,
     said: list[str] | None = None,
     meters: Meters | None = None,
+    news: News | None = None,
 ) -> Worker:
     kept = None if snapshots is None else Snapshots(snapshots, stage.name, SCHEME)
     return Worker(
         stage, bus, bus.outlet(), meters or Meters(stage.name, SCHEME.name), pace=pace,
-        snapshots=kept, say=(said if said is not None else []).append,
+        snapshots=kept, news=news or Brief((said if said is not None else []).append),
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from reusewatch.streams.bus import Bus, BusBroken, Message, Partition
 from reusewatch.streams.kafka.read import latest
 from reusewatch.streams.running.changelog import Changelog, require_room
 from reusewatch.streams.running.metrics import Meters
+from reusewatch.streams.running.news import Brief
 from reusewatch.streams.running.worker import Worker
 from reusewatch.streams.stages.neighboring import NeighborhoodStage
 from tests.pages import SCHEME
@@ -72,7 +73,7 @@ def worker_on(bus: MemoryBus, **settings: object) -> tuple[Worker, NeighborhoodS
     changelog = Changelog(stage, bus, topics.NEIGHBORHOODS, news=News(bus))
     worker = Worker(
         stage, bus, bus.outlet(), Meters(stage.name, SCHEME.name), pace=NEVER,
-        changelog=changelog, say=print,
+        changelog=changelog, news=Brief(print),
     )  # fmt: skip
     return worker, stage
 
