@@ -12,8 +12,13 @@ from math import isqrt
 
 PAPER_PAGES = 0.144
 PAPER_NEIGHBORHOODS = 0.163
+# The paper's figure is of contains over all chunks, by which a copied page has a third or less.
+# Over those that can be labeled it has nearly 1: then this is a prefix of which a third is copied.
+MATCHABLE_NEIGHBORHOODS = 0.3
 SHARE_BITS = 32
 _ONE = 1 << SHARE_BITS
+# The square of 1.6449: one normal variable in twenty is above that.
+_Z_SQUARED, _Z_UNIT = 27_055, 10_000
 
 
 def share(part: int, whole: int) -> int:
@@ -77,19 +82,39 @@ class Moments:
 class Threshold:
     """Above which share something is reported.
 
-    `fixed` overrules all; before `warm_up` shares were seen, `paper` is used. The paper's rule has
-    no lower bound: where next to nothing is labeled, next to nothing crosses it. `least` gives one.
+    `fixed` overrules all; before `warm_up` pages were seen, `paper` is used. The paper's rule
+    follows what it should find: with much copying it rises until it hides copying, and above
+    `most` it does not go. It has no lower bound either: where next to nothing is labeled, next to
+    nothing crosses it. `least` gives one.
     """
 
     paper: float
     fixed: float | None = None
     warm_up: int = 1000
     least: float = 0.0
+    most: float = 1.0
 
-    def of(self, seen: Moments) -> float:
-        """The threshold, by what was seen."""
+    def of(self, seen: Moments, pages: int | None = None) -> float:
+        """The threshold, by what was seen; `pages` where the shares are not those of pages."""
         if self.fixed is not None:
             return self.fixed
-        if seen.count < max(self.warm_up, 1):
+        if (seen.count if pages is None else pages) < max(self.warm_up, 1):
             return self.paper
-        return max(seen.mean + seen.deviation, self.least)
+        return min(max(seen.mean + seen.deviation, self.least), self.most)
+
+
+def surely_above(total: int, count: int, threshold: float) -> bool:
+    """Whether a mean is above a threshold beyond what chance does, by a lower confidence bound.
+
+    `total` are `count` shares in 2^-32. One-sided, 95 %: Wilson's score bound for a share, which
+    holds for any values between 0 and 1, since none vary more than those that are 0 or 1. In whole
+    numbers, so that it is the same wherever and in whatever order the shares were added up.
+
+    >>> surely_above(share(4, 10) * 10, 10, 0.163), surely_above(share(2, 10) * 10, 10, 0.163)
+    (True, False)
+    >>> surely_above(share(2, 10) * 500, 500, 0.163)
+    True
+    """
+    limit = int(threshold * _ONE)
+    over = total - count * limit
+    return over > 0 and over * over * _Z_UNIT > _Z_SQUARED * count * limit * (_ONE - limit)

@@ -328,12 +328,14 @@ class NeighborhoodPart(Record, frozen=True, kw_only=True):
 
 class PartitionMoments(Record, frozen=True, kw_only=True):
     """Badness over the neighborhoods of one partition: how many, their sum in 2^-32, and the sum
-    of squares, hexadecimal since it outgrows what JSON readers take for a number."""
+    of squares, hexadecimal since it outgrows what JSON readers take for a number; and of how many
+    pages."""
 
     partition: int
     count: int
     total: int
     squares: Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9a-f]+$"})]
+    pages: int = 0
 
 
 class DeadLetter(Record, frozen=True, kw_only=True):

@@ -22,7 +22,7 @@ def write_pack(
 ) -> None:
     """A label pack of what is common. Unreachable where the file cannot be written."""
     from reusewatch.detector.labels.building import LabelBuilder
-    from reusewatch.detector.labels.format import Label
+    from reusewatch.detector.labels.format import SHORTEST, Label
     from reusewatch.detector.ragged import Ragged
     from reusewatch.detector.sketching.chunks import Chunks
 
@@ -30,7 +30,8 @@ def write_pack(
     lengths = np.array([one.length for one in common["chunk"]], np.uint32)
     nowhere = np.zeros(len(lengths), np.uint32)
     with closing(LabelBuilder(spool, scheme, min_length=0)) as builder:
-        label = builder.label(Label(name=LABEL, severity="info"))
+        shortest = max(int(lengths.min(initial=SHORTEST + 1)) - 1, 0)
+        label = builder.label(Label(name=LABEL, severity="info", longer_than=shortest))
         chunks = Ragged.of([hashes["chunk"]])
         builder.add_chunks(label, Chunks(chunks, lengths, nowhere, nowhere))
         builder.add_files(label, hashes["file"])

@@ -70,7 +70,10 @@ def build(
         fail(f"--severity {severity}: there is {', '.join(_SEVERITIES)}", 2)
     try:
         homes = UrlSet(home or ()).names
-        label = Label(name=name, source=source, note=note, severity=severity, homes=homes)
+        label = Label(
+            name=name, source=source, note=note, severity=severity, homes=homes,
+            longer_than=min_length,
+        )  # fmt: skip
     except ValueError as error:
         fail(f"labels build: {error}", 2)
     listed = _urls(urls)

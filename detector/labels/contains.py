@@ -55,11 +55,12 @@ def contained(
     if not hashes.values.size == matched.size == counted.size:
         raise ValueError(f"{matched.size} matches for {hashes.values.size} chunks")
     return Contained(
-        _per_page((matched != ABSENT) & counted, hashes.offsets), _per_page(counted, hashes.offsets)
+        per_page((matched != ABSENT) & counted, hashes.offsets), per_page(counted, hashes.offsets)
     )
 
 
-def _per_page(flags: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+def per_page(flags: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many of each page's flags are set."""
     running = np.append(np.zeros(1, np.int64), np.cumsum(flags, dtype=np.int64))
     counts: NDArray[np.int64] = running[offsets[1:]] - running[offsets[:-1]]
     return counts

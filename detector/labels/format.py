@@ -57,11 +57,14 @@ SECTIONS: Mapping[str, int] = {
 # Without these a pack says nothing.
 NEEDED = frozenset(SECTIONS)
 
+# Characters that a chunk has more of, if nothing else is said (Ardi, Heidemann 2014, §5.1).
+SHORTEST = 100
 Severity = Literal["info", "warning", "critical"]
 
 
 class Label(msgspec.Struct, frozen=True, kw_only=True):
-    """A name under which hashes stand in L, and how many do."""
+    """A name under which hashes stand in L, and how many do; chunks of more characters than
+    `longer_than`, so that it is known which chunks of a page could match at all."""
 
     name: str
     source: str = ""
@@ -72,6 +75,7 @@ class Label(msgspec.Struct, frozen=True, kw_only=True):
     homes: tuple[str, ...] = ()
     files: int = 0
     chunks: int = 0
+    longer_than: int = SHORTEST
 
     def __post_init__(self) -> None:
         check_name(self.name)

@@ -5,13 +5,14 @@ badness(N) is the mean of contains over the files of N, after stop chunks are ta
 directory from the host down is a neighborhood. A page without chunks left says nothing and is no
 file of N: else empty pages would hide a bad one. Recursion errors are in no figure.
 
-A neighborhood opens when its badness crosses the threshold with enough files, and closes when it
-falls well below; in between it is reported again only when its badness is `MOVED` away from what
-was reported last. By so much a mean of n files moves in n / 10 files at the soonest, so reports
-grow with the logarithm of the files. Figures are the same whatever the order of
-pages; when a neighborhood opens or closes depends on the order, since the threshold is of its time.
-They are of the pages counted last, as many as are remembered; after a prefix was evicted, of those
-since it came back.
+A neighborhood opens when its badness is above the threshold beyond what chance does with so many
+files (a lower confidence bound: ten files' mean alone would cross it to and fro), and closes when
+its badness falls well below; in between it is reported again only when its badness is `MOVED` away
+from what was reported last. By so much a mean of n files moves in n / 10 files at the soonest, so
+reports grow with the logarithm of the files. Figures are the same whatever the order of pages; when
+a neighborhood opens or closes depends on the order, since the threshold is of its time. They are of
+the pages counted last, as many as are remembered; after a prefix was evicted, of those since it
+came back.
 
 Some parts of a crawl may be counted elsewhere: `elsewhere` says how bad the neighborhoods are
 there, so that all parts have one threshold.
@@ -37,6 +38,7 @@ from reusewatch.detector.mean_and_deviation import (
     Moments,
     Threshold,
     share,
+    surely_above,
 )
 from reusewatch.detector.neighborhoods.contributions import Contribution, Forgotten, SeenPages
 from reusewatch.detector.neighborhoods.prefix_sums import (
@@ -50,7 +52,8 @@ from reusewatch.detector.neighborhoods.prefix_sums import (
 from reusewatch.detector.neighborhoods.prefixes import Trap, crawl_trap, prefixes
 from reusewatch.detector.text_column import packed, unpacked
 
-OF_NEIGHBORHOODS, OF_PAGES = Threshold(PAPER_NEIGHBORHOODS), Threshold(PAPER_PAGES)
+OF_NEIGHBORHOODS = Threshold(PAPER_NEIGHBORHOODS, most=PAPER_NEIGHBORHOODS)
+OF_PAGES = Threshold(PAPER_PAGES, most=PAPER_PAGES)
 _ONE = float(1 << SHARE_BITS)
 MOVED = 0.1
 """Of badness: a neighborhood that is open is reported again when it has moved by so much."""
@@ -146,6 +149,7 @@ class Neighborhoods:
         self.pages = Moments()
         self.neighborhoods = Moments()
         self.elsewhere = Moments()
+        self.pages_elsewhere = 0
         self.trapped = 0
         self.evicted = 0
 
@@ -160,7 +164,8 @@ class Neighborhoods:
             here = Moments(
                 here.count + there.count, here.total + there.total, here.squares + there.squares
             )
-        return self._threshold.of(here)
+        # By pages: a crawl's first site alone may have a thousand prefixes of a few pages.
+        return self._threshold.of(here, self.pages.count + self.pages_elsewhere)
 
     @property
     def page_threshold(self) -> float:
@@ -331,7 +336,7 @@ class Neighborhoods:
     def _turned(self, node: PrefixSums, threshold: float) -> str | None:
         badness = node.badness / _ONE
         if not node.open:
-            if node.files < self._min_files or badness <= threshold:
+            if node.files < self._min_files or not surely_above(node.shares, node.files, threshold):
                 return None
             node.open, node.told = True, node.badness
             return "opened"

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.labels.format import SHORTEST
 from reusewatch.streams import topics
 from reusewatch.streams.blocks import sections
 from reusewatch.streams.blocks.checking import (
@@ -102,6 +103,8 @@ _ENVELOPE = 4096
 _VERSION = b"fingerprints"
 _SCHEME = b"scheme"
 _CHUNKS = b"chunks"
+_LONGER_THAN = b"longer-than"
+_MOST_DIGITS = 10
 _UNITS: Mapping[bytes, Unit] = {b"text": "text", b"raw": "raw"}
 _SAID = sections.said(SECTIONS)
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
@@ -113,8 +116,12 @@ def block_of(
     *,
     grams: bool,
     marks: Sequence[Marks] | None = None,
+    shortest: int = SHORTEST,
 ) -> pa.RecordBatch:
-    """Page facts and sketches of the same pages. BadPage where a value does not fit its column."""
+    """Page facts and sketches of the same pages. BadPage where a value does not fit its column.
+
+    Chunks of up to `shortest` characters cannot be labeled by what is in force.
+    """
     try:
         columns, claims, origins = (
             [pa.array([getattr(row, f.name) for row in rows], f.type) for f in of]
@@ -122,7 +129,7 @@ def block_of(
         )
     except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
         raise BadPage("malformed-message", f"a value that no page has: {error}") from error
-    schema = SCHEMA.with_metadata({_CHUNKS: made.sketches.chunks.unit})
+    schema = SCHEMA.with_metadata({_CHUNKS: made.sketches.chunks.unit, _LONGER_THAN: str(shortest)})
     sketched = _sketch_columns(made, grams=grams)
     sketches = [sketched[field.name] for field in SKETCH_FIELDS]
     labels = label_columns([NOTHING] * len(rows) if marks is None else marks)
@@ -137,6 +144,14 @@ def unit_of(block: pa.RecordBatch) -> Unit:
     if unit is None:
         raise Malformed("a fingerprint block with chunks of a kind that is not known")
     return unit
+
+
+def longer_than(block: pa.RecordBatch) -> int:
+    """Characters that a chunk of these pages had to have more of, to be labeled."""
+    said = (block.schema.metadata or {}).get(_LONGER_THAN, b"%d" % SHORTEST)
+    if not said.isdigit() or len(said) > _MOST_DIGITS:
+        raise Malformed("a fingerprint block that says of no length which chunks can be labeled")
+    return int(said)
 
 
 def _sketch_columns(made: Fingerprints, *, grams: bool) -> dict[str, pa.Array]:
@@ -176,6 +191,7 @@ def encode(block: pa.RecordBatch, scheme: HashScheme) -> bytes:
     metadata = {
         _VERSION: str(VERSIONS["fingerprints"]), _SCHEME: scheme.name, _CHUNKS: unit_of(block),
         sections.HEADER: _SAID,
+        _LONGER_THAN: str(longer_than(block)),
     }  # fmt: skip
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, SCHEMA.with_metadata(metadata), options=_OPTIONS) as writer:
@@ -272,6 +288,7 @@ def _decoded(message: Message, scheme: HashScheme) -> pa.RecordBatch:
     )  # fmt: skip
     try:
         check_values(block, scheme)
+        longer_than(block)
     except (pa.ArrowException, ValueError, OverflowError) as error:
         raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
     return block

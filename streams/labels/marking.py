@@ -16,6 +16,7 @@ import msgspec
 
 from reusewatch.detector.errors import BadPack, DetectorError
 from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.labels.format import SHORTEST
 from reusewatch.streams.blocks.label_columns import Marks
 from reusewatch.streams.labels.store import LabelStore, Stamp
 
@@ -74,6 +75,11 @@ class Labeler:
             # Damaged on disk after it was opened: without labels rather than without pages.
             self._trouble, self._matching = f"labels: {error}", None
             return None
+
+    @property
+    def shortest(self) -> int:
+        """Characters that chunks in force have more of."""
+        return SHORTEST if self._matching is None else self._matching.shortest
 
     def _take_up(self) -> None:
         try:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.dataset import LabeledDataset
+from reusewatch.detector.labels.format import SHORTEST
 from reusewatch.detector.labels.pack import open_pack
 from reusewatch.detector.labels.page_chunks import stop_chunks_of
 from reusewatch.detector.labels.places import ABSENT
@@ -25,7 +26,9 @@ from reusewatch.streams.records import Severity
 from reusewatch.streams.url_sets import UrlSet
 
 if TYPE_CHECKING:
+    from reusewatch.detector.labels.pack import LabelPack
     from reusewatch.detector.sketching.fingerprint import Fingerprints
+    from reusewatch.streams.labels.table import Overlay
 
 # Of a page, as evidence.
 TEXTS = 16
@@ -55,7 +58,16 @@ def matching_of(
         severities | overlay.severities,
         (counts["files"], counts["chunks"]),
         {label.name: UrlSet(label.homes) for label in pack.labels if label.homes} if pack else {},
+        shortest=_shortest(pack, overlay),
     )
+
+
+def _shortest(pack: LabelPack | None, overlay: Overlay) -> int:
+    """What the chunks in force are longer than. Those beside a pack do not say it themselves."""
+    said = [label.longer_than for label in pack.labels if label.chunks] if pack else []
+    if any(kind == "chunks" for kind, _, _ in overlay.changes):
+        said.append(SHORTEST)
+    return min(said, default=SHORTEST)
 
 
 def stops_only(scheme: HashScheme, stops: StopChunks) -> Matching:
@@ -79,10 +91,12 @@ class Matching:
         size: tuple[int, int] = (0, 0),
         homes: Mapping[str, UrlSet] | None = None,
         *,
+        shortest: int = SHORTEST,
         in_force: bool = True,
     ) -> None:
         self.stops = stops
         self.size = size
+        self.shortest = shortest
         self.version = dataset.version if in_force else None
         self._dataset = dataset
         self._severities = severities

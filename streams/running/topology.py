@@ -170,7 +170,12 @@ def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
         same_site=settings.alert_same_site,
         rules=rules,
         read_origin=read_origin,
-        labeled=LabeledPages(scheme, fixed=settings.contains_threshold, allowed=rules.allowed),
+        labeled=LabeledPages(
+            scheme,
+            fixed=settings.contains_threshold,
+            rule=settings.contains,
+            allowed=rules.allowed,
+        ),
         similarity=_similarity(settings, max_age_us) if settings.similar_pages else None,
         discovering=_discovering(settings, read_origin),
     )
@@ -226,6 +231,7 @@ def neighborhoods(
         partitions=partitions,
         logged=logged,
         owned=UrlSet(settings.owned),
+        rule=settings.contains,
     )
 
 

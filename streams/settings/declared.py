@@ -196,11 +196,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
     ] = 50_000
 
+    contains: Annotated[
+        Literal["matchable", "paper"],
+        about(
+            "Of which paragraphs of a page the labeled ones are a share, stop chunks aside: of "
+            "those long enough to be labeled, or of all, as in the paper. Pages that neighborhoods "
+            "have counted keep their figure until they are seen again."
+        ),
+    ] = "matchable"
     contains_threshold: Annotated[
         Share | None,
         about(
             "The share of labeled paragraphs from which on a page is reported. Not set: the mean "
-            "of all pages plus one standard deviation.",
+            "of all pages plus one standard deviation, 0.144 at most.",
             example=0.3,
         ),
     ] = None
@@ -247,8 +255,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     badness_threshold: Annotated[
         Share | None,
         about(
-            "The badness from which on a prefix is reported. Not set: the mean of all prefixes "
-            "plus one standard deviation.",
+            "The badness above which a prefix is reported. Not set: the mean of all prefixes "
+            'plus one standard deviation, 0.3 at most (0.163 with `contains = "paper"`).',
             example=0.2,
         ),
     ] = None
@@ -353,7 +361,7 @@ HEADINGS: Mapping[str, str] = {
     "window_pages": "The window",
     "owned": "Whose it is",
     "alert_same_site": "Copies and near-copies",
-    "contains_threshold": "Known content",
+    "contains": "Known content",
     "discover": "Content that comes to be common",
     "neighborhood_files": "Neighborhoods",
     "metrics_host": "Metrics",

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.labels.format import SHORTEST
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.format import block_messages, block_of
 from reusewatch.streams.blocks.page_row import PageRow
@@ -120,7 +121,10 @@ class FingerprintStage:
         made = fingerprints(documents, self.scheme, gram_sample=sample, chunks=self.chunks)
         rows = [self._row(page, facts) for page, facts in zip(pages, made.facts, strict=True)]
         marks = self.labeler.marks(made, [page.url for page in pages]) if self.labeler else None
-        block = block_of(rows, made, grams=self.grams != "none", marks=marks)
+        shortest = self.labeler.shortest if self.labeler else SHORTEST
+        block = block_of(
+            rows, made, grams=self.grams != "none", marks=marks, shortest=shortest
+        )  # fmt: skip
         places = [self.partition_for(page.site) for page in pages]
         for partition in dict.fromkeys(places):
             mine = [index for index, place in enumerate(places) if place == partition]

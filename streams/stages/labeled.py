@@ -2,7 +2,8 @@
 Heidemann 2014, §3.1 steps 4 and 5): a part of the stage `index`.
 
 `labeled-page` where the file as a whole is in L_f, `labeled-content` where contains reaches the
-threshold. Stop chunks count neither above nor below the line. Without a fixed threshold it is mean
+threshold. Which chunks count below the line is said in `blocks.matchable`; a page without any has
+no contains, and is in no mean. Without a fixed threshold it is mean
 plus one standard deviation of the pages seen so far: then which pages are reported depends on when
 they came, as in the paper; with a fixed one it depends on nothing but the page.
 """
@@ -25,6 +26,7 @@ from reusewatch.detector.labels.contains import contains
 from reusewatch.detector.mean_and_deviation import PAPER_PAGES, Moments, Threshold, share
 from reusewatch.streams.blocks.for_window import counts, obfuscated_of
 from reusewatch.streams.blocks.label_columns import LABEL_FIELDS, Marks, marks_of
+from reusewatch.streams.blocks.matchable import Rule, counted_chunks
 from reusewatch.streams.records import FINE, HIDES, Alert, Evidence, Kind, Origin, Severity
 from reusewatch.streams.stages.direction import AT_HOME
 from reusewatch.streams.stages.reports import DETECTOR, SEVERITIES, alert_id, severity_of
@@ -34,7 +36,7 @@ from reusewatch.streams.url_sets import UrlSet
 # Labeled pages that a later verdict, when they turn out to be copies, still says it of.
 MOST_SAID = 100_000
 _SAID_BYTES = 400
-_COUNTED = ("chunks", "stopped", "labeled", "file_labels")
+_COUNTED = ("labeled", "file_labels")
 _COLUMNS = (
     "page", "url", "site", "ip", "status", "revisit_of", "fetched_at", "text_start", "text_end",
     "excerpt", "salvaged", "truncated", "obfuscated", "file_hash", "identity_hash",
@@ -47,7 +49,8 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Labeled:
-    """What is said of one page. `contains` is None where no dataset was in force."""
+    """What is said of one page. `contains` is None where no dataset was in force, or no chunk of
+    the page could be in it."""
 
     contains: float | None = None
     labels: tuple[str, ...] = ()
@@ -67,11 +70,17 @@ class LabeledPages:
     """
 
     def __init__(
-        self, scheme: HashScheme, *, fixed: float | None = None, allowed: UrlSet | None = None
+        self,
+        scheme: HashScheme,
+        *,
+        fixed: float | None = None,
+        rule: Rule = "matchable",
+        allowed: UrlSet | None = None,
     ) -> None:
         self._scheme = scheme
         self._allowed = allowed or UrlSet()
-        self._threshold = Threshold(PAPER_PAGES, fixed=fixed)
+        self._rule = rule
+        self._threshold = Threshold(PAPER_PAGES, fixed=fixed, most=PAPER_PAGES)
         self._seen = Moments()
         self._said: OrderedDict[int, Labeled] = OrderedDict()
 
@@ -110,19 +119,19 @@ class LabeledPages:
         found = []
         pages = zip(
             block.column("page").to_pylist(), labeled.to_pylist(), versions,
-            sizes["chunks"].to_pylist(), sizes["stopped"].to_pylist(), counts(block).tolist(), free,
+            counted_chunks(block, self._rule).tolist(), counts(block).tolist(), free,
             strict=True,
         )  # fmt: skip
-        for page, hit, version, chunks, stopped, counted, mine in pages:
+        for page, hit, version, total, counted, mine in pages:
             row = next(rows) if hit else None
             if row is not None:
-                one = self.judge(row, now, owned=mine)
+                one = self.judge(row, total, now, owned=mine)
                 if row["salvaged"]:
                     found.append(one)
                     continue  # what is said of the page itself stays as it is
             elif counted and version is not None:
-                one = Labeled(0.0, (), version)
-                if chunks > stopped and not mine:
+                one = Labeled(0.0 if total else None, (), version)
+                if total and not mine:
                     self._seen.add(0)
             else:
                 one = NOT_JUDGED
@@ -151,13 +160,15 @@ class LabeledPages:
         """From which share on a page is reported, as of now."""
         return self._threshold.of(self._seen)
 
-    def judge(self, row: Row, now: datetime, *, owned: bool = False) -> Labeled:
-        """What is said of a page; it then counts for the threshold of those that follow."""
+    def judge(self, row: Row, total: int, now: datetime, *, owned: bool = False) -> Labeled:
+        """What is said of a page of which so many chunks count; it then counts for the threshold
+        of those that follow."""
         marks = marks_of(row)
         error_page = row["status"] is not None and row["status"] not in FINE
         if marks.labels_version is None or row["revisit_of"] is not None or error_page:
             return NOT_JUDGED
-        labeled, total = len(set(marks.labeled)), len(row["chunks"]) - len(marks.stopped)
+        # Not above 1, whatever a forged block says.
+        labeled = min(len(set(marks.labeled)), total)
         found, threshold = contains(labeled, total), self.threshold
         alerts = []
         if marks.file_labels and not owned:
@@ -167,7 +178,8 @@ class LabeledPages:
         if total and not row["salvaged"] and not owned:
             self._seen.add(share(labeled, total))
         names = tuple(sorted({*marks.file_labels, *marks.labeled_by}))
-        return Labeled(found, names, marks.labels_version, tuple(alerts))
+        said = found if total else None
+        return Labeled(said, names, marks.labels_version, tuple(alerts))
 
     def save(self) -> State:
         """What the threshold is made of."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime
+from typing import NamedTuple
 
 from reusewatch.detector.hashing import hex_of
 from reusewatch.detector.mean_and_deviation import SHARE_BITS, Moments
@@ -22,8 +23,16 @@ from reusewatch.streams.stages.neighborhood_reports import RANKS, SEVERITIES
 from reusewatch.streams.times import at_us
 from reusewatch.streams.wire import Malformed, moments_message, part_gone, part_message, read_json
 
+_MOST_PAGES = 1 << 48
 _SQUARES = re.compile("[0-9a-f]{1,48}")
 _Noted = dict[str, NeighborhoodPart | None]  # by key; None: it is gone
+
+
+class Heard(NamedTuple):
+    """How bad the neighborhoods of a partition are, and of how many pages that is."""
+
+    moments: Moments
+    pages: int
 
 
 class NeighborhoodLog:
@@ -85,13 +94,17 @@ class NeighborhoodLog:
             if self._told.get(part) != now:
                 self._told[part] = now
                 record = PartitionMoments(
-                    partition=part, count=now.count, total=now.total, squares=f"{now.squares:x}"
+                    partition=part,
+                    count=now.count,
+                    total=now.total,
+                    squares=f"{now.squares:x}",
+                    pages=hoods.pages.count,
                 )
                 found.append(moments_message(record))
         return found
 
     @staticmethod
-    def heard(message: Message) -> tuple[int, Moments]:
+    def heard(message: Message) -> tuple[int, Heard]:
         """The moments of a partition, as somebody wrote them."""
         said = read_json(message, PartitionMoments)
         if not _SQUARES.fullmatch(said.squares):
@@ -99,7 +112,7 @@ class NeighborhoodLog:
         moments = Moments(said.count, said.total, int(said.squares, 16))
         if not moments.possible:
             raise Malformed(f"no shares add up to {moments}"[:300])
-        return said.partition, moments
+        return said.partition, Heard(moments, min(max(said.pages, 0), _MOST_PAGES))
 
 
 def take_up_part(hoods: Neighborhoods, message: Message) -> int | None:

@@ -11,7 +11,7 @@ page stands. Chunks are counted without stop chunks (Ardi, Heidemann 2014, §3.4
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from heapq import nsmallest
@@ -23,7 +23,12 @@ import pyarrow.compute as pc
 
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.detector.mean_and_deviation import PAPER_NEIGHBORHOODS, Moments, Threshold
+from reusewatch.detector.mean_and_deviation import (
+    MATCHABLE_NEIGHBORHOODS,
+    PAPER_NEIGHBORHOODS,
+    Moments,
+    Threshold,
+)
 from reusewatch.detector.neighborhoods.neighborhoods import (
     Change,
     Neighborhood,
@@ -34,9 +39,10 @@ from reusewatch.streams import topics
 from reusewatch.streams.blocks.for_window import counts, times_of
 from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.blocks.label_columns import LABEL_FIELDS, Marks, marks_of
+from reusewatch.streams.blocks.matchable import Rule, counted_chunks
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.questions import BadQuestion, Parameters, Rows, no_questions, number
-from reusewatch.streams.stages.neighborhood_log import NeighborhoodLog, take_up_part
+from reusewatch.streams.stages.neighborhood_log import Heard, NeighborhoodLog, take_up_part
 from reusewatch.streams.stages.neighborhood_reports import (
     RANKS,
     Cause,
@@ -56,6 +62,10 @@ from reusewatch.streams.wire import (
     unread,
 )
 
+_FIGURES: Mapping[Rule, float] = {
+    "matchable": MATCHABLE_NEIGHBORHOODS,
+    "paper": PAPER_NEIGHBORHOODS,
+}
 _ROW_BYTES, _PAGE_BYTES = 700, 150
 _TOP = 20
 
@@ -79,6 +89,7 @@ class NeighborhoodStage:
         warm_up: int = 1000,
         partitions: int = 1,
         logged: bool = False,
+        rule: Rule = "matchable",
         owned: UrlSet | None = None,
     ) -> None:
         """The bounds are of the whole: each partition has its share. `logged`: changes are kept
@@ -86,17 +97,20 @@ class NeighborhoodStage:
         labeled."""
         self._scheme = scheme
         self._clock = clock
+        self._rule = rule
         self._owned = owned or UrlSet()
         self._new = partial(
             Neighborhoods,
             max_prefixes=-(-max_prefixes // partitions),
             max_pages=-(-max_pages // partitions),
             min_files=min_files,
-            threshold=Threshold(PAPER_NEIGHBORHOODS, fixed=threshold, warm_up=warm_up),
+            threshold=Threshold(
+                _FIGURES[rule], fixed=threshold, warm_up=warm_up, most=_FIGURES[rule]
+            ),
         )
         self._log = NeighborhoodLog() if logged else None
         self._parts: dict[int, Neighborhoods] = {}
-        self._heard: dict[int, Moments] = {}
+        self._heard: dict[int, Heard] = {}
 
     def process(self, messages: Sequence[Message]) -> Output:
         """Count the pages of the blocks, in order."""
@@ -105,14 +119,14 @@ class NeighborhoodStage:
         for message in messages:
             try:
                 block = read_block(message, self._scheme)
-                counted = _counted(block, self._owned)
+                counted = _counted(block, self._rule, self._owned)
             except WireError as error:
                 out.dead[error.reason] += 1
                 out.messages.append(dead_letter_message(unread(message, error, self._clock())))
                 continue
             part = message.partition.number
             hoods = self._part(part)
-            hoods.elsewhere = self._elsewhere(part)
+            hoods.elsewhere, hoods.pages_elsewhere = self._elsewhere(part)
             for facts, version in counted:
                 self._count(facts, version, part, hoods, out)
             out.events["uncounted"] += len(block) - len(counted)
@@ -124,14 +138,14 @@ class NeighborhoodStage:
             self._parts[part] = self._new()
         return self._parts[part]
 
-    def _elsewhere(self, part: int) -> Moments:
+    def _elsewhere(self, part: int) -> Heard:
         """How bad neighborhoods are in all partitions but this one."""
-        known = self._heard | {n: hoods.neighborhoods for n, hoods in self._parts.items()}
+        known = self._heard | {n: _known(hoods) for n, hoods in self._parts.items()}
+        others = [heard for other, heard in known.items() if other != part]
         together = Moments()
-        for other, moments in known.items():
-            if other != part:
-                together.merge(moments)
-        return together
+        for heard in others:
+            together.merge(heard.moments)
+        return Heard(together, sum(heard.pages for heard in others))
 
     def _count(
         self, facts: PageFacts, version: str | None, part: int, hoods: Neighborhoods, out: Output
@@ -213,7 +227,7 @@ class NeighborhoodStage:
         for part in parts:
             hoods = self._parts.pop(part, None)
             if hoods is not None:
-                self._heard[part] = hoods.neighborhoods
+                self._heard[part] = _known(hoods)
             if self._log is not None:
                 self._log.drop(part)
 
@@ -221,16 +235,16 @@ class NeighborhoodStage:
         """What others say of their partitions."""
         for message in messages:
             try:
-                part, moments = NeighborhoodLog.heard(message)
+                part, heard = NeighborhoodLog.heard(message)
             except WireError:
                 continue  # compacted, so it would stop every worker at every start
-            self._heard[part] = moments
+            self._heard[part] = heard
 
     @property
     def threshold(self) -> float:
         """Above which badness a neighborhood is bad, by all that is known."""
         whole = self._new()
-        whole.elsewhere = self._elsewhere(-1)
+        whole.elsewhere, whole.pages_elsewhere = self._elsewhere(-1)
         return whole.threshold
 
     def answer(self, name: str, parameters: Parameters) -> Rows:
@@ -265,7 +279,13 @@ def _shown(found: Neighborhood) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _counted(block: pa.RecordBatch, owned: UrlSet) -> list[tuple[PageFacts, str | None]]:
+def _known(hoods: Neighborhoods) -> Heard:
+    return Heard(hoods.neighborhoods, hoods.pages.count)
+
+
+def _counted(
+    block: pa.RecordBatch, rule: Rule, owned: UrlSet
+) -> list[tuple[PageFacts, str | None]]:
     """The pages of a block that are counted, each with the version of its labels.
 
     An owned page is counted as one without labels, so that a prefix that was open before it was
@@ -276,6 +296,7 @@ def _counted(block: pa.RecordBatch, owned: UrlSet) -> list[tuple[PageFacts, str 
         chunks, labeled = (
             pc.list_value_length(block.column(name)) for name in ("chunks", "labeled")
         )
+        totals = counted_chunks(block, rule).tolist()
         marked = pa.array((labeled.to_numpy(zero_copy_only=False) > 0) & ~owned.of(block))
         names = [field.name for field in LABEL_FIELDS]
         marks = map(marks_of, block.select(names).filter(marked).to_pylist())
@@ -285,27 +306,26 @@ def _counted(block: pa.RecordBatch, owned: UrlSet) -> list[tuple[PageFacts, str 
         raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
     rows = zip(
         counts(block).tolist(), block.column("page").to_pylist(), urls,
-        times_of(block, "fetched_at"), chunks.to_pylist(), stopped, marked.to_pylist(), versions,
-        strict=True,
+        times_of(block, "fetched_at"), chunks.to_pylist(), stopped, totals, marked.to_pylist(),
+        versions, strict=True,
     )  # fmt: skip
     found = []
-    for counted, page, url, at, total, stops, some, version in rows:
+    for counted, page, url, at, chunks, stops, total, some, version in rows:
         mine = next(marks) if some else None
         if counted:
-            out = {place for place in stops if place < total}
-            found.append((_facts(page, url, at or 0, total, out, mine), version))
+            labeled = set() if mine is None else {p for p in mine.labeled if p < chunks} - {*stops}
+            found.append((_facts(page, url, at or 0, total, labeled, mine), version))
     return found
 
 
 def _facts(
-    page: int, url: str, at: int, chunks: int, stopped: set[int], marks: Marks | None
+    page: int, url: str, at: int, total: int, labeled: set[int], marks: Marks | None
 ) -> PageFacts:
     if marks is None:
-        return PageFacts(page, url, at, 0, chunks - len(stopped))
-    labeled = {place for place in marks.labeled if place < chunks} - stopped
+        return PageFacts(page, url, at, 0, total)
     by = zip(marks.labeled, marks.labeled_by, strict=False)
     return PageFacts(
-        page=page, url=url, at=at, labeled=len(labeled), total=chunks - len(stopped),
+        page=page, url=url, at=at, labeled=len(labeled), total=total,
         labels=frozenset(name for place, name in by if place in labeled),
         severity=RANKS.get(marks.labels_severity, 0) if labeled else 0,
     )  # fmt: skip

@@ -17,12 +17,14 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+from reusewatch.detector.errors import SchemeMismatch
 from reusewatch.streams import kernels
 from reusewatch.streams.bus import BusError
 from reusewatch.streams.checks import Check
 from reusewatch.streams.extras import HOW, missing
 from reusewatch.streams.local import DATABASE, LocalBus
 from reusewatch.streams.settings import Settings
+from reusewatch.streams.verbs.doctor_consumers import consumers, label_versions
 
 _LEAST_FREE = 1 << 30
 _CLOCK_SECONDS = 60
@@ -143,3 +145,8 @@ def _kafka(settings: Settings) -> Iterator[Check]:
     yield from topics
     if all(check.ok for check in topics if check.check.endswith(": exists")):
         yield _clock("the broker", broker_clock(config) - time.time())
+        try:
+            yield from consumers(config)
+            yield from label_versions(config, settings)
+        except (BusError, SchemeMismatch) as error:
+            yield Check("consumers", False, str(error), "known", "as said")

@@ -121,7 +121,8 @@ def test_a_second_index_stands_by_and_takes_over(cluster: Cluster, crawl: Crawl)
     first.tell(signal.SIGKILL)
     first.end()
     wait_until(lambda: is_ready(second))
-    assert second.said.index("took over") < second.said.index("recovered")
+    second.await_said("recovered")
+    assert second.said.index("standing by") < second.said.index("took over")
     assert cluster.run("replay", crawl.archive).code == 1
     cluster.await_done()
     assert stop(second).code == 0, second.said

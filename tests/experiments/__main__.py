@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.experiments import (
+    label_contains,
     label_detection_neighborhoods,
     label_detection_pages,
     label_discovery,
@@ -29,6 +30,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     label_discovery.CHUNKS,
     label_detection_pages.EXPERIMENT,
     label_detection_neighborhoods.EXPERIMENT,
+    label_contains.EXPERIMENT,
     rerendered.EXPERIMENT,
     near_pairs.EXPERIMENT,
     near_sweep.EXPERIMENT,

@@ -96,9 +96,7 @@ def test_json_has_nothing_that_a_terminal_obeys() -> None:
 
 
 @pytest.mark.parametrize("others", [1, 3])
-def test_a_broker_is_away_once_and_back_once(
-    others: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_broker_is_away_once_and_back_once(others: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many of a process wait for it, and however often they say so."""
     lines: list[str] = []
     log = json_log(lines)

@@ -48,7 +48,7 @@ class Copied:
 
 
 def blocks_of(
-    pages: Sequence[Copied], partition_for: Callable[[str], int] = zero
+    pages: Sequence[Copied], partition_for: Callable[[str], int] = zero, version: str = "1" * 16
 ) -> list[Outgoing]:
     """A block for each page: order is for the test to say."""
     found: list[Outgoing] = []
@@ -59,7 +59,9 @@ def blocks_of(
             "salvaged": False,
             "file_hash": made.facts[0].file_hash,
         }
-        block = block_of([PageRow(**row)], made, grams=False, marks=[_marks(page)])
+        block = block_of(
+            [PageRow(**row)], made, grams=False, marks=[_marks(page, version)], shortest=0
+        )
         found += block_messages(block, SCHEME, partition_for(str(row["site"])))
     return found
 
@@ -82,10 +84,10 @@ def _row(page: Copied) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _marks(page: Copied) -> Marks:
+def _marks(page: Copied, version: str) -> Marks:
     labeled = tuple(range(page.labeled))
     return Marks(
-        labels_version="1" * 16,
+        labels_version=version,
         labels_severity=page.severity if labeled else None,
         labeled=labeled,
         labeled_by=("bank",) * len(labeled),

@@ -93,12 +93,12 @@ def test_a_window_that_was_saved_takes_up_another_owner() -> None:
 def test_owned_pages_are_no_subjects_of_labels_and_raise_no_threshold() -> None:
     pages = LabeledPages(SCHEME, allowed=UrlSet(["a.test"]))
     threshold = pages.threshold
-    mine = pages.judge(row(1, 2, with_chunks(0, 1)), NOW, owned=True)
+    mine = pages.judge(row(1, 2, with_chunks(0, 1)), 2, NOW, owned=True)
     assert (mine.alerts, mine.contains, mine.labels) == ((), 1.0, ("sea",))
     assert pages.save() == LabeledPages(SCHEME).save()
     assert pages.threshold == threshold
     marks = Marks("v1", "critical", ("sea",))
-    (alert,) = pages.judge(row(2, 2, marks), NOW).alerts
+    (alert,) = pages.judge(row(2, 2, marks), 2, NOW).alerts
     assert (alert.severity, alert.direction) == ("info", None)
 
 

@@ -6,8 +6,10 @@ import itertools
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from reusewatch.streams.blocks.label_columns import LABEL_FIELDS, Marks
-from reusewatch.streams.stages.labeled import NOT_JUDGED, LabeledPages
+from reusewatch.streams.stages.labeled import NOT_JUDGED, Labeled, LabeledPages
 from reusewatch.streams.stages.snapshot import State
 from tests.pages import SCHEME
 
@@ -35,8 +37,13 @@ def with_chunks(*places: int, **others: Any) -> Marks:
     return Marks("v1", "critical", (), places, names, texts, **others)
 
 
+def judged(pages: LabeledPages, one: dict[str, Any]) -> Labeled:
+    """Where every chunk but the stop chunks counts."""
+    return pages.judge(one, len(one["chunks"]) - len(one["stopped"]), NOW)
+
+
 def test_content_is_reported_with_the_chunks_that_are_labeled() -> None:
-    found = LabeledPages(SCHEME).judge(row(1, 5, with_chunks(1, 3, stopped=(0,))), NOW)
+    found = judged(LabeledPages(SCHEME), row(1, 5, with_chunks(1, 3, stopped=(0,))))
     assert found.contains == 0.5
     assert (found.labels, found.labels_version) == (("sea",), "v1")
     (alert,) = found.alerts
@@ -49,14 +56,14 @@ def test_content_is_reported_with_the_chunks_that_are_labeled() -> None:
 
 def test_a_file_that_is_labeled_is_a_labeled_page() -> None:
     marks = Marks("v1", "info", ("sea", "ships"))
-    (alert,) = LabeledPages(SCHEME).judge(row(1, 5, marks), NOW).alerts
+    (alert,) = judged(LabeledPages(SCHEME), row(1, 5, marks)).alerts
     assert (alert.kind, alert.severity, alert.figure) == ("labeled-page", "info", 1.0)
     assert [e.label for e in alert.evidence] == ["sea", "ships"]
 
 
 def test_a_chunk_with_two_labels_counts_once() -> None:
     marks = Marks("v1", "info", (), (2, 2), ("a", "b"), ("x", "x"))
-    assert LabeledPages(SCHEME).judge(row(1, 4, marks), NOW).contains == 0.25
+    assert judged(LabeledPages(SCHEME), row(1, 4, marks)).contains == 0.25
 
 
 def test_what_is_no_page_of_content_is_not_judged() -> None:
@@ -66,21 +73,23 @@ def test_what_is_no_page_of_content_is_not_judged() -> None:
         row(1, 2, with_chunks(1), status=404),
         row(1, 0, with_chunks(), revisit_of=7),
     ):
-        assert pages.judge(one, NOW) is NOT_JUDGED
+        assert judged(pages, one) is NOT_JUDGED
     assert pages.save() == LabeledPages(SCHEME).save()
 
 
-def test_a_page_of_stop_chunks_alone_contains_nothing() -> None:
-    marks = Marks("v1", stopped=(0, 1))
-    assert LabeledPages(SCHEME, fixed=0.01).judge(row(1, 2, marks), NOW).contains == 0.0
+def test_a_page_without_a_chunk_that_counts_has_no_contains_and_is_in_no_mean() -> None:
+    pages = LabeledPages(SCHEME, fixed=0.01)
+    said = judged(pages, row(1, 2, Marks("v1", stopped=(0, 1))))
+    assert (said.contains, said.labels_version, said.alerts) == (None, "v1", ())
+    assert pages.save().facts["seen"] == ["0", "0", "0"]
 
 
 def test_judged_again_an_alert_has_the_same_id() -> None:
     pages = LabeledPages(SCHEME, fixed=0.1)
-    first, second = (pages.judge(row(1, 4, with_chunks(1)), NOW).alerts[0] for _ in range(2))
+    first, second = (judged(pages, row(1, 4, with_chunks(1))).alerts[0] for _ in range(2))
     assert first == second
     changed = row(1, 4, with_chunks(1), identity_hash=5)
-    assert pages.judge(changed, NOW).alerts[0].id != first.id
+    assert judged(pages, changed).alerts[0].id != first.id
 
 
 ROWS = [row(at, 10, with_chunks(*range(at))) for at in range(5)]
@@ -89,7 +98,7 @@ ROWS = [row(at, 10, with_chunks(*range(at))) for at in range(5)]
 def test_with_a_fixed_threshold_the_order_does_not_matter() -> None:
     def ids(order: tuple[dict[str, Any], ...]) -> set[str]:
         pages = LabeledPages(SCHEME, fixed=0.2)
-        return {alert.id for one in order for alert in pages.judge(one, NOW).alerts}
+        return {alert.id for one in order for alert in judged(pages, one).alerts}
 
     assert {frozenset(ids(order)) for order in itertools.permutations(ROWS)} == {
         frozenset(ids(tuple(ROWS)))
@@ -98,12 +107,12 @@ def test_with_a_fixed_threshold_the_order_does_not_matter() -> None:
 
 def test_the_threshold_is_mean_plus_deviation_and_survives_a_restart() -> None:
     pages = LabeledPages(SCHEME)
-    clean, half = row(1, 4, Marks("v1")), row(2, 4, with_chunks(0, 1))
-    for one in [clean, half] * 500:
-        pages.judge(one, NOW)
-    assert pages.threshold == 0.5
+    clean, quoting = row(1, 40, Marks("v1")), row(2, 40, with_chunks(0))
+    for one in [clean, quoting] * 500:
+        judged(pages, one)
+    assert pages.threshold == pytest.approx(0.025)
     again = LabeledPages(SCHEME)
     again.restore(State(facts=pages.save().facts))
-    assert again.threshold == 0.5
+    assert again.threshold == pages.threshold
     again.restore(None)
     assert again.threshold == 0.144

@@ -60,7 +60,7 @@ def test_figures_are_those_of_the_definition_in_any_order(
 
 
 def test_a_bad_neighborhood_opens_once_with_its_worst_files_and_closes() -> None:
-    stage = stage_of()
+    stage = stage_of(threshold=0.25)
     pages = bad_site(1, 2, labeled=3) + bad_site(1, 3, first=2)
     opened = alerts(stage.process(messages_of(pages)).messages)
     assert [(a.prefix, a.state) for a in opened] == [
@@ -69,7 +69,7 @@ def test_a_bad_neighborhood_opens_once_with_its_worst_files_and_closes() -> None
     ]
     first = opened[0]
     assert (first.kind, first.url, first.severity) == ("bad-neighborhood", None, "warning")
-    assert (first.site, first.threshold, first.files) == ("site1.example", 0.5, 3)
+    assert (first.site, first.threshold, first.files) == ("site1.example", 0.25, 3)
     assert first.figure == pytest.approx((0.75 + 0.75 + 1) / 3)
     assert first.chunk_ratio == pytest.approx(10 / 12)
     assert first.labels == ("bank",)
@@ -78,7 +78,7 @@ def test_a_bad_neighborhood_opens_once_with_its_worst_files_and_closes() -> None
         ("http://www.site1.example/copies/0", 0.75, "bank"),
         ("http://www.site1.example/copies/1", 0.75, "bank"),
     ]
-    again = bad_site(1, 12, labeled=0, first=10)
+    again = bad_site(1, 30, labeled=0, first=10)
     told = alerts(stage.process(messages_of(again)).messages)
     closed = [a for a in told if a.state == "closed"]
     assert [(a.prefix, a.state) for a in closed] == [(a.prefix, "closed") for a in opened]
@@ -87,7 +87,7 @@ def test_a_bad_neighborhood_opens_once_with_its_worst_files_and_closes() -> None
 
 
 def test_an_open_neighborhood_is_told_again_when_its_figure_moved_much() -> None:
-    stage = stage_of()
+    stage = stage_of(threshold=0.25)
     pages = [Copied(f"http://h.example/{n}", 2 if n % 2 or n > 3 else 0, 2) for n in range(40)]
     told = alerts(stage.process(messages_of(pages)).messages)
     assert len({a.id for a in told}) == 1
@@ -97,20 +97,20 @@ def test_an_open_neighborhood_is_told_again_when_its_figure_moved_much() -> None
     assert all(b - a >= MOVED for a, b in pairwise(figures))
     now = asked(stage)["http://h.example/"][1]
     assert now - figures[-1] < MOVED
-    fell = [Copied(f"http://h.example/x{n}", 0, 2) for n in range(80)]
+    fell = [Copied(f"http://h.example/x{n}", 0, 2) for n in range(160)]
     *falling, closed = alerts(stage.process(messages_of(fell)).messages)
     assert [a.state for a in (*falling, closed)] == ["open"] * len(falling) + ["closed"]
-    assert closed.figure < 0.5 * 0.8 < falling[-1].figure
+    assert closed.figure < 0.25 * 0.8 < falling[-1].figure
     assert closed.files > told[-1].files > told[0].files
 
 
 def test_what_was_told_of_a_neighborhood_is_known_after_a_restart() -> None:
     pages = [Copied(f"http://h.example/{n}", 2, 4) for n in range(6)]
     pages.append(Copied("http://h.example/7", 4, 4))
-    stage = stage_of()
+    stage = stage_of(threshold=0.25)
     assert len(alerts(stage.process(messages_of(pages)).messages)) == 1
     saved = stage.save()
-    again = stage_of()
+    again = stage_of(threshold=0.25)
     again.restore(saved)
     more = [Copied(f"http://h.example/y{n}", 4, 4) for n in range(4)]
     (moved,) = alerts(again.process(messages_of(more)).messages)
