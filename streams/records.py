@@ -241,7 +241,7 @@ class Alert(Record, frozen=True, kw_only=True):
     # As in the verdict of the page: the finding is told as `info`, whatever it is.
     salvaged: bool = False
     # As in the verdict of the page, too: more words than are read, or a body that was cut. Words in
-    # front of a copy are a way to hide it, so the finding is told a step more severe.
+    # front of a copy are a way to hide it, so of those the finding is told a step more severe.
     truncated: bool = False
     # As in the verdict of the page; from a 50th on the finding is told a step more severe.
     obfuscated: float = 0.0

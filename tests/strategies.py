@@ -184,6 +184,7 @@ rows: st.SearchStrategy[Mapping[str, Any]] = st.fixed_dictionaries(
         "text_start": st.integers(0, 1000),
         "text_end": st.integers(1000, 1 << 40),
         "truncated": st.booleans(),
+        "overlong": st.booleans(),
         "salvaged": st.booleans(),
         "file_hash": hash64,
         "revisit_of": maybe(hash64),

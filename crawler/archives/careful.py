@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 
+from reusewatch.crawler.archives.covering import covered_in
 from reusewatch.crawler.archives.doubt import INDEX_BIT, salvaged
 from reusewatch.crawler.archives.framing import (
     ALL,
@@ -35,15 +36,17 @@ def read_plain(view: View, start: int, dialect: Dialect, reading: Reading) -> It
     while (piece := piece_at(view, offset, dialect, reading.limits)) is not None:
         found = found_of(piece, reading)
         if isinstance(piece, Record) and _is_wrong(found):
-            # A length that leads exactly to a later record has swallowed those between.
-            inner = search(view, piece.start, dialect, piece.next_offset)
+            # A length that leads exactly to a later record has swallowed those between. Where the
+            # answer says where its body ends, nothing of that body is taken for a record.
+            begin = covered_in(piece.read(reading.limits.max_record_bytes)) or 0
+            inner = search(view, piece.start + begin, dialect, piece.next_offset)
             found = replace(found, next_offset=inner, doubt=piece.next_offset)
         yield found
         offset = found.next_offset
 
 
 def _is_wrong(found: Found) -> bool:
-    return found.damage is not None and found.damage.reason == "wrong-digest"
+    return found.damage is not None and found.damage.reason in ("wrong-digest", "bad-length")
 
 
 class _Unpacked:

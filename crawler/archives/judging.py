@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from reusewatch.crawler.archives.covering import covered_at
 from reusewatch.crawler.archives.digests import Answer, check
 from reusewatch.crawler.archives.framing import Break, Record
 from reusewatch.crawler.archives.messages import MAX_HEAD, Message, response_of
@@ -94,6 +95,9 @@ def _page(record: Record, kind: str, url: str, reading: Reading) -> Found:
     block = record.read(reading.limits.max_record_bytes)
     stored = _Stored(record.fields, block, message, len(block) < record.length)
     digest = _digest(stored, reading)
+    if digest != "right" and (at := covered_at(block, message)) is not None:
+        detail = f"Content-Length {record.length} covers another record, at byte {at} of the block"
+        raise BadPage("bad-length", detail)
     page = _page_of(stored, kind, url, record.offset, reading)
     if page is None:
         return reading.skip("content-type", record.offset, record.next_offset)

@@ -164,6 +164,16 @@ def reads_as_text(body: bytes) -> bool:
     return len(begin) >= 64 or _is_utf8(begin)
 
 
+def is_encoded(body: bytes, header: str) -> bool:
+    """Whether a body is still as its Content-Encoding says; some writers store what it decodes to.
+
+    >>> is_encoded(b"<p>", ""), is_encoded(b"<p>", "gzip"), is_encoded(b"\\x1f\\x8b\\x08", "gzip")
+    (True, False, True)
+    """
+    names = {name.strip().lower() for name in header.split(",")}
+    return names <= _NONE or not reads_as_text(body[:4096])
+
+
 def _is_utf8(data: bytes) -> bool:
     try:
         data.decode("utf-8")
@@ -193,6 +203,24 @@ def dechunk(body: bytes) -> tuple[bytes, bool]:
         parts.append(body[at : at + size])
         at = _chunk_end(body, at, size)
     return b"".join(parts), True
+
+
+def end_of_chunks(body: bytes) -> int | None:
+    """Where the last chunk ends; None where it is missing, or the body is not in chunks.
+
+    >>> end_of_chunks(b"3\\r\\nabc\\r\\n0\\r\\n\\r\\nmore"), end_of_chunks(b"<html>")
+    (13, None)
+    """
+    at = 0
+    try:
+        while at < len(body):
+            size, at = _chunk_size(body, at)
+            at = _chunk_end(body, at, size)
+            if size == 0:
+                return at
+    except BadPage:
+        pass
+    return None
 
 
 def _chunk_size(body: bytes, at: int) -> tuple[int, int]:

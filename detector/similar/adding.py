@@ -51,7 +51,7 @@ def _expire(window: Any, store: Any) -> None:
     slots = window.row_tables[BY_PAGE]
     row = expired(window)
     while row >= 0:
-        dequeue(window)
+        dequeue(window, row)
         remove_terms(store, number_bits(store.table), window.rows, row)
         take(slots, number_bits(slots), mix(window.rows[row].page), row)
         window.rows[row].state = 0
@@ -89,7 +89,8 @@ def add_terms(
             if not find_terms(store, term_bits, terms, begin, end, numbers):
                 return page
             if row < 0:
-                row = new_row(window, bits, arrivals, page, text[ends[page] : ends[page + 1]])
+                url = text[ends[page] : ends[page + 1]]
+                row = new_row(window, bits, arrivals, page, url, False)
             place_terms(store, term_bits, window.rows, row, terms, weights, begin, end, numbers)
         window.rows[row].last, window.rows[row].file = at, content
         window.numbers[NEWEST] = max(window.numbers[NEWEST], at)

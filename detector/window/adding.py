@@ -111,7 +111,7 @@ def _enter(
 ) -> Any:  # fmt: skip
     """A version that the window does not hold yet; rows that it turns are listed."""
     candidates, marks, near_sets = scratch
-    row = new_row(store, bits[0], arrivals, i, url)
+    row = new_row(store, bits[0], arrivals, i, url, probes[i].text == 0)
     store.rows[row].since = since
     new = entry < 0 and probes[i].text != 0
     if new:

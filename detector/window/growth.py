@@ -6,6 +6,7 @@ stays so.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,16 +21,19 @@ from reusewatch.detector.window.expiry import sweep
 from reusewatch.detector.window.store import (
     ARENA,
     ARENA_FREE,
+    BLANKS_QUEUED,
     BY_PAGE,
     BY_TEXT,
     CLUSTER,
     COUNT,
+    CROWD,
     DISMISSED_ROWS,
     ENTRIES_TYPE,
     ENTRY,
     GRAVES,
     LIVE_ENTRIES,
     LIVE_ROWS,
+    MAX_BLANKS,
     NEAR_TABLES,
     NEWEST,
     ROW,
@@ -45,6 +49,12 @@ _SMALL = 1 << 18
 # Rows that left before their turn may be an eighth of the others before the queue is swept: a
 # sweep then costs eight steps for each of them, and they cost an eighth more room at most.
 _SWEPT = 8
+NOBODY: Mapping[str, NDArray[Any]] = {
+    "crowds": np.empty(0, CROWD),
+    "crowd_due": np.empty(0, np.int64),
+    "crowd_row": np.empty(0, np.int32),
+}
+"""What is known of sites before they are counted."""
 
 
 def empty_store() -> Store:
@@ -66,17 +76,20 @@ def empty_store() -> Store:
         arena=np.zeros(_FIRST * 64, np.uint8),
         arena_free=np.full(SIZES, -1, np.int64),
         numbers=numbers,
+        **NOBODY,
     )
 
 
 def with_room(store: Store, pages: int, url_bytes: int, limit: int) -> Store:
-    """The same window, with room for so many more pages; `limit` is how many it ever holds."""
+    """The same window, with room for so many more pages; `limit` is how many with words it ever
+    holds."""
     bury(store)  # what left still has URLs, which `compact` would not take along
     if store.numbers[DISMISSED_ROWS] * _SWEPT > store.numbers[LIVE_ROWS]:
         sweep(store)
     rows = int(store.numbers[LIVE_ROWS] + store.numbers[DISMISSED_ROWS]) + pages
     if rows > len(store.rows):
-        store = _more_rows(store, _capacity(rows, len(store.rows), limit))
+        most = limit + int(store.numbers[MAX_BLANKS])
+        store = _more_rows(store, _capacity(rows, len(store.rows), most))
     entries = int(store.numbers[LIVE_ENTRIES]) + pages
     if entries > len(store.entries):
         store = _more_entries(store, _capacity(entries, len(store.entries), limit))
@@ -108,11 +121,18 @@ def _more_rows(store: Store, size: int) -> Store:
     return store._replace(
         rows=longer(store.rows, size),
         links=longer(store.links, 2 * size),
-        due=longer(store.due, size),
-        due_row=longer(store.due_row, size),
+        due=_with_ends(store, store.due, size),
+        due_row=_with_ends(store, store.due_row, size),
         free_rows=longer(store.free_rows, size),
         row_tables=tables,
     )
+
+
+def _with_ends(store: Store, queues: NDArray[Any], size: int) -> NDArray[Any]:
+    """Longer, with the queue that begins at the end still there."""
+    grown, blanks = longer(queues, size), int(store.numbers[BLANKS_QUEUED])
+    grown[size - blanks :] = queues[len(queues) - blanks :]
+    return grown
 
 
 def _more_entries(store: Store, size: int) -> Store:

@@ -22,8 +22,10 @@ from reusewatch.detector.window.growth import empty_store, with_room
 from reusewatch.detector.window.judging import JUDGED
 from reusewatch.detector.window.near_rules import Policy
 from reusewatch.detector.window.owned import is_owned, real
+from reusewatch.detector.window.shares import LEAST_SHARE, counted, share_of, uncounted
 from reusewatch.detector.window.sightings import Cluster, Judgements, Seen, Sightings
 from reusewatch.detector.window.store import (
+    CROWDED_EVER,
     CUT,
     DISMISSED_EVER,
     ENTRY,
@@ -31,6 +33,7 @@ from reusewatch.detector.window.store import (
     LIVE_ENTRIES,
     LIVE_ROWS,
     MAX_AGE,
+    MAX_BLANKS,
     MAX_CLUSTER,
     MAX_ROWS,
     MAX_VERSIONS,
@@ -39,6 +42,7 @@ from reusewatch.detector.window.store import (
     ROWS,
     SAME_SITE,
     SEEN,
+    SHARE,
     Store,
 )
 from reusewatch.detector.window.url_arena import UNIT, read_out
@@ -50,6 +54,9 @@ LARGEST_CLASS = 100_000
 VERSIONS_OF_A_PAGE = 64
 """Contents of one URL that are kept: a page that changes at each fetch is looked up among them,
 which takes some 8 µs, and with every one of 10 000 took 60 µs."""
+BLANKS = 32
+"""Pages without words that are known, of so many with words one: beside these, and for what their
+URL is now alone."""
 _WORDLESS = np.zeros(1, ENTRY)[0]
 _POINTERS = ("file", "text", "donors", "near", "alert", "seen")
 
@@ -60,7 +67,8 @@ class NearDuplicateIndex:
     `same_site`: exact copies on one site count as copies too. `near_same_site`,
     `near_other_site`: which near-copies alert, the others are judged only. `max_cluster`: sets
     that a class of near-duplicates may grow to by chaining. `max_versions`: contents of one URL
-    that are kept, beside the first, see `versions`.
+    that are kept, beside the first, see `versions`. `site_share`: what one site may have of a full
+    window before its own oldest pages leave first, see `shares`.
     """
 
     def __init__(
@@ -74,28 +82,33 @@ class NearDuplicateIndex:
         policy: Policy | None = None,
         max_cluster: int = LARGEST_CLASS,
         max_versions: int = VERSIONS_OF_A_PAGE,
+        site_share: float = 1.0,
     ) -> None:
         if max_pages < 1:
             raise ValueError(f"a window has room for at least one page, not {max_pages}")
         if max_versions < 1:
             raise ValueError(f"of a page at least its last version is kept, not {max_versions}")
+        if not LEAST_SHARE <= site_share <= 1:
+            raise ValueError(f"a site's share is from {LEAST_SHARE} to 1, not {site_share}")
         self.policy = policy or Policy()
         # As `neighbors.ALERTS` says.
         self._rules = np.append(self.policy.numbers(), near_same_site + 2 * near_other_site)
-        self._max_pages = max_pages
         self._facts = {
             MAX_ROWS: max_pages,
             MAX_AGE: -1 if max_age_us is None else max_age_us,
             SAME_SITE: int(same_site),
             MAX_CLUSTER: max_cluster,
             MAX_VERSIONS: max_versions,
+            MAX_BLANKS: max(1, max_pages // BLANKS),
+            SHARE: share_of(max_pages, site_share),
         }
+        self._limit = max_pages + BATCH
         self._store = self._bounded(empty_store())
 
     def _bounded(self, store: Store) -> Store:
         for number, value in self._facts.items():
             store.numbers[number] = value
-        return store
+        return uncounted(store)
 
     def __len__(self) -> int:
         return int(self._store.numbers[LIVE_ROWS])
@@ -121,6 +134,11 @@ class NearDuplicateIndex:
         return int(self._store.numbers[DISMISSED_EVER])
 
     @property
+    def crowded(self) -> int:
+        """Pages that left so far before their turn since their site had more than its share."""
+        return int(self._store.numbers[CROWDED_EVER])
+
+    @property
     def refused(self) -> int:
         """Classes that did not join since the whole would have been too large."""
         return int(self._store.numbers[REFUSED])
@@ -141,14 +159,13 @@ class NearDuplicateIndex:
     def add(self, pages: Sightings, *, now: int) -> Judgements:
         """Put pages into the window, one after the other, and judge each just before."""
         rows, entries = pages.rows(), pages.entries()
-        parts = []
-        for begin in range(0, len(pages), BATCH):
-            end = min(begin + BATCH, len(pages))
+        parts, end = [], 0
+        while (begin := end) < len(pages):
+            self._store, some = counted(self._store, min(BATCH, len(pages) - begin))
+            end = begin + some
             offsets = pages.url_offsets[begin : end + 1]
-            self._store = with_room(
-                self._store, end - begin, int(offsets[-1] - offsets[0]), self._max_pages + BATCH
-            )
-            answer = np.empty(end - begin, JUDGED)
+            self._store = with_room(self._store, some, int(offsets[-1] - offsets[0]), self._limit)
+            answer = np.empty(some, JUDGED)
             found, turned = add_pages(
                 self._store, rows[begin:end], entries[begin:end], self._rules, now, pages.urls,
                 offsets, answer,

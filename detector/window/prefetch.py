@@ -17,6 +17,7 @@ from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.window.buckets import home
 from reusewatch.detector.window.candidates import hash_of, key_of
 from reusewatch.detector.window.store import (
+    BLANK_ROWS,
     BY_FILE,
     BY_PAGE,
     BY_TEXT,
@@ -59,7 +60,8 @@ def warm(store: Any, arrivals: Any, probes: Any) -> None:
 def warm_leaving(store: Any, pages: Any) -> None:
     """Look once at what those need that will probably leave: the head of the queue."""
     numbers, due = store.numbers, store.due
-    leaving = min(numbers[LIVE_ROWS] + pages - numbers[MAX_ROWS], pages)
+    leaving = numbers[LIVE_ROWS] - numbers[BLANK_ROWS] + pages - numbers[MAX_ROWS]
+    leaving = min(leaving, pages)
     if leaving <= 0 or numbers[QUEUED] == 0:
         return
     # At the pace of the window: the heap is in order from level to level only.

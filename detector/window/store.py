@@ -8,6 +8,8 @@ A row takes 96 bytes, 32 in sets and queues, 11 in tables and its URL; an entry 
 tables when full: 416 bytes a page with URLs of 60 characters where a quarter are copies, 486 where
 none is.
 
+While some sites have much of a full window, their rows take 12 bytes more, in queues of their own.
+
 Of a row `first` is when its content was first seen, `since` the time by which it is earlier or
 later than others: see `detector.window.inheriting` and `detector.window.owned`. `canonical` is the
 page that it names as its source, or itself; 0 is none.
@@ -31,13 +33,14 @@ NO_ROW = -1
 SAMPLE = 16
 """Bytes of min-values kept of a page, to see whether it shares phrases with another."""
 
-LIVE, ALERTED, NEAR, LISTED, NEAR_ALERTED, DISMISSED, STRIPPED, REDATED, TOLD_OWNED = (
-    1 << bit for bit in range(9)
+LIVE, ALERTED, NEAR, LISTED, NEAR_ALERTED, DISMISSED, STRIPPED, REDATED, TOLD_OWNED, BLANK = (
+    1 << bit for bit in range(10)
 )
 """Bits of a row's state: in the window; reported as a copy; known to be a near-copy; on a list
 now; reported as a near-copy. Then of a row that left but stands in the queue still, so that its
 number cannot be used again: it left before its turn; its URL's room is free again, too. Then: it
-counts as seen sooner than when it was judged; and last, it was reported with an owned original."""
+counts as seen sooner than when it was judged; it was reported with an owned original; and last, it
+has no words, and takes no other's place."""
 NO_TIME = 1 << 62
 """Later than every fetch: the last sighting of a row that was dismissed."""
 
@@ -91,6 +94,9 @@ ENTRY = np.dtype(
 CLUSTER = np.dtype([("size", "i4"), ("head", "i4"), ("tail", "i4"), ("chosen", "i4")])
 """A class of near-duplicates: how many identity sets it has, the first and the last on their list,
 and the one with the earliest page, which names the class."""
+CROWD = np.dtype([("site", "u8"), ("count", "i8"), ("begin", "i8"), ("queued", "i8")])
+"""A site with much of the window, see `shares`: `count` are its rows; its queue has the places of
+`crowd_due` and `crowd_row` from `begin` on, and `queued` of them are taken."""
 SEEN = np.dtype(
     [
         ("page", "u8"), ("site", "u8"), ("first", "i8"), ("last", "i8"), ("text", "u8"),
@@ -105,8 +111,9 @@ of its URL among those of the answer."""
 (
     ROWS, FREE_ROWS, ENTRIES, FREE_ENTRIES, QUEUED, CLUSTERS, FREE_CLUSTERS, LEFT, NEWEST,
     CUT, REFUSED, ARENA, ARENA_FREE, LIVE_ROWS, LIVE_ENTRIES, MAX_ROWS, MAX_AGE, SAME_SITE,
-    MAX_CLUSTER, GRAVES, WARM, MAX_VERSIONS, DISMISSED_ROWS, DISMISSED_EVER, COUNT,
-) = range(25)  # fmt: skip
+    MAX_CLUSTER, GRAVES, WARM, MAX_VERSIONS, DISMISSED_ROWS, DISMISSED_EVER,
+    BLANK_ROWS, BLANKS_QUEUED, MAX_BLANKS, SHARE, ENTERED, CROWDS, CROWDED_EVER, COUNT,
+) = range(32)  # fmt: skip
 
 NEAR_TABLES = 24
 """Six supershingles with k = 8, twelve pieces of the simhash, six supershingles with k = 5."""
@@ -135,6 +142,9 @@ class Store(NamedTuple):
     arena: NDArray[np.uint8]
     arena_free: NDArray[np.int64]
     numbers: NDArray[np.int64]
+    crowds: NDArray[Any]
+    crowd_due: NDArray[np.int64]
+    crowd_row: NDArray[np.int32]
 
 
 def records(kind: np.dtype[Any]) -> Any:
@@ -152,6 +162,6 @@ STORE = packed(
     [
         ROWS_TYPE, ENTRIES_TYPE, records(CLUSTER), TABLES, TABLES,
         types.Array(types.int32, 2, "C"), OUT_OFFSETS, LINKS, LINKS, LINKS, LINKS, OUT_BYTES,
-        OUT_OFFSETS, OUT_OFFSETS,
+        OUT_OFFSETS, OUT_OFFSETS, records(CROWD), OUT_OFFSETS, LINKS,
     ],
 )  # fmt: skip

@@ -24,11 +24,16 @@ from reusewatch.detector.window.clusters import leave_class, led_no_more
 from reusewatch.detector.window.expiry import dequeue, enqueue, expired
 from reusewatch.detector.window.identity_sets import remove_file, remove_text
 from reusewatch.detector.window.numbering import give_number, take_number
+from reusewatch.detector.window.shares import join, over_share, part_with
 from reusewatch.detector.window.store import (
+    BLANK,
+    BLANK_ROWS,
     BY_PAGE,
+    CROWDED_EVER,
     DISMISSED,
     DISMISSED_EVER,
     DISMISSED_ROWS,
+    ENTERED,
     ENTRIES,
     FREE_ENTRIES,
     FREE_ROWS,
@@ -107,9 +112,10 @@ def new_entry(store: Any) -> Any:
     return take_number(store.free_entries, store.numbers, FREE_ENTRIES, ENTRIES)
 
 
-@part(types.int64(STORE, types.int64, ROWS_TYPE, types.int64, BYTES))
-def new_row(store: Any, bits: Any, arrivals: Any, i: Any, url: Any) -> Any:
-    """A row for a version that the window does not hold; it is in no set yet."""
+@part(types.int64(STORE, types.int64, ROWS_TYPE, types.int64, BYTES, types.boolean))
+def new_row(store: Any, bits: Any, arrivals: Any, i: Any, url: Any, blank: Any) -> Any:
+    """A row for a version that the window does not hold; it is in no set yet. `blank`: it has no
+    words, so that it can be nobody's original."""
     numbers, rows = store.numbers, store.rows
     row = take_number(store.free_rows, numbers, FREE_ROWS, ROWS)
     numbers[LIVE_ROWS] += 1
@@ -122,6 +128,12 @@ def new_row(store: Any, bits: Any, arrivals: Any, i: Any, url: Any) -> Any:
         swap(slots, bits, hashed, older, row)
     else:
         put(slots, bits, hashed, row)
+    if blank:
+        rows[row].state |= BLANK
+        numbers[BLANK_ROWS] += 1
+    else:
+        numbers[ENTERED] += 1
+        join(store, row)
     enqueue(store, rows[row].last, row)
     return row
 
@@ -166,6 +178,9 @@ def _leave(store: Any, bits: Any, entry_bits: Any, row: Any) -> None:
     _leave_set(store, entry_bits, row)
     remove_file(store, bits, row)
     _unlink(store, bits, row)
+    part_with(store, row)
+    if store.rows[row].state & BLANK:
+        store.numbers[BLANK_ROWS] -= 1
     store.rows[row].state = 0
     store.rows[row].next = store.numbers[GRAVES]
     store.numbers[GRAVES] = row
@@ -213,22 +228,29 @@ def _surplus(store: Any, bits: Any, page: Any) -> Any:
 def let_leave(store: Any, bits: Any, entry_bits: Any, page: Any) -> Any:
     """Versions that a page has too many leave, then all whose time is over; how many did.
 
-    One loop for both: what `_leave` calls would be compiled a second time in a loop of its own.
+    One loop for all: what `_leave` calls would be compiled a second time in a loop of its own.
     """
     count, too_many = 0, True
     while True:
         row = _surplus(store, bits, page) if too_many else -1
         too_many = row >= 0
+        early = too_many
         if not too_many:
             row = expired(store)
             if row < 0:
                 return count
-            dequeue(store)
+            other = over_share(store, row)
+            early = other >= 0
+            if early:
+                row = other
+                store.numbers[CROWDED_EVER] += 1
+            else:
+                dequeue(store, row)
         _leave(store, bits, entry_bits, row)
-        if too_many:
+        if early:
             store.rows[row].state, store.rows[row].last = DISMISSED, NO_TIME
             store.numbers[DISMISSED_ROWS] += 1
-            store.numbers[DISMISSED_EVER] += 1
+            store.numbers[DISMISSED_EVER] += 1 if too_many else 0
         count += 1
 
 

@@ -39,7 +39,7 @@ def times_of(block: pa.RecordBatch, name: str) -> list[int | None]:
 def subjects_of(block: pa.RecordBatch, origins: Origins) -> list[Subject]:
     """What messages say of the pages of a block."""
     names = ("page", "url", "site", "host", "identity_hash", "file_hash", "text_start", "text_end",
-             "truncated", "ip", "excerpt")  # fmt: skip
+             "truncated", "overlong", "ip", "excerpt")  # fmt: skip
     try:
         columns = [block.column(name).to_pylist() for name in names]
         places = [block.column(name).to_pylist() for name in ("source", "offset", "record_id")]

@@ -61,6 +61,8 @@ PAGE_FIELDS = (
     pa.field("text_start", pa.int64(), nullable=False),
     pa.field("text_end", pa.int64(), nullable=False),
     pa.field("truncated", pa.bool_(), nullable=False),
+    # More words than are read of a page; `truncated` is also a body that came cut.
+    pa.field("overlong", pa.bool_(), nullable=False),
     pa.field("salvaged", pa.bool_(), nullable=False),
     pa.field("file_hash", _HASH, nullable=False),
     pa.field("revisit_of", _HASH),
@@ -88,7 +90,7 @@ SKETCH_FIELDS = (
 # Null: who wrote the block did not look.
 DODGE_FIELDS = (pa.field("obfuscated", pa.float32()),)
 SECTIONS = (
-    Section("page", 1, PAGE_FIELDS),
+    Section("page", 2, PAGE_FIELDS),
     Section("sketches", 1, SKETCH_FIELDS),
     Section("labels", 1, MATCH_FIELDS),
     Section("homes", 1, HOME_FIELDS, needed=False),

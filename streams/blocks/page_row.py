@@ -26,6 +26,7 @@ class PageRow:
     text_start: int
     text_end: int
     truncated: bool
+    overlong: bool
     salvaged: bool
     file_hash: int
     revisit_of: int | None

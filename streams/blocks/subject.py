@@ -19,6 +19,7 @@ class Subject(NamedTuple):
     start: int
     end: int
     truncated: bool
+    overlong: bool
     ip: str | None
     excerpt: str | None
     fetched_us: int

@@ -167,6 +167,7 @@ def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
         clock=lambda: datetime.now(UTC),
         max_pages=settings.window_pages,
         max_age_us=max_age_us,
+        site_share=settings.window_site_share,
         same_site=settings.alert_same_site,
         rules=rules,
         read_origin=read_origin,

@@ -22,6 +22,8 @@ Supershingles = Annotated[int, msgspec.Meta(ge=1, le=6)]
 Bits = Annotated[int, msgspec.Meta(ge=1, le=384)]
 Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
 ShareOrNone = Annotated[float, msgspec.Meta(ge=0, le=1)]
+# Below it, as many sites could be near to their share as would cost time to watch.
+SiteShare = Annotated[float, msgspec.Meta(ge=0.05, le=1)]
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
 WholeSeconds = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
 # A counter of discovery remembers as many pages; `labels discover` counts any number, offline.
@@ -128,6 +130,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             example=2_592_000.0,
         ),
     ] = None
+    window_site_share: Annotated[
+        SiteShare,
+        about(
+            "The share of the window that one site cannot exceed while others need the room: past "
+            "it, its own oldest page leaves in place of another site's. A site that nobody else "
+            "needs the room of may fill the window. 1: whoever was seen last longest ago leaves."
+        ),
+    ] = 0.25
     site: Annotated[
         Literal["registered-domain", "simple"],
         about("What is one site. `simple` is the host without its first name."),

@@ -14,6 +14,7 @@ EVENTS: Mapping[str, str] = {
     "salvaged": "A page was found behind damage in its archive: it is judged, and nobody's donor.",
     "evicted": "A page left the window.",
     "dismissed": "A version of a page left the window, since the page had too many.",
+    "over-share": "A page left in place of an older one: its site had over `window_site_share`.",
     "turned": "A page turned out to be the copy when an older original was read after it.",
     "withdrawn": "An alert was taken back.",
     "cut": "A candidate or a posting was passed over, since too many pages share its key.",

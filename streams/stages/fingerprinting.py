@@ -150,6 +150,7 @@ class FingerprintStage:
             text_start=facts.start,
             text_end=facts.end,
             truncated=page.truncated or facts.truncated,
+            overlong=facts.truncated,
             salvaged=page.salvaged,
             file_hash=facts.file_hash,
             revisit_of=int(place(referred.url, self.scheme).page_id, 16) if referred else None,

@@ -133,6 +133,7 @@ class Reporter:
         return Subject(
             page=seen.page, url=seen.url, site=where.site, host=where.host, text=seen.text,
             file=seen.file, start=seen.start, end=seen.end, truncated=same and by.truncated,
+            overlong=same and by.overlong,
             ip=None, excerpt=by.excerpt if same else None, fetched_us=seen.first,
             origin=seen.origin, canonical=seen.canonical or None,
             came_from=self._origins.origin(seen.origin),

@@ -91,6 +91,7 @@ class IndexStage:
         clock: Callable[[], datetime],
         max_pages: int,
         max_age_us: int | None = None,
+        site_share: float = 1.0,
         same_site: bool = False,
         rules: Rules | None = None,
         read_origin: ReadOrigin | None = None,
@@ -103,6 +104,7 @@ class IndexStage:
         self._rules = rules or Rules()
         self._bounds: dict[str, Any] = {
             "max_pages": max_pages, "max_age_us": max_age_us, "same_site": same_site,
+            "site_share": site_share,
         }  # fmt: skip
         self._differing = Differing(scheme, read_origin, self._rules.differences)
         self._site_hash = lru_cache(_SITES)(scheme.of_text)
@@ -118,6 +120,7 @@ class IndexStage:
         out = Output(events=Counter())
         index, pages = self._index, 0
         cut, refused, dismissed = index.cut, index.refused, index.dismissed
+        crowded = index.crowded
         self._differing.begin()
         for message in messages:
             try:
@@ -131,6 +134,7 @@ class IndexStage:
         out.events["cut"] += index.cut - cut
         out.events["refused"] += index.refused - refused
         out.events["dismissed"] += index.dismissed - dismissed
+        out.events["over-share"] += index.crowded - crowded
         return Output(out.messages, pages, out.dead, out.events)
 
     def _judge(self, block: pa.RecordBatch, events: Counter[str]) -> list[Outgoing]:
@@ -233,8 +237,8 @@ class IndexStage:
         where = place(revisit.url, self._scheme)
         subject = Subject(
             page=revisit.page, url=revisit.url, site=where.site, host=where.host, text=seen.text,
-            file=seen.file, start=seen.start, end=seen.end, truncated=False, ip=ip, excerpt=None,
-            fetched_us=revisit.at, origin=seen.origin,
+            file=seen.file, start=seen.start, end=seen.end, truncated=False, overlong=False,
+            ip=ip, excerpt=None, fetched_us=revisit.at, origin=seen.origin,
         )  # fmt: skip
         sightings = self._index.as_seen(
             of, revisit.of, page=revisit.page, site=self._site_of(subject), at=revisit.at,

@@ -39,7 +39,7 @@ _SAID_BYTES = 400
 _COUNTED = ("labeled", "file_labels")
 _COLUMNS = (
     "page", "url", "site", "ip", "status", "revisit_of", "fetched_at", "text_start", "text_end",
-    "excerpt", "salvaged", "truncated", "obfuscated", "file_hash", "identity_hash",
+    "excerpt", "salvaged", "truncated", "overlong", "obfuscated", "file_hash", "identity_hash",
     "chunks", "chunk_starts", "chunk_ends", "source", "offset", "record_id",
     *(field.name for field in LABEL_FIELDS),
 )  # fmt: skip
@@ -238,7 +238,7 @@ class LabeledPages:
         said = marks.labels_severity
         severity: Severity = next((one for one in SEVERITIES if one == said), "warning")
         severity = severity_of(
-            severity, truncated=row["truncated"], salvaged=row["salvaged"],
+            severity, overlong=row["overlong"], salvaged=row["salvaged"],
             harmless=self._allowed.has(row["url"]),
             obfuscated=row["obfuscated"] or 0.0,
         )  # fmt: skip

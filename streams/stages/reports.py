@@ -51,23 +51,24 @@ def alert_id(kind: Kind, page: int, content: int, scheme: HashScheme) -> str:
 
 
 def severity_of(
-    severity: Severity, *, truncated: bool, salvaged: bool, harmless: bool = False,
+    severity: Severity, *, overlong: bool, salvaged: bool, harmless: bool = False,
     obfuscated: float = 0.0,
 ) -> Severity:  # fmt: skip
     """How severe a finding is on such a page.
 
     What was salvaged may be another page's forgery. Harmless is what is allowed, and where nothing
     says that the page is the copy. A page of more words than are read may have them in front of
-    what they hide: one step more. So is one whose words dodge.
+    what they hide: one step more. So is one whose words dodge. A download that broke off is no
+    trick.
 
-    >>> severity_of("warning", truncated=True, salvaged=False)
+    >>> severity_of("warning", overlong=True, salvaged=False)
     'critical'
-    >>> severity_of("info", truncated=False, salvaged=False, obfuscated=0.3)
+    >>> severity_of("info", overlong=False, salvaged=False, obfuscated=0.3)
     'warning'
     """
     if salvaged or harmless:
         return "info"
-    step = SEVERITIES.index(severity) + truncated + (obfuscated >= HIDES)
+    step = SEVERITIES.index(severity) + overlong + (obfuscated >= HIDES)
     return SEVERITIES[min(step, len(SEVERITIES) - 1)]
 
 
@@ -184,7 +185,7 @@ def _alert(
         kind=kind,
         severity=severity_of(
             "warning",
-            truncated=subject.truncated,
+            overlong=subject.overlong,
             salvaged=False,
             harmless=harmless or not accuses(direction),
             obfuscated=subject.obfuscated,

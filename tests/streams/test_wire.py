@@ -74,7 +74,7 @@ def row(**values: Any) -> dict[str, Any]:
     return (
         empty
         | times
-        | {"truncated": False, "salvaged": False}
+        | {"truncated": False, "overlong": False, "salvaged": False}
         | strategies.placed({"url": url})
         | values
     )

@@ -10,11 +10,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
-from heapq import heapify, heappop, heappush, heapreplace
 
 NO_ROW = -1
-_ROW_BITS = 32
-_LAST_AT = _ROW_BITS + 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,6 @@ class Window:
         self.url: list[str] = []
         self._latest: dict[int, int] = {}
         self._free: list[int] = []
-        self._heap: list[int] = []
 
     def __len__(self) -> int:
         return len(self.url) - len(self._free)
@@ -105,12 +101,11 @@ class Window:
             column[row] = value
         self.url[row] = seen.url
         self._latest[seen.page] = row
-        heappush(self._heap, self._turn(row))
         return row
 
-    def _turn(self, row: int) -> int:
+    def _turn(self, row: int) -> tuple[int, int]:
         """A row's place in the queue: by its last sighting, ties by page, never by row number."""
-        return self.last[row] << _LAST_AT | self.page[row] << _ROW_BITS | row
+        return self.last[row], self.page[row]
 
     def surplus(self, page: int) -> int | None:
         """A version that is neither the one seen first nor among so many that were seen last."""
@@ -123,8 +118,6 @@ class Window:
 
     def dismiss(self, row: int) -> None:
         """Forget a row before its turn."""
-        self._heap = [turn for turn in self._heap if turn & ((1 << _ROW_BITS) - 1) != row]
-        heapify(self._heap)
         self._forget(row)
 
     def _grow(self) -> int:
@@ -143,15 +136,16 @@ class Window:
         self.newest = max(self.newest, newest)
 
     def expired(self) -> int | None:
-        """A row that must leave: the one last seen longest ago. The caller drops it."""
-        while self._heap:
-            last, row = self._heap[0] >> _LAST_AT, self._heap[0] & ((1 << _ROW_BITS) - 1)
-            if last != self.last[row]:  # seen again since: its place in the queue is further back
-                heapreplace(self._heap, self._turn(row))
-                continue
-            if len(self) > self.max_pages or self._too_old(last):
-                return row
-            return None
+        """A row that must leave: the one last seen longest ago. The caller drops it.
+
+        Pages without words are bounded by themselves, and the others as if they were not there.
+        """
+        for blank in (False, True):
+            rows = [row for row in self.live() if (not self.text[row]) == blank]
+            first = min(rows, key=self._turn, default=None)
+            most = max(1, self.max_pages // 32) if blank else self.max_pages
+            if first is not None and (len(rows) > most or self._too_old(self.last[first])):
+                return first
         return None
 
     def _too_old(self, last: int) -> bool:
@@ -159,7 +153,6 @@ class Window:
 
     def drop(self, row: int) -> None:
         """Forget the row that `expired` named."""
-        heappop(self._heap)
         self._forget(row)
 
     def _forget(self, row: int) -> None:

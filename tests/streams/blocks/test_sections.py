@@ -38,9 +38,7 @@ def written(table: pa.Table, sections: str | None) -> Message:
 
 def test_a_block_names_its_sections() -> None:
     message, table = block()
-    assert table.schema.metadata[HEADER] == (
-        b"page/1! sketches/1! labels/1! homes/1 dodges/1 claims/1"
-    )
+    assert table.schema.metadata[HEADER].decode() == said(SECTIONS)
     assert read_block(message, SCHEME).schema.names == SCHEMA.names
 
 
@@ -51,7 +49,10 @@ def test_a_section_that_is_not_known_is_skipped() -> None:
     assert found.equals(read_block(message, SCHEME))
 
 
-@pytest.mark.parametrize("more", ["home/3!", "page/2!"])
+NEWER = f"page/{SECTIONS[0].version + 1}!"
+
+
+@pytest.mark.parametrize("more", ["later/3!", NEWER])
 def test_a_section_that_is_needed_and_not_known_asks_for_an_upgrade(more: str) -> None:
     _, table = block()
     with pytest.raises(NewerSchema, match=f"section {more[:-1]}, which .* upgrade this process"):
@@ -62,10 +63,11 @@ def test_a_section_that_is_needed_and_not_known_asks_for_an_upgrade(more: str) -
     ("sections", "told"),
     [
         (None, "names no sections: an older reusewatch"),
-        ("page/1! sketches/1!", "section labels/0 where labels/1 is needed"),
-        ("page/1! sketches/0! labels/1!", "section sketches/0 where sketches/1 is needed"),
-        ("page/1! sketches/1! labels/1! x", "whose sections are"),
-        ("page/1 " * 200, "whose sections are"),
+        (said(SECTIONS[1:]), "section page/0 where page/"),
+        (f"page/0! {said(SECTIONS[1:])}", "section page/0 where page/"),
+        (f"{said(SECTIONS)} x", "whose sections are"),
+        (f"{said(SECTIONS)} {said(SECTIONS)}", "whose sections are"),
+        ("page/2 " * 200, "whose sections are"),
     ],
 )
 def test_a_block_without_what_is_needed_is_refused(sections: str | None, told: str) -> None:

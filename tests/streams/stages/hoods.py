@@ -56,6 +56,7 @@ def blocks_of(
         made = _made(page.total)
         row = _row(page) | {
             "truncated": False,
+            "overlong": False,
             "salvaged": False,
             "file_hash": made.facts[0].file_hash,
         }

@@ -45,3 +45,10 @@ def test_a_finding_on_a_page_whose_words_dodge_is_more_severe_in_either_order() 
         assert (alert.url, alert.severity) == (hides.url, "critical")
         assert alert.obfuscated == verdicts_of(sent[1])[hides.url].obfuscated > 0.5
         assert verdicts_of(sent[1])[first.url].obfuscated == 0
+
+
+def test_a_finding_on_a_page_whose_download_broke_off_is_as_severe_as_others() -> None:
+    seen = page(0, 0, 0), page(1, 86_400, 0)
+    cut = [msgspec.structs.replace(one, truncated=True) for one in seen]
+    (alert,) = alerts_of(said(stage_of(Rules()), cut))
+    assert (alert.severity, alert.truncated) == ("warning", True)

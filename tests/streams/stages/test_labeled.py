@@ -21,7 +21,7 @@ def row(page: int, chunks: int, marks: Marks, **facts: Any) -> dict[str, Any]:
         "page": page, "url": f"http://a.test/{page}", "site": "a.test", "ip": None, "status": 200,
         "fetched_at": NOW, "revisit_of": None, "text_start": 3, "text_end": 900, "excerpt": "Once",
         "salvaged": False, "source": "a.warc.gz", "offset": page, "record_id": None,
-        "truncated": False,
+        "truncated": False, "overlong": False,
         "obfuscated": 0.0,
         "file_hash": page + 1000, "identity_hash": page + 2000, "chunks": list(range(chunks)),
         "chunk_starts": [10 * at for at in range(chunks)],
