@@ -7,7 +7,7 @@ unexport PYTHONDONTWRITEBYTECODE
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types layers bench experiments broker corpora kafka lock schemas docs wheel clean
+.PHONY: help setup demo test check lint types layers browser bench experiments broker corpora kafka lock schemas docs wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,13 @@ layers: $(READY)
 
 broker: $(READY)
 	@bash deploy/kafka/install.sh
+
+browser: $(READY) ## evidence in a real Chromium, installed where that may be; PICTURE=file.png
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	  && echo "installing Chromium (once, about 120 MB)" >&2 && apt-get update -qq >&2 \
+	  && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; } \
+	  || { echo "no chromium: on Debian, as root: apt-get install chromium" >&2; exit 2; }
+	@$(BIN)/python -m tests.browser $(PICTURE)
 
 PORT ?= 9092
 kafka: broker ## a Kafka broker on 127.0.0.1, PORT=9092, until Ctrl-C

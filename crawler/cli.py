@@ -45,7 +45,7 @@ class Verbs(NamedVerbs):
             "Send pages that a crawl put aside while the broker was away.",
         ),
         "alerts": Named(
-            f"{_BUS}.alerts",
+            f"{_PAGES}.alerts",
             "What was found, the oldest first.",
         ),
         "verdicts": Named(

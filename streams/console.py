@@ -182,6 +182,11 @@ def print_table(
         _console().print(table)
 
 
+def print_drawn(drawing: Table) -> None:
+    """A drawing at a terminal, whose texts were made harmless by who drew it."""
+    _console().print(drawing)
+
+
 def print_aligned(rows: Sequence[Sequence[str]], indent: str = "  ") -> None:
     """Rows for people, in columns also where the output is piped."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

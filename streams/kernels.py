@@ -45,7 +45,11 @@ _HERE = (
     "reusewatch.detector.similar.overlap",
     "reusewatch.detector.labels.dataset",
 )
-_BESIDE = ("reusewatch.detector.sketching.sketches", "reusewatch.detector.discovery.online")
+_BESIDE = (
+    "reusewatch.detector.sketching.sketches",
+    "reusewatch.detector.discovery.online",
+    "reusewatch.detector.evidence.pairs",
+)
 MODULES = (*_HERE, *_BESIDE)
 """Of a replay and of every worker, without the scan."""
 QUESTIONS = "reusewatch.detector.similar.index"

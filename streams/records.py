@@ -167,6 +167,9 @@ class Donor(Record, frozen=True, kw_only=True):
     url: str
     share: float
     fetched_at: Time
+    # Where it can be read again, and the hash of what was read there.
+    origin: Origin | None = None
+    file_hash: Hash64 | None = None
 
 
 class Evidence(Record, frozen=True, kw_only=True):
@@ -202,6 +205,22 @@ class Differs(Record, frozen=True, kw_only=True):
     only_there: tuple[str, ...]
 
 
+class Within(Record, frozen=True, kw_only=True):
+    """The shares of two pages' words that stand in runs which the other has too."""
+
+    url: str
+    here: float
+    there: float
+
+
+# Why there is no evidence: it was not made yet, which `alerts show` does; it is not known where a
+# page stood; it cannot be read again, or is another by now; both have no run of words in common.
+EvidenceMissing = Literal[
+    "budget", "no origin", "retention", "archive gone", "crawl without keep_pages", "changed",
+    "no common run",
+]  # fmt: skip
+
+
 class Alert(Record, frozen=True, kw_only=True):
     """One finding. The id is made of kind, subject and content: found twice, it is the same."""
 
@@ -221,6 +240,11 @@ class Alert(Record, frozen=True, kw_only=True):
     # Where content stands that was discovered; some of them.
     sites: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
+    evidence_missing: EvidenceMissing | None = None
+    # Of the first donor, where both pages were read again.
+    within: Within | None = None
+    # The hash of what was read at `origin`.
+    file_hash: Hash64 | None = None
     fetched_at: Time
     detected_at: Time
     detector: str

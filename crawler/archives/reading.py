@@ -16,6 +16,7 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 
 from reusewatch.crawler.archives import wacz
+from reusewatch.crawler.archives.again import member_again
 from reusewatch.crawler.archives.careful import read_members, read_plain, read_whole
 from reusewatch.crawler.archives.doubt import INDEX_BIT, doubted
 from reusewatch.crawler.archives.fast import read_fast
@@ -154,6 +155,10 @@ def read_archived(origin: Origin, *, scheme: HashScheme, limits: Limits = DEFAUL
     """The page of an archive's record, read again. Raises OriginLost if it is gone or changed."""
     if origin.source == STDIN:
         raise OriginLost("what came from standard input cannot be read again; keep it as a file")
+    reading = Reading(origin.source, scheme, limits, lambda: datetime.now(UTC))
+    page = member_again(origin.offset or 0, reading)
+    if page is not None:
+        return page
     found = next(_again(origin, scheme, limits), None)
     where = f"{origin.source} at byte {origin.offset}"
     if found is None or found.offset != origin.offset:

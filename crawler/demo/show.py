@@ -18,6 +18,7 @@ from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.crawler.replaying.cursors import Cursors
 from reusewatch.crawler.replaying.jobs import Reader, job_of
 from reusewatch.crawler.replaying.origins import origin_reader
+from reusewatch.crawler.replaying.readable import Readable
 from reusewatch.crawler.replaying.replay import run_replay
 from reusewatch.detector.labels.format import Label
 from reusewatch.streams import kernels
@@ -102,6 +103,8 @@ def _replay(archive: Path, settings: Settings, directory: Path) -> None:
     reader = Reader(settings.scheme, Limits())
     stop = threading.Event()
     job = job_of([str(archive)], [], None, reader=reader, settle_seconds=0, stop=stop)
+    # `alerts show` reads the demo's pages again.
+    Readable(settings.archive_roots, directory / "state").note(job.name, job.files)
     read_origin = origin_reader(settings.scheme, settings.max_body_bytes)
     sink = open_sink(settings, read_origin=read_origin, stop=stop, say=say)
     cursors = Cursors(directory / "state")

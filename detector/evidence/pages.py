@@ -21,6 +21,8 @@ from reusewatch.detector.sketching.fingerprint import Document, excerpt_of, sour
 
 LONGEST = 80
 """Characters of a word that is shown; pages come from strangers."""
+# A number: to compare a column with an enum's member looks through the enum each time.
+_TITLE = int(Field.TITLE)
 
 
 @dataclass(slots=True, eq=False)
@@ -49,9 +51,9 @@ class PageWords:
         """A title that stands behind the text comes first among the words, and a run from it on
         would end before it begins: its part in the text is the run."""
         fields, starts = self.scanned.fields[: len(self)], self.scanned.starts
-        if not fields.size or fields[0] != Field.TITLE:
+        if not fields.size or fields[0] != _TITLE:
             return first
-        titled = int((fields == Field.TITLE).sum())
+        titled = int((fields == _TITLE).sum())
         behind = titled < fields.size and starts[0] > starts[titled]
         crosses = (first < titled) & (titled < stop)
         return np.where(crosses, titled, first) if behind else first

@@ -18,7 +18,6 @@ from reusewatch.detector.evidence.passages import Passages, passages
 from reusewatch.detector.evidence.shared_grams import shared_grams
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged
-from reusewatch.detector.sketching.identity import identity_hashes
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +43,8 @@ class Pair:
     share_there: float
     only_here: tuple[str, ...]
     only_there: tuple[str, ...]
+    # Places of grams that were passed over, see `shared_grams.MOST_PLACES`.
+    cut: int
 
     def copied(self, most: int) -> list[Copied]:
         """The passages that say most, so many of them; in that order."""
@@ -71,13 +72,12 @@ def compare(
     donors = Ragged(there.hashes, np.array([0, len(there)], np.int64))
     found = shared_grams(here.hashes, donors, scheme)
     runs = align(here.hashes, donors, found.seeds)
-    both = Ragged.of([here.hashes, there.hashes])
-    salt = int(np.bitwise_xor.reduce(identity_hashes(both, scheme)))
-    ours, theirs = own_words(here.hashes, there.hashes, salt)
+    ours, theirs = own_words(here.hashes, there.hashes, found.salt)
     return Pair(
         here=here, there=there, runs=runs,
         passages=passages(runs, found.seeds, len(here), weights=weights),
         share_here=found.words_here / max(1, len(here)),
         share_there=int(found.words_there[0]) / max(1, len(there)),
         only_here=tuple(map(here.word, ours)), only_there=tuple(map(there.word, theirs)),
+        cut=found.seeds.cut,
     )  # fmt: skip

@@ -80,6 +80,8 @@ class SharedGrams:
     seeds: Seeds
     words_here: int
     words_there: NDArray[np.int64]
+    # Depends on all words of both sides.
+    salt: int
 
 
 def gram_length(here: int) -> int:
@@ -94,17 +96,17 @@ def shared_grams(here: NDArray[np.uint64], there: Ragged, scheme: HashScheme) ->
     grams, others = (phrases(words, k, scheme, circular=False) for words in (ours, there))
     # Against a salt that does not depend on both sides a page could be written whose grams all
     # want one slot: then this would take quadratic time.
-    salts = identity_hashes(ours, scheme)[0], np.bitwise_xor.reduce(identity_hashes(there, scheme))
+    salt = identity_hashes(ours, scheme)[0] ^ np.bitwise_xor.reduce(identity_hashes(there, scheme))
     size = grams.values.size
     lists, pairs = np.empty(size, np.int64), np.empty(size, np.int64)
     starts, places = np.empty(size + 1, np.int64), np.empty(others.values.size, np.int64)
     covered = np.empty(len(there) + 1, np.int64)
     count, kept, cut = _shared(
         grams.values, others.values, (others.offsets, there.offsets),
-        (k, MOST_PLACES), salts[0] ^ salts[1], (lists, starts, places, pairs, covered),
+        (k, MOST_PLACES), salt, (lists, starts, places, pairs, covered),
     )  # fmt: skip
     seeds = Seeds(lists, starts[: count + 1], places[:kept], pairs[:count], cut)
-    return SharedGrams(seeds, int(covered[0]), covered[1:])
+    return SharedGrams(seeds, int(covered[0]), covered[1:], int(salt))
 
 
 _BOUNDS = tuple_of(OFFSETS, OFFSETS)

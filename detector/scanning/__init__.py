@@ -30,5 +30,4 @@ search that the compiler does not turn into comparisons.
     hiding.py          elements that are hidden, and blocks that are parts of lines
     readable.py        what offsets stand for, as text for people: words, links, evidence
     unescaping.py      character references in such text
-    differences.py     the words that only one of two pages has
 """

@@ -25,6 +25,7 @@ from reusewatch.streams.running.label_settings import label_store
 from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.news import Brief
 from reusewatch.streams.running.parallel import InProcess, ProcessPool, Runner
+from reusewatch.streams.running.recent_pages import RecentPages
 from reusewatch.streams.running.serving import Health
 from reusewatch.streams.running.topology import (
     STATEFUL,
@@ -80,8 +81,9 @@ class LocalSink:
         # An open writer cuts what a crash left torn, before anybody reads it.
         self._log = self._outlet.log(topics.FINGERPRINTS)
         self.meters = Meters("local", settings.scheme.name)
+        self._recent = None if read_origin is None else RecentPages(read_origin)
         self._judges: list[Worker] = [
-            stateful_worker(name, settings, bus, self.meters, Brief(say), read_origin=read_origin)
+            stateful_worker(name, settings, bus, self.meters, Brief(say), read_origin=self._recent)
             for name in STATEFUL
         ]
         # Not 0: labels that are in force here, and on no bus any more, are in force no longer.
@@ -136,6 +138,8 @@ class LocalSink:
 
     def put(self, page: Page) -> None:
         """Take a page; a full batch is processed."""
+        if self._recent is not None:
+            self._recent.saw(page)
         sent = page_message(page)
         now = time.time_ns() // 1_000_000
         self._batch.append(Message(_ONLY, self._taken, sent.key, sent.value, sent.headers, now))

@@ -154,7 +154,7 @@ def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
         near_other_site=settings.alert_near_other_site,
         site=settings.site,
         max_cluster=settings.max_cluster,
-        differences=settings.differences,
+        evidence_pairs=settings.evidence_pairs,
         least_mwo=settings.near_mwo,
         owned=UrlSet(settings.owned),
         allowed=UrlSet(settings.allowed),

@@ -191,13 +191,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     max_cluster: Annotated[Positive, about("The token sequences that a cluster may grow to.")] = (
         100_000
     )
-    differences: Annotated[
+    evidence_pairs: Annotated[
         Natural,
         about(
-            "Near-duplicate alerts of a batch that tell which words differ. Both pages are read "
-            "again for each."
+            "Near-duplicate alerts of a batch whose evidence is made with them. Both pages are "
+            "read again for each; what is over it, `alerts show` makes. 0 leaves all to it."
         ),
-    ] = 8
+    ] = 64
     similar_pages: Annotated[
         Natural,
         about(

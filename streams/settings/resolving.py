@@ -117,6 +117,8 @@ def _one(name: str, value: Any, origin: str, base: Path) -> dict[str, tuple[Any,
             return {secret: (path.read_text("utf-8").strip(), f"{origin} → {path}")}
         except (OSError, UnicodeDecodeError) as error:
             raise SettingsError(f"{origin}: {path} cannot be read: {error}") from error
+    if name in _RENAMED:
+        raise SettingsError(f"{origin}: {name} is called {_RENAMED[name]} now")
     if name not in _BY_NAME:
         near = difflib.get_close_matches(name, _BY_NAME, 1)
         meant = f", did you mean {near[0]}?" if near else ";"
@@ -178,4 +180,6 @@ def _check_places(settings: Settings, origins: Mapping[str, str]) -> None:
 
 _FIELDS = msgspec.structs.fields(Settings)
 _BY_NAME = {field.name: field for field in _FIELDS}
+# Settings of before, and what they are called now.
+_RENAMED = {"differences": "evidence_pairs"}
 _LISTS = frozenset(field.name for field in _FIELDS if isinstance(field.default, tuple))

@@ -27,9 +27,9 @@ from reusewatch.detector.window.sightings import Judgements, Match, Seen, Turned
 from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.origins import Origins
-from reusewatch.streams.records import Direction, Kind
-from reusewatch.streams.stages.differing import Differing
+from reusewatch.streams.records import Alert, Direction, Kind
 from reusewatch.streams.stages.direction import direction_of, names
+from reusewatch.streams.stages.evidencing import Evidencing
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import NOT_JUDGED, Labeled, LabeledPages
 from reusewatch.streams.stages.reports import (
@@ -54,7 +54,7 @@ class Reporter:
         scheme: HashScheme,
         index: NearDuplicateIndex,
         origins: Origins,
-        differing: Differing,
+        evidencing: Evidencing,
         site_of: Callable[[Subject], int],
         labeled: LabeledPages,
         similarity: Similarity | None,
@@ -64,7 +64,7 @@ class Reporter:
         self._scheme = scheme
         self._index = index
         self._origins = origins
-        self._differing = differing
+        self._evidencing = evidencing
         self._site_of = site_of
         self._labeled = labeled
         self._similarity = similarity
@@ -78,8 +78,11 @@ class Reporter:
         now: datetime,
         events: Counter[str],
     ) -> list[Outgoing]:
-        """Verdicts of the pages, and alerts; of pages that they turned, too."""
-        out: list[Outgoing] = []
+        """Verdicts of the pages, and alerts; of pages that they turned, too.
+
+        Alerts whose evidence needs pages again are made together: these are read and scanned once.
+        """
+        out: list[Outgoing | Alert] = []
         turned = {by: list(turns) for by, turns in groupby(found.turns(), lambda turn: turn.by)}
         pages = found.pages
         something = ((pages["text"] >= 0) | (pages["file"] >= 0) | (pages["near"] >= 0)
@@ -99,7 +102,8 @@ class Reporter:
             for turn in turned.get(at, ()):
                 out += self._turned(turn, subject, now)
         _count(found, events)
-        return out
+        evident = iter(self._evidencing.complete([x for x in out if isinstance(x, Alert)], events))
+        return [alert_message(next(evident)) if isinstance(x, Alert) else x for x in out]
 
     def verdict(self, subject: Subject, match: Match | None, labeled: Labeled) -> Outgoing:
         """What is known of a page."""
@@ -115,7 +119,7 @@ class Reporter:
     def _mwo(self, page: int, other: int) -> float | None:
         return None if self._similarity is None else self._similarity.overlap(page, other)
 
-    def _turned(self, turn: Turned, by: Subject, now: datetime) -> list[Outgoing]:
+    def _turned(self, turn: Turned, by: Subject, now: datetime) -> list[Outgoing | Alert]:
         """A page judged before is a copy now, or near to one that was seen before it."""
         subject = self._subject(turn.seen, by)
         flags = (ALERT if turn.alert else 0) | (NEAR_ALERT if turn.near_alert else 0)
@@ -123,7 +127,9 @@ class Reporter:
         flags |= NEAR_WITHDRAWN if turn.near_withdrawn else 0
         said = self._labeled.said(subject.page)
         subject = subject._replace(obfuscated=said.obfuscated)
-        out = [] if turn.superseded else [self.verdict(subject, turn.match, said)]
+        out: list[Outgoing | Alert] = []
+        if not turn.superseded:
+            out.append(self.verdict(subject, turn.match, said))
         return out + self._alerts(subject, turn.match, flags, now)
 
     def _subject(self, seen: Seen, by: Subject) -> Subject:
@@ -141,8 +147,8 @@ class Reporter:
 
     def _alerts(
         self, subject: Subject, match: Match | None, flags: int, now: datetime
-    ) -> list[Outgoing]:
-        out = []
+    ) -> list[Outgoing | Alert]:
+        out: list[Outgoing | Alert] = []
         if flags & WITHDRAWN:
             out.append(self._withdrawal("duplicate", subject))
         if flags & NEAR_WITHDRAWN:
@@ -152,7 +158,7 @@ class Reporter:
             direction = self._direction(subject, match.donors[0], match)
             same_site = match.donors[0].site == self._site_of(subject)
             out.append(alert_message(duplicate_alert(
-                subject, match, direction, self._scheme, now=now,
+                subject, match, direction, self._origins, self._scheme, now=now,
                 harmless=same_site or self._rules.allowed.has(subject.url),
             )))  # fmt: skip
         if flags & NEAR_ALERT and match is not None and match.alert is not None:
@@ -160,12 +166,11 @@ class Reporter:
             mwo = self._mwo(subject.page, near.seen.page)
             if mwo is not None and mwo < self._rules.least_mwo:
                 return out
-            differs = self._differing.differs(subject, near.seen, self._origins)
-            out.append(alert_message(near_duplicate_alert(
+            out.append(near_duplicate_alert(
                 subject, near, self._direction(subject, near.seen, match), self._index.policy,
-                self._scheme, differs=differs, now=now,
+                self._origins, self._scheme, now=now,
                 harmless=near.same_site or self._rules.allowed.has(subject.url),
-            )))  # fmt: skip
+            ))  # fmt: skip
         return out
 
     def _direction(self, subject: Subject, donor: Seen, match: Match) -> Direction:

@@ -37,8 +37,8 @@ from reusewatch.streams.questions import (
     no_questions,
     number,
 )
-from reusewatch.streams.stages.differing import Differing
 from reusewatch.streams.stages.discovering import Discovering
+from reusewatch.streams.stages.evidencing import Evidencing
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import Labeled, LabeledPages
@@ -106,7 +106,7 @@ class IndexStage:
             "max_pages": max_pages, "max_age_us": max_age_us, "same_site": same_site,
             "site_share": site_share,
         }  # fmt: skip
-        self._differing = Differing(scheme, read_origin, self._rules.differences)
+        self._evidencing = Evidencing(scheme, read_origin, self._rules.evidence_pairs)
         self._site_hash = lru_cache(_SITES)(scheme.of_text)
         self._labeled = labeled or LabeledPages(scheme)
         self._similarity = similarity
@@ -121,7 +121,7 @@ class IndexStage:
         index, pages = self._index, 0
         cut, refused, dismissed = index.cut, index.refused, index.dismissed
         crowded = index.crowded
-        self._differing.begin()
+        self._evidencing.begin()
         for message in messages:
             try:
                 block = read_block(message, self._scheme)
@@ -313,7 +313,7 @@ class IndexStage:
         for name, part in self._parts.items():
             part.restore(None if state is None else _part_of(state, name))
         self._reporter = Reporter(
-            self._scheme, self._index, self._origins, self._differing, self._site_of,
+            self._scheme, self._index, self._origins, self._evidencing, self._site_of,
             self._labeled, self._similarity, rules=rules,
         )  # fmt: skip
 

@@ -20,8 +20,8 @@ class Rules:
     near_other_site: bool = True
     site: Literal["registered-domain", "simple"] = "registered-domain"
     max_cluster: int = 100_000
-    # Near-duplicate alerts of a batch that tell the words that differ: two pages are read for one.
-    differences: int = 8
+    # Alerts of a batch whose evidence is made with them: two pages are read for one.
+    evidence_pairs: int = 64
     # Pages that are always the original, and pages that may copy.
     owned: UrlSet = field(default_factory=UrlSet)
     allowed: UrlSet = field(default_factory=UrlSet)

@@ -254,4 +254,5 @@ class LabeledPages:
             origin=Origin(
                 source=row["source"], offset=row["offset"], record_id=row["record_id"]
             ),
+            file_hash=hex_of(row["file_hash"]),
         )  # fmt: skip

@@ -12,13 +12,13 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
 import xxhash
+from msgspec.structs import replace
 
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.records import (
     HIDES,
     Alert,
-    Differs,
     Direction,
     Donor,
     Evidence,
@@ -35,6 +35,7 @@ from reusewatch.streams.times import moment
 if TYPE_CHECKING:
     from reusewatch.detector.window.near_rules import Policy
     from reusewatch.detector.window.sightings import Match, Near, Seen
+    from reusewatch.streams.origins import Origins
     from reusewatch.streams.stages.labeled import Labeled
 
 DETECTOR = f"reusewatch/{version('reusewatch')}"
@@ -124,16 +125,24 @@ def duplicate_alert(
     subject: Subject,
     match: Match,
     direction: Direction,
+    origins: Origins,
     scheme: HashScheme,
     *,
     harmless: bool,
     now: datetime,
 ) -> Alert:
-    """The alert of a copy: the whole page is the span, the first donors the evidence."""
-    return _alert(
-        "duplicate", subject, match.donors, direction, scheme, now=now, harmless=harmless,
+    """The alert of a copy, with the first donors. The words of both are the same, all of them: so
+    the one run that both have is known without reading either again."""
+    first = match.donors[0]
+    copied = Evidence(
+        start=subject.start, end=subject.end, text=subject.excerpt,
+        donor=first.url, donor_start=first.start, donor_end=first.end,
+    )  # fmt: skip
+    alert = _alert(
+        "duplicate", subject, match.donors, direction, origins, scheme, now=now, harmless=harmless,
         figure=match.copies, threshold=DUPLICATE_THRESHOLD, share=1.0,
     )  # fmt: skip
+    return replace(alert, evidence=(copied,))
 
 
 def near_duplicate_alert(
@@ -141,17 +150,18 @@ def near_duplicate_alert(
     near: Near,
     direction: Direction,
     policy: Policy,
+    origins: Origins,
     scheme: HashScheme,
     *,
     harmless: bool,
-    differs: Differs | None,
     now: datetime,
 ) -> Alert:
-    """The alert of a near-copy: the figure that the policy went by, and both."""
+    """The alert of a near-copy: the figure that the policy went by, and both. What was copied, its
+    evidence says, which `evidencing` makes."""
     figure, threshold = policy.decided_by(near.b, near.c, same_site=near.same_site)
     return _alert(
-        "near-duplicate", subject, (near.seen,), direction, scheme, now=now, harmless=harmless,
-        figure=figure, threshold=threshold, share=share_of(near.c), near=near, differs=differs,
+        "near-duplicate", subject, (near.seen,), direction, origins, scheme, now=now,
+        harmless=harmless, figure=figure, threshold=threshold, share=share_of(near.c), near=near,
     )  # fmt: skip
 
 
@@ -169,6 +179,7 @@ def _alert(
     subject: Subject,
     donors: tuple[Seen, ...],
     direction: Direction,
+    origins: Origins,
     scheme: HashScheme,
     *,
     harmless: bool,
@@ -177,9 +188,7 @@ def _alert(
     share: float,
     now: datetime,
     near: Near | None = None,
-    differs: Differs | None = None,
 ) -> Alert:
-    first = donors[0]
     return Alert(
         id=alert_id(kind, subject.page, subject.text, scheme),
         kind=kind,
@@ -197,17 +206,17 @@ def _alert(
         site=subject.site,
         figure=float(figure),
         threshold=float(threshold),
-        donors=tuple(Donor(url=d.url, share=share, fetched_at=moment(d.since)) for d in donors),
-        evidence=(
-            Evidence(
-                start=subject.start,
-                end=subject.end,
-                text=subject.excerpt,
-                donor=first.url,
-                donor_start=first.start,
-                donor_end=first.end,
-            ),
+        donors=tuple(
+            Donor(
+                url=d.url,
+                share=share,
+                fetched_at=moment(d.since),
+                origin=origins.origin(d.origin),
+                file_hash=hex_of(d.file),
+            )
+            for d in donors
         ),
+        file_hash=hex_of(subject.file),
         fetched_at=moment(subject.fetched_us),
         detected_at=now,
         detector=DETECTOR,
@@ -218,7 +227,6 @@ def _alert(
         b=None if near is None else near.b,
         c=None if near is None else near.c,
         relation=None if near is None else _relation(near.same_site),
-        differs=differs,
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import Annotated, get_args
 
 import typer
@@ -19,9 +21,10 @@ from reusewatch.streams.console import (
     say,
 )
 from reusewatch.streams.opening import open_bus
+from reusewatch.streams.page_text import ReadOrigin
 from reusewatch.streams.records import Alert, Kind, Severity
 from reusewatch.streams.settings import Settings
-from reusewatch.streams.verbs import choosing, showing, topic_views
+from reusewatch.streams.verbs import alert_evidence, choosing, showing, topic_views
 from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
 from reusewatch.streams.verbs.reuse_summary import Summary, summarized
 
@@ -74,8 +77,22 @@ LimitOption = Annotated[
 CsvOption = Annotated[bool, typer.Option("--csv", help="For spreadsheets.")]
 
 
-def register(root: typer.Typer) -> None:
-    """Add the verbs."""
+Reader = Callable[[Settings], ReadOrigin]
+
+
+@dataclass
+class _Reading:
+    """How pages are read again, which whoever registers the verbs knows; None: they are not."""
+
+    reader: Reader | None = None
+
+
+_reading = _Reading()
+
+
+def register(root: typer.Typer, *, reader: Reader | None = None) -> None:
+    """Add the verbs; with a reader, `show` reads pages again."""
+    _reading.reader = reader
     root.add_typer(app, name="alerts")
 
 
@@ -171,29 +188,43 @@ def _settings(ctx: typer.Context, settings: Settings) -> Settings:
 
 @app.command(
     "show",
-    help="One alert with its evidence; a unique beginning of the id will do.\n\n"
-    "Example: reusewatch alerts show 3f2a",
+    help="One alert with its evidence, both pages side by side where they can be read again; a "
+    "unique beginning of the id will do.\n\nExample: reusewatch alerts show 3f2a --html copy.html",
 )
 @with_settings(*BUS)
 def show(
     settings: Settings,
     ctx: typer.Context,
     alert_id: Annotated[str, typer.Argument(metavar="ID")],
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Both pages into a file for a browser."),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Show one alert."""
-    found = [
-        alert
-        for alert in topic_views.alerts(open_bus(_settings(ctx, settings)))
-        if alert.id.startswith(alert_id.lower())
-    ]
+    settings = _settings(ctx, settings)
+    found = _alerts_named(alert_id, settings)
     if len(found) != 1:
         many = "more than one alert begins with it" if found else "there is no such alert"
         fail(f"{alert_id}: {many}; `reusewatch alerts` lists them", 2)
+    # Scripts that take what is there need not wait until pages are read and drawn.
+    at_hand = json and html is None and found[0].evidence_missing is None
+    reader = None if at_hand else _reading.reader
+    shown = alert_evidence.with_pages(found[0], settings, reader)
+    if html is not None:
+        alert_evidence.write_html(shown, html)
     if json:
-        print_json(found[0])
-    else:
-        showing.print_alert(found[0])
+        print_json(shown.alert)
+    elif html is None:
+        showing.print_alert(shown.alert)
+        alert_evidence.print_pages(shown)
+
+
+def _alerts_named(beginning: str, settings: Settings) -> list[Alert]:
+    """The alerts that stand on the bus under this beginning of an id: the last said of each."""
+    read = topic_views.alerts(open_bus(settings))
+    return list({x.id: x for x in read if x.id.startswith(beginning.lower())}.values())
 
 
 @app.command(

@@ -26,6 +26,7 @@ from reusewatch.streams.records import (
     Evidence,
     Kind,
     Verdict,
+    Within,
 )
 
 R = TypeVar("R")
@@ -186,6 +187,8 @@ def print_alert(alert: Alert) -> None:
         _print("sites", [", ".join(alert.sites)])
     for span in alert.evidence:
         _print("evidence", _span(span))
+    if alert.within is not None:
+        _print("in common", [_within(alert.within)])
     if alert.b is not None and alert.c is not None:
         _print("agree", [agreeing(alert.b, alert.c)])
     if alert.differs is not None:
@@ -250,6 +253,12 @@ def _span_of_time(seconds: int) -> str:
     unit = next((size for size in names if abs(seconds) >= size), 1)
     count = abs(seconds) // unit
     return f"{count} {names[unit]}" + ("" if count == 1 else "s")
+
+
+def _within(within: Within) -> str:
+    """How much of each page the other has."""
+    here, there = _percent(within.here), _percent(within.there)
+    return f"{here} of this page's words stand in the other page, {there} of that one's here"
 
 
 def _subject(alert: Alert) -> Iterator[str]:

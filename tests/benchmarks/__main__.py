@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import index, kafka, labels, mwo, path, report, signatures, window
+from tests.benchmarks import evidence, index, kafka, labels, mwo, path, report, signatures, window
 from tests.benchmarks.rows import BUDGETS, Bench, Family, Row, Scale
 
 # A family of the rows still missing is one module more here.
 FAMILIES: tuple[Family, ...] = (
     path.FAMILY,
+    evidence.FAMILY,
     signatures.FAMILY,
     window.FAMILY,
     index.FAMILY,

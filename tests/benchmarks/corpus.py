@@ -79,9 +79,9 @@ def build(found: Sequence[Document], directory: Path) -> Corpus:
     if not noted.exists():
         directory.mkdir(parents=True, exist_ok=True)
         served = list(responses(found))
-        _write(served, archive)
-        _write(served[:1], first)
-        _write(served[: _begun(served)], begun)
+        write(served, archive)
+        write(served[:1], first)
+        write(served[: _begun(served)], begun)
         noted.write_bytes(msgspec.json.encode(asdict(_facts(found, served, archive))))
     return Corpus(archive, first, begun, msgspec.json.decode(noted.read_bytes(), type=Facts))
 
@@ -133,7 +133,8 @@ def _url(site: int, document: Document) -> str:
     return f"https://www.site-{site:02d}.example/{document.package}/{document.path}"
 
 
-def _write(pages: Sequence[Response], path: Path) -> None:
+def write(pages: Sequence[Response], path: Path) -> None:
+    """An archive of these pages, a second from one to the next."""
     partial = path.with_suffix(".partial")
     with partial.open("wb") as file:
         for number, page in enumerate(pages):

@@ -16,6 +16,7 @@ import threading
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 from resiliparse.extract.html2text import extract_plain_text
@@ -58,10 +59,11 @@ def read_text(archive: Path) -> int:
     return size
 
 
-def replay(archive: Path, bus: Path, pack: Path) -> None:
-    """A replay in local mode into a new directory, with this label pack in force."""
+def replay(archive: Path, bus: Path, pack: Path, **chosen: Any) -> None:
+    """A replay in local mode into a new directory, with this label pack in force; settings may be
+    chosen otherwise."""
     shutil.rmtree(bus, ignore_errors=True)
-    settings = Settings(bus=f"local:{bus}")
+    settings = Settings(bus=f"local:{bus}", **chosen)
     dataset.put_in_force(pack, settings)
     stop = threading.Event()
     job = job_of(

@@ -34,6 +34,7 @@ class Budget:
 
 BUDGETS = {
     "warc_to_verdict_over_floor": Budget("at most", 0.7),
+    "replay_with_evidence_over_without": Budget("at most", 1.1),
     "signatures_over_best_peer": Budget("at least", 1.7),
     "scan_hostile_over_real": Budget("at most", 3),
     "index_match_add_per_second": Budget("at least", 50_000),

@@ -198,6 +198,15 @@ def test_an_alert_says_what_it_stands_on_and_what_differs() -> None:
     assert alert.differs is not None
     assert alert.differs.only_here == ("other1x0",)
     assert alert.differs.only_there == (words_of(0)[-1],)
+    ((row,), within) = alert.evidence, alert.within
+    body, other = pages[1].body, pages[0].body
+    assert row.donor == pages[0].url
+    assert row.start is not None
+    assert body[row.start : row.end].split() == b" ".join(body[3:-4].split()[:-1]).split()
+    assert body[row.start : row.end] == other[row.donor_start : row.donor_end]
+    assert alert.evidence_missing is None
+    assert within is not None
+    assert (within.url, within.here) == (pages[0].url, round((WORDS - 1) / WORDS, 3))
     found = verdicts_of(sent)[pages[1].url].near_duplicate
     assert found is not None
     assert (found.url, found.b, found.c) == (pages[0].url, alert.b, alert.c)
@@ -207,27 +216,6 @@ def test_an_alert_says_what_it_stands_on_and_what_differs() -> None:
     assert stage.answer("clusters", {"url": pages[1].url}) == [cluster]
     with pytest.raises(BadQuestion, match="no such page"):
         stage.answer("clusters", {"url": "http://nobody.example/"})
-
-
-@pytest.mark.parametrize("differences", [0, 1])
-def test_pages_are_read_again_so_often_and_failures_are_none(differences: int) -> None:
-    pages = [page(n, n, text) for n, text in enumerate([0, 1, 2, 4])]
-    asked = []
-
-    def lost(origin: Origin) -> Page:
-        asked.append(origin)
-        raise OSError("gone")
-
-    found = alerts_of(said(stage_of(Rules(differences=differences), lost), pages))
-    assert len(found) > 1
-    assert all(alert.differs is None for alert in found)
-    assert len(asked) == differences
-
-
-def test_a_page_that_is_another_by_now_tells_no_difference() -> None:
-    pages = [page(0, 0, 0), page(1, 1, 1)]
-    (alert,) = alerts_of(said(stage_of(Rules(), lambda origin: page(1, 1, 9)), pages))
-    assert alert.differs is None
 
 
 def test_within_a_site_near_duplicates_are_in_the_verdict_only() -> None:

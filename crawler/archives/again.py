@@ -1,0 +1,60 @@
+"""One record of an archive, read again where it stands: for evidence, which reads few of many.
+
+Of a gzip member that holds one WARC record nothing else is looked at, neither the archive's shape
+nor the record before. Whatever is not exactly that is left to `reading`, which looks closely.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from dataclasses import replace
+
+from reusewatch.crawler.archives.framing import Record, piece_at
+from reusewatch.crawler.archives.judging import PAGE_KINDS, judge
+from reusewatch.crawler.archives.warc import WARC
+from reusewatch.crawler.compression.views import InMemory
+from reusewatch.crawler.pages.archive_events import Reading
+from reusewatch.streams.records import Page
+
+_GZIP = 16 + zlib.MAX_WBITS
+_MAGIC = b"\x1f\x8b\x08"
+_STEP = 1 << 16
+
+
+def member_again(offset: int, reading: Reading) -> Page | None:
+    """The page of the record that is the member at this offset; None if it needs a closer look."""
+    try:
+        data = _member(reading.source, offset, reading.limits.max_record_bytes)
+    except (OSError, ValueError, OverflowError, zlib.error):
+        return None
+    if data is None:
+        return None
+    piece = piece_at(InMemory(data), 0, WARC, reading.limits)
+    if not isinstance(piece, Record) or piece.next_offset != len(data):
+        return None
+    if piece.fields.get("warc-type", "").strip().lower() not in PAGE_KINDS:
+        return None
+    return judge(replace(piece, offset=offset, next_offset=offset + 1), reading).page
+
+
+def _member(path: str, offset: int, most: int) -> bytes | None:
+    """What the member decompresses to, if it is sound and holds no more than `most`."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        data = os.pread(descriptor, _STEP, offset)
+        if not data.startswith(_MAGIC):
+            return None
+        member, parts, size = zlib.decompressobj(_GZIP), list[bytes](), 0
+        while data:
+            parts.append(member.decompress(data, most + 1 - size))
+            size += len(parts[-1])
+            if member.eof:
+                return b"".join(parts)
+            if size > most:
+                return None
+            offset += _STEP
+            data = os.pread(descriptor, _STEP, offset)
+        return None
+    finally:
+        os.close(descriptor)

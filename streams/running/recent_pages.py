@@ -1,0 +1,43 @@
+"""Pages that went by a moment ago: where the stages run in the process that brings the pages, the
+one that is reported need not be read from its archive again.
+
+Bounded in bytes; whatever is not at hand is read again. What is told is the same either way.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from reusewatch.streams.records import Origin, Page
+from reusewatch.streams.stages.fingerprinting import ReadOrigin
+
+MOST_BYTES = 16 << 20
+"""Two batches: so many are on their way where several processes make fingerprints."""
+# What leads to a record, without what else is said of it.
+_At = tuple[str, int | None]
+
+
+class RecentPages:
+    """The last pages by where they came from; is called as what reads a page again."""
+
+    def __init__(self, read_origin: ReadOrigin, most_bytes: int = MOST_BYTES) -> None:
+        self._read_origin = read_origin
+        self._most = most_bytes
+        self._pages: OrderedDict[_At, Page] = OrderedDict()
+        self._bytes = 0
+
+    def saw(self, page: Page) -> None:
+        """A page goes by."""
+        if page.origin.offset is None or page.by_reference:
+            return
+        at = page.origin.source, page.origin.offset
+        before = self._pages.pop(at, None)
+        self._bytes += len(page.body) - (len(before.body) if before else 0)
+        self._pages[at] = page
+        while self._bytes > self._most:
+            _, gone = self._pages.popitem(last=False)
+            self._bytes -= len(gone.body)
+
+    def __call__(self, origin: Origin) -> Page:
+        """The page of an origin: from memory, or read again."""
+        return self._pages.get((origin.source, origin.offset)) or self._read_origin(origin)

@@ -1,0 +1,175 @@
+"""Evidence of alerts about two pages: both are read again where they came from, and aligned.
+
+Judging does not wait for it: so many pairs a batch, and so many bytes of their pages, whatever the
+clock says, since two runs over the same pages must say the same. What is over it is made when
+somebody asks. An alert without evidence says why there is none, and has the same id.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
+
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.documents import document_of
+from reusewatch.streams.page_text import ReadOrigin, read_or_why
+from reusewatch.streams.records import (
+    Alert,
+    Differs,
+    Evidence,
+    EvidenceMissing,
+    Origin,
+    Page,
+    Within,
+)
+
+if TYPE_CHECKING:
+    from reusewatch.detector.evidence.pages import PageWords
+    from reusewatch.detector.evidence.pairs import Pair
+
+MOST_ROWS = 5
+"""Passages that an alert carries, those that say most; `alerts show` draws all."""
+MOST_BYTES = 16 << 20
+"""Bytes of pages that are aligned in a batch; those behind it are left to who asks."""
+# Donors are named again and again, by each page that has them: of pages that were read, so many
+# bytes are kept for the batches that follow.
+_KEPT_BYTES = 8 << 20
+_EVENTS: Mapping[EvidenceMissing | None, str] = {
+    None: "evidence-made",
+    "budget": "evidence-budget",
+    "no origin": "evidence-no-origin",
+    "retention": "evidence-gone",
+    "archive gone": "evidence-gone",
+    "crawl without keep_pages": "evidence-gone",
+    "changed": "evidence-changed",
+    "no common run": "evidence-no-common-run",
+}
+
+
+class Place(NamedTuple):
+    """Where a page can be read again, and the hash of what was there."""
+
+    origin: Origin
+    file_hash: str
+
+
+class Evidencing:
+    """Makes evidence for up to `pairs` alerts a batch; without `read_origin` for none."""
+
+    def __init__(self, scheme: HashScheme, read_origin: ReadOrigin | None, pairs: int) -> None:
+        self._scheme = scheme
+        self._read_origin = read_origin
+        self._pairs = pairs
+        self._kept: OrderedDict[Place, Page] = OrderedDict()
+        self._kept_bytes = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """A batch begins."""
+        self._pairs_left, self._bytes_left = self._pairs, MOST_BYTES
+
+    def complete(self, alerts: Sequence[Alert], events: Counter[str]) -> list[Alert]:
+        """The alerts, each with its evidence or why it has none. All pages are scanned together."""
+        pages: dict[Place, Page | EvidenceMissing] = {}
+        reasons = [self._read(alert, pages) for alert in alerts]
+        words = _scanned(pages, self._scheme)
+        self._keep(pages)
+        out = []
+        for alert, reason in zip(alerts, reasons, strict=True):
+            made = replace(alert, evidence_missing=reason)
+            if reason is None:
+                here, there = (words[one] for one in places_of(alert) or ())
+                pair = _compared(here, there, self._scheme)
+                made = told_of(alert, pair)
+                events["evidence-cut"] += pair.cut
+            out.append(made)
+            events[_EVENTS[made.evidence_missing]] += 1
+        return out
+
+    def _read(
+        self, alert: Alert, pages: dict[Place, Page | EvidenceMissing]
+    ) -> EvidenceMissing | None:
+        """Read both pages of an alert, unless they are at hand; why that was not done."""
+        both = places_of(alert)
+        if both is None or self._read_origin is None:
+            return "no origin"
+        if self._pairs_left <= 0 or self._bytes_left <= 0:
+            return "budget"
+        self._pairs_left -= 1
+        for one in both:
+            if one not in pages:
+                pages[one] = self._kept.get(one) or read_place(self._read_origin, one, self._scheme)
+            page = pages[one]
+            if not isinstance(page, Page):
+                return page
+            # Also of those that are at hand: they are scanned, and what was kept must not matter.
+            self._bytes_left -= len(page.body)
+        return None
+
+    def _keep(self, pages: dict[Place, Page | EvidenceMissing]) -> None:
+        for one, page in pages.items():
+            if isinstance(page, Page):
+                before = self._kept.pop(one, None)
+                self._kept_bytes += len(page.body) - (len(before.body) if before else 0)
+                self._kept[one] = page
+        while self._kept_bytes > _KEPT_BYTES:
+            _, gone = self._kept.popitem(last=False)
+            self._kept_bytes -= len(gone.body)
+
+
+def places_of(alert: Alert) -> tuple[Place, Place] | None:
+    """Where the subject and the first donor can be read again; None where one cannot."""
+    donor = alert.donors[0] if alert.donors else None
+    if donor is None or alert.origin is None or donor.origin is None:
+        return None
+    if alert.origin.offset is None or donor.origin.offset is None:
+        return None
+    return (
+        Place(alert.origin, alert.file_hash or "0"),
+        Place(donor.origin, donor.file_hash or "0"),
+    )
+
+
+def read_place(read_origin: ReadOrigin, where: Place, scheme: HashScheme) -> Page | EvidenceMissing:
+    """The page as it was, read again; or why there is none."""
+    return read_or_why(read_origin, where.origin, int(where.file_hash, 16), scheme)
+
+
+def _scanned(
+    pages: dict[Place, Page | EvidenceMissing], scheme: HashScheme
+) -> dict[Place, PageWords]:
+    found = {one: page for one, page in pages.items() if isinstance(page, Page)}
+    if not found:
+        return {}
+    from reusewatch.detector.evidence.pages import words_of_pages
+
+    documents = [document_of(page) for page in found.values()]
+    return dict(zip(found, words_of_pages(documents, scheme), strict=True))
+
+
+def _compared(here: PageWords, there: PageWords, scheme: HashScheme) -> Pair:
+    from reusewatch.detector.evidence.pairs import compare
+
+    return compare(here, there, scheme)
+
+
+def told_of(alert: Alert, pair: Pair) -> Alert:
+    """An alert with what two aligned pages say."""
+    url = alert.donors[0].url
+    rows = tuple(
+        Evidence(
+            start=row.start, end=row.end, text=row.text,
+            donor=url, donor_start=row.donor_start, donor_end=row.donor_end,
+        )
+        for row in pair.copied(MOST_ROWS)
+    )  # fmt: skip
+    return replace(
+        alert,
+        evidence=rows,
+        evidence_missing=None if rows else "no common run",
+        within=Within(url=url, here=round(pair.share_here, 3), there=round(pair.share_there, 3)),
+        differs=Differs(only_here=pair.only_here, only_there=pair.only_there),
+    )

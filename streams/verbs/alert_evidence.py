@@ -1,0 +1,80 @@
+"""`alerts show`: the alert's pages read again, drawn, and what is new of them sent again.
+
+Who has not installed what reads pages, or whose pages are gone, sees the alert as it is, and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from reusewatch.streams import extras
+from reusewatch.streams.console import fail, print_line, say
+from reusewatch.streams.opening import open_bus
+from reusewatch.streams.page_text import ReadOrigin
+from reusewatch.streams.records import Alert, EvidenceMissing
+from reusewatch.streams.settings import Settings
+from reusewatch.streams.verbs import evidence_html, evidence_terminal, topic_views
+from reusewatch.streams.verbs.late_evidence import Shown, evident, send_again
+from reusewatch.streams.verbs.sides import sides_of
+
+WHY: dict[EvidenceMissing, str] = {
+    "budget": "it was left to who asks",
+    "no origin": "it is not known where the pages can be read again",
+    "retention": "the bus keeps a page no longer",
+    "archive gone": "a page is not where it was: its archive is gone, or not to be read from here",
+    "crawl without keep_pages": "the crawl kept no pages; the setting keep_pages does",
+    "changed": "where a page was there is another by now",
+    "no common run": "they have no run of words in common",
+}
+
+
+def with_pages(
+    alert: Alert, settings: Settings, reader: Callable[[Settings], ReadOrigin] | None
+) -> Shown:
+    """The alert with its pages, as far as they can be had here; sent again if it says more."""
+    nothing = Shown(alert, None, None)
+    if reader is None or alert.url is None or not alert.donors:
+        return nothing
+    if gone := extras.missing():
+        say(f"the pages are not read again: {gone[0]} is not installed: {extras.HOW}")
+        return nothing
+    if alert.scheme != settings.scheme.name:
+        say(f"the pages are not read again: they were hashed by {alert.scheme}, not by this key")
+        return nothing
+    shown = evident(alert, reader(settings), settings.scheme)
+    if shown.alert != alert:
+        bus = open_bus(settings)
+        try:
+            send_again(bus, shown.alert, lambda: _stands(alert, settings))
+        finally:
+            bus.close()
+    return shown
+
+
+def _stands(alert: Alert, settings: Settings) -> bool:
+    return any(one.id == alert.id for one in topic_views.alerts(open_bus(settings)))
+
+
+def print_pages(shown: Shown) -> None:
+    """Both pages side by side, or why not."""
+    if shown.pair is not None:
+        parts = sides_of(shown.pair, evidence_terminal.LENGTHS)
+        evidence_terminal.print_sides(shown.alert, *parts)
+    elif shown.why_not is not None:
+        print_line()
+        print_line(f"The pages are not shown: {WHY[shown.why_not]}.")
+
+
+def write_html(shown: Shown, file: Path) -> None:
+    """The file for a browser; ends the command where there is nothing to draw or no room."""
+    if shown.pair is None:
+        why = "it is not about two pages" if shown.why_not is None else WHY[shown.why_not]
+        fail(f"{file} was not written: {why}", 1)
+    parts = sides_of(shown.pair, evidence_html.LENGTHS)
+    text = evidence_html.html_of(shown.alert, *parts)
+    try:
+        file.write_text(text, "utf-8", errors="replace")
+    except OSError as error:
+        fail(f"{file} cannot be written: {error.strerror}", 3)
+    say(f"{file} is written; any browser opens it")

@@ -1,0 +1,86 @@
+"""Evidence of an alert when somebody asks: both pages read again, aligned, and all of it drawn.
+
+What judging left to whoever asks is sent again with the alert, under its id, where this process may
+write: on a local bus that nobody else writes to, on Kafka where the topic takes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams import kernels
+from reusewatch.streams.bus import Bus, BusError
+from reusewatch.streams.console import say
+from reusewatch.streams.documents import document_of
+from reusewatch.streams.local import LocalBus
+from reusewatch.streams.page_text import ReadOrigin
+from reusewatch.streams.records import Alert, EvidenceMissing, Page
+from reusewatch.streams.stages.evidencing import places_of, read_place, told_of
+from reusewatch.streams.wire import alert_message
+
+if TYPE_CHECKING:
+    from reusewatch.detector.evidence.pairs import Pair
+
+# Kinds whose evidence may be missing until somebody asks.
+_LATE = ("near-duplicate", "partial-copy")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An alert with all that can be had; the pages, or why they cannot be drawn."""
+
+    alert: Alert
+    pair: Pair | None
+    why_not: EvidenceMissing | None
+
+
+def evident(alert: Alert, read_origin: ReadOrigin, scheme: HashScheme) -> Shown:
+    """The alert with the evidence of both its pages, as far as they can be read again."""
+    both = places_of(alert)
+    if both is None:
+        return _without(alert, "no origin")
+    pages = []
+    for one in both:
+        page = read_place(read_origin, one, scheme)
+        if not isinstance(page, Page):
+            return _without(alert, page)
+        pages.append(page)
+    kernels.prepare(say, pages=True)
+    from reusewatch.detector.evidence.pages import words_of_pages
+    from reusewatch.detector.evidence.pairs import compare
+
+    here, there = words_of_pages([document_of(page) for page in pages], scheme)
+    pair = compare(here, there, scheme)
+    if alert.kind in _LATE:
+        alert = told_of(alert, pair)
+    return Shown(alert, pair, None)
+
+
+def _without(alert: Alert, reason: EvidenceMissing) -> Shown:
+    # What was made while the pages were there stays.
+    late = alert.kind in _LATE and not alert.evidence
+    return Shown(replace(alert, evidence_missing=reason) if late else alert, None, reason)
+
+
+def send_again(bus: Bus, alert: Alert, still_there: Callable[[], bool]) -> bool:
+    """Send an alert again, unless it was withdrawn meanwhile or somebody else writes here."""
+    try:
+        if isinstance(bus, LocalBus):
+            bus.lock()
+        # Under the lock: an alert that was taken back must not come back.
+        if not still_there():
+            return False
+        outlet = bus.outlet()
+        try:
+            outlet.send(alert_message(alert))
+            outlet.flush()
+        finally:
+            outlet.close()
+    except BusError:
+        return False
+    return True

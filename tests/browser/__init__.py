@@ -1,0 +1,1 @@
+"""What only a real browser can show; `make browser` runs it, the suite does not."""

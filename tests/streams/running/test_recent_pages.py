@@ -1,0 +1,35 @@
+"""Pages that went by are at hand; others are read again."""
+
+from __future__ import annotations
+
+import msgspec
+
+from reusewatch.streams.records import Origin, Page
+from reusewatch.streams.running.recent_pages import RecentPages
+from tests.pages import Fetch, page_of
+
+
+def at(number: int, body: bytes = b"") -> Page:
+    page = page_of(Fetch(number, number, number, 1))
+    origin = Origin(source="a.warc.gz", offset=number)
+    return msgspec.structs.replace(page, origin=origin, body=body or page.body)
+
+
+def test_what_went_by_is_not_read_again() -> None:
+    asked = []
+
+    def read(origin: Origin) -> Page:
+        asked.append(origin.offset)
+        return at(origin.offset or 0)
+
+    recent = RecentPages(read, most_bytes=100)
+    for number in range(3):
+        recent.saw(at(number, b"x" * 40))
+    recent.saw(at(2, b"y" * 60))  # again: in place of what was there
+    recent.saw(msgspec.structs.replace(at(4), by_reference=True, body=b""))
+    recent.saw(msgspec.structs.replace(at(5), origin=Origin(source="crawl")))
+    assert recent(at(2).origin).body == b"y" * 60
+    assert recent(at(1).origin).body == b"x" * 40
+    assert asked == []
+    assert [recent(at(number).origin).url for number in (0, 4)] == [at(0).url, at(4).url]
+    assert asked == [0, 4]
