@@ -27,7 +27,6 @@ from reusewatch.detector.window.candidates import enter, entry_of
 from reusewatch.detector.window.clusters import join_classes, lead
 from reusewatch.detector.window.identity_sets import (
     is_copy,
-    of_owned,
     place_file,
     place_text,
     remove_file,
@@ -195,7 +194,9 @@ def _report(store: Any, bits: Any, row: Any, found: Any, out: Any, k: Any) -> No
     rows[row].state |= NEAR if out[k].near >= 0 else 0
     if is_copy(store, row):
         _withdraw_near(store, row, out, k)
-        news = _owned_is_news(store, row, of_owned(store, row))
+        donor = out[k].donors
+        mine = out[k].donor_count > 0 and owned(found[donor].since)
+        news = _owned_is_news(store, row, mine)
         out[k].flags |= ALERT if news or not rows[row].state & ALERTED else 0
         rows[row].state |= ALERTED
     elif out[k].alert >= 0 and not rows[row].state & ALERTED:

@@ -97,16 +97,6 @@ def _list_between(store: Any, root: Any, row: Any, end: Any) -> None:
         row = following(links, store.rows, root, row)
 
 
-@part(types.boolean(STORE, types.int64))
-def of_owned(store: Any, row: Any) -> Any:
-    """Whether the first page with the words of this one is an owned one."""
-    entry = types.int64(store.rows[row].entry)
-    if entry < 0:
-        return False
-    first = first_of(store.links[TEXT_LINKS], types.int64(store.entries[entry].root))
-    return owned(store.rows[first].since)
-
-
 @part(types.void(STORE, types.int64, types.int64))
 def _list_copies(store: Any, root: Any, row: Any) -> None:
     """List what was reported as a copy before this owned page came: its original is known now."""

@@ -74,6 +74,16 @@ def test_mirrors_that_were_fetched_first_are_the_copies(order: tuple[Page, ...])
     assert (donor.page, donor.owned, donor.since, match.since) == (1, True, T0 + 30, T0 + 10)
 
 
+def test_an_owned_page_of_the_copys_own_site_is_not_its_donor() -> None:
+    """Of one site a part may be owned: what was reported of another part is not sent again."""
+    index = NearDuplicateIndex(max_pages=100)
+    told: set[tuple[str, Version]] = set()
+    seen = [Page(2, 2, 10, BASE, 1), Page(3, 1, 20, BASE, 1), OWN]
+    wanted = {("duplicate", (2, BASE.text)), ("duplicate", (3, BASE.text))}
+    assert standing(index, seen, told) == wanted
+    assert told == {("duplicate", (2, BASE.text))}
+
+
 def test_of_two_owned_pages_neither_is_a_copy_nor_is_one_without_a_date() -> None:
     index = NearDuplicateIndex(max_pages=100)
     other = Page(7, 7, -(1 << 52), BASE, 1, owned=True)
