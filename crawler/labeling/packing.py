@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from reusewatch.detector.sketching.chunks import Unit
     from reusewatch.detector.sketching.fingerprint import Document
 
+# Puts content that is no source under a label, and says how many pages at a time.
+More = Callable[["LabelBuilder", int], Iterator[int]]
 _BATCH_PAGES, _BATCH_BYTES = 64, 8 << 20
 _SAY_SECONDS = 5.0
 _NAMED = 3
@@ -47,8 +49,9 @@ def build_pack(
     limits: Limits = DEFAULT_LIMITS,
     min_length: int = 100,
     wanted: frozenset[str] | None = None,
+    more: More | None = None,
 ) -> dict[str, Any]:
-    """A pack of everything in the sources, and what it came to.
+    """A pack of everything in the sources, and of `more`, and what it came to.
 
     Raises SourceError for a source that cannot be read, Unreachable for a pack that cannot be
     written.
@@ -69,6 +72,8 @@ def build_pack(
             packing = _Packing(builder, builder.label(label), scheme, unit, told)
             for source in named:
                 packing.take(source, reading)
+            for pages in more(builder, packing.label) if more else ():
+                told.pages += pages
             report = builder.build(output)
     except OSError as error:
         raise Unreachable(
@@ -123,7 +128,7 @@ class _Packing:
         self, builder: LabelBuilder, label: int, scheme: HashScheme, unit: Unit, told: _Told
     ) -> None:
         self._builder = builder
-        self._label = label
+        self.label = label
         self._scheme = scheme
         self._unit: Unit = unit
         self._told = told
@@ -131,7 +136,7 @@ class _Packing:
     def take(self, source: LabelSource, reading: LabelReading) -> None:
         """All of one source."""
         if source.kind == "pack":
-            self._builder.add_pack(self._label, _opened(Path(source.name), self._scheme))
+            self._builder.add_pack(self.label, _opened(Path(source.name), self._scheme))
             return
         for batch in _batches(reading.documents(source)):
             self._add(batch)
@@ -143,8 +148,8 @@ class _Packing:
 
         self._told.pages += len(batch)
         hashes = [self._scheme.of_bytes(page.body) for page in batch if page.body]
-        self._builder.add_chunks(self._label, chunks_of(batch, self._scheme, self._unit))
-        self._builder.add_files(self._label, np.array(hashes, np.uint64))
+        self._builder.add_chunks(self.label, chunks_of(batch, self._scheme, self._unit))
+        self._builder.add_files(self.label, np.array(hashes, np.uint64))
 
 
 def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:

@@ -10,14 +10,16 @@ import typer
 from reusewatch.crawler.errors import SourceError
 from reusewatch.crawler.labeling.packing import build_pack
 from reusewatch.crawler.pages.archive_events import Limits
+from reusewatch.crawler.verbs.seen_blocks import Seen, Wanted
 from reusewatch.detector.labels.format import Label, Severity
 from reusewatch.streams import kernels
 from reusewatch.streams.console import fail, say
+from reusewatch.streams.opening import open_bus
 from reusewatch.streams.running.label_settings import stop_list
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.url_sets import UrlSet
 from reusewatch.streams.verbs.labels import show_summary
-from reusewatch.streams.verbs.options import JsonOption, with_settings
+from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
 
 _SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")
 
@@ -29,17 +31,27 @@ def register(app: typer.Typer) -> None:
 
 _HELP = (
     "Known content into a label pack: archives (WARC, ARC, WACZ), directories of HTML or text "
-    "(DIR or DIR=URL), text files, other packs.\n\n"
+    "(DIR or DIR=URL), text files, other packs; with --from-bus what was crawled.\n\n"
     "Example: reusewatch labels build wikipedia dump-*.warc.gz -o wikipedia.pack"
 )
 
 
-@with_settings()
+@with_settings(*BUS, "chunks")
 def build(
     settings: Settings,
     name: Annotated[str, typer.Argument(metavar="NAME")],
-    sources: Annotated[list[str], typer.Argument(metavar="SOURCE…")],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="PACK")],
+    sources: Annotated[list[str] | None, typer.Argument(metavar="SOURCE…")] = None,
+    from_bus: Annotated[
+        bool, typer.Option("--from-bus", help="What was crawled: the fingerprints on the bus.")
+    ] = False,
+    site: Annotated[
+        str | None, typer.Option("--site", metavar="SITE", help="Of the bus only this site.")
+    ] = None,
+    under: Annotated[
+        str | None,
+        typer.Option("--under", metavar="PREFIX", help="Of the bus only URLs that begin so."),
+    ] = None,
     source: Annotated[
         str, typer.Option("--source", metavar="TEXT", help="Where the content is from.")
     ] = "",
@@ -76,15 +88,23 @@ def build(
         )  # fmt: skip
     except ValueError as error:
         fail(f"labels build: {error}", 2)
+    if not sources and not from_bus:
+        fail("labels build: name a source, or --from-bus for what was crawled", 2)
+    if (site or under) and not from_bus:
+        fail("labels build: --site and --under choose what is on the bus; give --from-bus", 2)
     listed = _urls(urls)
     kernels.prepare(say)
+    seen = Seen(
+        open_bus(settings, say=say), settings.scheme, settings.chunks, Wanted(site, under)
+    )  # fmt: skip
     from reusewatch.streams.labels.matching import all_stop_chunks
 
     try:
         summary = build_pack(
-            label, sources, output, scheme=settings.scheme, say=say, unit=settings.chunks,
+            label, sources or (), output, scheme=settings.scheme, say=say, unit=settings.chunks,
             stops=all_stop_chunks(settings.scheme, stop_list(settings)), min_length=min_length,
             limits=Limits(max_body_bytes=settings.max_body_bytes), wanted=listed,
+            more=seen if from_bus else None,
         )  # fmt: skip
     except KeyboardInterrupt:
         say(f"interrupted: {output} was not written")

@@ -43,6 +43,31 @@ def test_a_file_named_and_a_file_found_are_the_same_page(
     assert (found["pages"], found["distinct"]) == (1, 1)
 
 
+def test_what_was_crawled_is_labeled_as_from_its_source(tmp_path: Path) -> None:
+    """The same pack, by its version; of a part, if one is named; in chunks of one kind only."""
+    for name, word in (("one", "soil"), ("two", "rain")):
+        (tmp_path / name).mkdir()
+        text = PARAGRAPH.replace("soil", word)
+        (tmp_path / name / "page.html").write_text(f"<p>{text}</p><p>short</p>")
+    trees = [f"--tree={name}=http://www.{name}.example/" for name in ("one", "two")]
+    assert run("replay", *trees, cwd=tmp_path).code == 0
+    of_one = built(tmp_path, tmp_path / "one")
+
+    def from_bus(*chosen: object) -> dict[str, Any]:
+        done = run("labels", "build", "known", "--from-bus", *chosen, "-o", "b.pack", "--json",
+                   cwd=tmp_path)  # fmt: skip
+        assert done.code == 0, done.err
+        return {name: done.objects[0][name] for name in of_one}
+
+    assert from_bus("--site", "one.example") == of_one
+    assert from_bus("--under", "http://www.one.example/") == of_one
+    assert from_bus()["distinct"] == 2
+    refused = run("labels", "build", "known", "--from-bus", "--chunks", "raw", "-o", "b.pack",
+                  cwd=tmp_path)  # fmt: skip
+    assert refused.code == 2
+    assert "have text chunks" in refused.err
+
+
 @pytest.mark.parametrize(
     "verb", [("build", "known", "site"), ("discover", "--tree", "site=http://a.example/")]
 )
