@@ -106,7 +106,7 @@ def test_owned_prefixes_are_no_bad_neighborhoods() -> None:
     pages = [Copied(f"http://h.example/own/{n}", 2, 2, at=n) for n in range(3)]
     pages += [Copied(f"http://h.example/other/{n}", 2, 2, at=n) for n in range(3)]
     stage = NeighborhoodStage(
-        SCHEME, clock=lambda: NOW, min_files=2, threshold=0.6,
+        SCHEME, clock=lambda: NOW, min_files=2, threshold=0.5,
         owned=UrlSet(["h.example/own/"]),
     )  # fmt: skip
     sent = stage.process([as_message(block) for block in hood_blocks(pages)]).messages
