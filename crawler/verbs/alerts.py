@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from reusewatch.streams.opening import state_directory
+from reusewatch.streams.opening import kafka_config, state_directory
 from reusewatch.streams.page_text import ReadOrigin
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs import alerts
@@ -21,4 +21,6 @@ def _reader(settings: Settings) -> ReadOrigin:
     from reusewatch.crawler.replaying.readable import Readable
 
     readable = Readable(settings.archive_roots, state_directory(settings))
-    return origin_reader(settings.scheme, settings.max_body_bytes, readable)
+    # A live page stands on the topic, which can be read from here as well.
+    cluster = None if settings.bus.startswith("local:") else kafka_config(settings)
+    return origin_reader(settings.scheme, settings.max_body_bytes, readable, cluster=cluster)
