@@ -66,7 +66,9 @@ def frame_pieces(
         for start, end in _extents(view, offset):
             yield undo.decompress(view.at(start, end - start)), end
     except zstandard.ZstdError as error:
-        raise NotAFrame(str(error)) from error
+        # Not in the library's words: they hang on what the decoder undid before, and so would the
+        # dead letter of the same damage, read from the start or from an offset.
+        raise NotAFrame(f"the frame at byte {offset} cannot be decompressed") from error
 
 
 def _skipped(view: View, offset: int) -> int:
