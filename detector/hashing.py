@@ -7,14 +7,15 @@ crafting collisions.
 
 The version in the name covers every sketch: token hashes, phrases, min-values, supershingles,
 simhash, chunk hashes. A change to any of them needs a new version, or old state would be
-compared with new pages and nothing would match, in silence.
+compared with new pages and nothing would match, in silence. How often a word counts in a simhash
+is a choice of the deployment (`sketching.damping`), and so it stands in the name.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 import xxhash
 
@@ -28,15 +29,22 @@ PUBLIC_KEY = 0x9E3779B97F4A7C15
 _VERSION = "xxh3-3"
 
 
+Counts = Literal["damped", "paper"]
+"""How often a word counts in a simhash."""
+
+
 @dataclass(frozen=True, slots=True)
 class HashScheme:
     """Which hash functions, under which key."""
 
     key: int = PUBLIC_KEY
+    counts: Counts = "paper"
 
     def __post_init__(self) -> None:
         if not 0 <= self.key < 1 << 64:
             raise ValueError(f"a hash key has 64 bits, not {self.key:#x}")
+        if self.counts not in get_args(Counts):
+            raise ValueError(f"counts are {' or '.join(get_args(Counts))}, not {self.counts}")
 
     @property
     def name(self) -> str:
@@ -45,9 +53,10 @@ class HashScheme:
         >>> HashScheme().name
         'xxh3-3-public'
         """
+        version = _VERSION if self.counts == "paper" else f"{_VERSION}-{self.counts}"
         if self.key == PUBLIC_KEY:
-            return f"{_VERSION}-public"
-        return f"{_VERSION}-{xxhash.xxh3_64_hexdigest(b'reusewatch key', self.key)[:8]}"
+            return f"{version}-public"
+        return f"{version}-{xxhash.xxh3_64_hexdigest(b'reusewatch key', self.key)[:8]}"
 
     def require(self, found: str, what: str) -> None:
         """Refuse what was hashed under another scheme."""

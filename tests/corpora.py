@@ -82,9 +82,22 @@ JAVA_17 = Package(
     "usr/share/doc/openjdk-17-jre-headless/api",
     "27fdc1ab97af0f09e2a10f8baf039c35e0d7d663c7f4898cbe880a193ddfaf6a",
 )  # fmt: skip
+EIGEN_34 = Package(
+    "libeigen3-doc", "3.4.0-4", "eigen3", "usr/share/doc/libeigen3-dev/html",
+    "87fc424386cef92f58d0594936fa668d1b73d6e52232d2f99369e3e66aa5c0ff",
+)  # fmt: skip
+FREE_PASCAL_32 = Package(
+    "fp-docs-3.2.2", "3.2.2+dfsg-20", "fpc", "usr/share/doc/fp-docs/3.2.2",
+    "17dafb8b4dc5098bad1373dea7a414dacaef9017b6085c41f28b4e455da2b04e",
+)  # fmt: skip
+GHC_90 = Package(
+    "ghc-doc", "9.0.2-4", "ghc", "usr/share/doc/ghc-doc/html/libraries",
+    "a7c77e36c8906f82eef411ceeba13b7d663b7766a5ecc6659e3405889e0429c9",
+)  # fmt: skip
 BENCHMARKS = (POSTGRES_15, PYTHON_311)
 """What the benchmarks read; the experiments read all."""
-PACKAGES = (*BENCHMARKS, POSTGRES_13, POSTGRES_17, PYTHON_313, JAVA_17)
+PACKAGES = (*BENCHMARKS, POSTGRES_13, POSTGRES_17, PYTHON_313, JAVA_17, EIGEN_34,
+            FREE_PASCAL_32, GHC_90)  # fmt: skip
 
 
 def pages(package: Package, directory: Path = CORPORA) -> dict[str, bytes]:

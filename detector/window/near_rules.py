@@ -28,6 +28,7 @@ pages whose phrases agree by half, 998 in 1 000 have three."""
 # What a pair must be, on one site and on two.
 _B, _C, _COMBINED, _EITHER = range(4)
 _RULES = {
+    "across": (_COMBINED, _EITHER),
     "henzinger": (_COMBINED, _C),
     "b": (_B, _B),
     "c": (_C, _C),

@@ -148,6 +148,7 @@ def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
         thresholds={
             "b_similar": settings.b_similar,
             "t": settings.c_similar,
+            "least_shared": settings.c_shared,
             "combined_t": settings.combined_c,
         },
         near_same_site=settings.alert_near_same_site,

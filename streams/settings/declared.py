@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from reusewatch.detector.hashing import PUBLIC_KEY, HashScheme
+from reusewatch.detector.hashing import PUBLIC_KEY, Counts, HashScheme
 from reusewatch.streams.settings.keeping import Keep, keep_of
 
 MIB = 1 << 20
@@ -20,6 +20,7 @@ Positive = Annotated[int, msgspec.Meta(ge=1)]
 Natural = Annotated[int, msgspec.Meta(ge=0)]
 Supershingles = Annotated[int, msgspec.Meta(ge=1, le=6)]
 Bits = Annotated[int, msgspec.Meta(ge=1, le=384)]
+Sampled = Annotated[int, msgspec.Meta(ge=0, le=16)]
 Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
 ShareOrNone = Annotated[float, msgspec.Meta(ge=0, le=1)]
 # Below it, as many sites could be near to their share as would cost time to watch.
@@ -66,6 +67,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             secret=True,
         ),
     ] = f"{PUBLIC_KEY:#x}"
+    simhash_counts: Annotated[
+        Counts,
+        about(
+            "How often a word counts in a simhash: as often as it stands there, as in the `paper`, "
+            "or `damped`, at most 8 times or the 8th part of the page's words. Part of the "
+            "hash scheme: with another value, stored state and label packs are made anew."
+        ),
+    ] = "paper"
 
     workers: Annotated[Positive, about("Processes that read pages, on a local bus.")] = 1
     batch_pages: Annotated[Positive, about("Pages that are judged together, as one block.")] = 64
@@ -168,16 +177,24 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     alert_same_site: Annotated[bool, about("Alert on exact copies within one site too.")] = False
     policy: Annotated[
-        Literal["henzinger", "b", "c", "combined", "either"],
+        Literal["across", "henzinger", "b", "c", "combined", "either"],
         about(
             "Which pairs are near-duplicates: by shared phrases (`b`), by the bits of their words "
-            "(`c`), by both, by either; or `henzinger`: `combined` within a site, else `c`."
+            "(`c`), by both, by either; or `combined` within a site and between sites `c` "
+            "(`henzinger`) or `either` (`across`)."
         ),
     ] = "henzinger"
     b_similar: Annotated[
         Supershingles, about("How many of the 6 supershingles of two pages must agree.")
     ] = 2
     c_similar: Annotated[Bits, about("How many of the 384 bits of two pages must agree.")] = 372
+    c_shared: Annotated[
+        Sampled,
+        about(
+            "How many of 16 sampled phrases of two pages must agree where only their bits do. 0 is "
+            "the paper's."
+        ),
+    ] = 3
     combined_c: Annotated[
         Bits, about("How many bits must agree where supershingles agree as well.")
     ] = 355
@@ -361,7 +378,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     @property
     def scheme(self) -> HashScheme:
         """The hash scheme under this deployment's key."""
-        return HashScheme(int(self.hash_key, 0))
+        return HashScheme(int(self.hash_key, 0), self.simhash_counts)
 
 
 # A heading stands before the setting that it names, in tables and in the template.

@@ -17,6 +17,7 @@ from tests.experiments import (
     label_detection_neighborhoods,
     label_detection_pages,
     label_discovery,
+    near_default,
     near_pairs,
     near_sweep,
     near_versions,
@@ -35,6 +36,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     near_pairs.EXPERIMENT,
     near_sweep.EXPERIMENT,
     near_versions.EXPERIMENT,
+    near_default.EXPERIMENT,
     similar_table4.EXPERIMENT,
 )
 

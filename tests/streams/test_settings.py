@@ -165,7 +165,7 @@ def test_every_setting_says_what_it_means_and_what_it_may_be() -> None:
     rows = {row["name"]: row for row in described.as_rows()}
     assert list(rows) == list(Settings.__struct_fields__)
     assert [name for name, row in rows.items() if not row["meaning"].endswith(".")] == []
-    assert rows["policy"]["choices"] == ("henzinger", "b", "c", "combined", "either")
+    assert rows["policy"]["choices"] == ("across", "henzinger", "b", "c", "combined", "either")
     assert rows["b_similar"]["type"] == "a whole number from 1 to 6"
     assert rows["window_seconds"]["type"] == "a number over 0, at most 1000000000"
     assert {name for name, row in rows.items() if row["secret"]} == SECRETS

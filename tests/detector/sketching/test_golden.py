@@ -31,6 +31,8 @@ def golden() -> Sketches:
 def test_scheme() -> None:
     assert HashScheme().name == "xxh3-3-public"
     assert HashScheme(42).name == "xxh3-3-e402e8ff"
+    assert HashScheme(42, "damped").name == "xxh3-3-damped-e402e8ff"
+    assert HashScheme(counts="damped").name == "xxh3-3-damped-public"
     assert HashScheme().numbers("sequence", 2).tolist() == [0xBA6517479C48D68F, 0x53CD59D1EA7D50DD]
 
 

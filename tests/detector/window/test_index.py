@@ -296,7 +296,14 @@ def test_an_earlier_sighting_withdraws_and_turns() -> None:
 
 @pytest.mark.parametrize(
     ("name", "same", "other"),
-    [("henzinger", 4, 2), ("b", 1, 1), ("c", 2, 2), ("combined", 4, 4), ("either", 3, 3)],
+    [
+        ("across", 4, 3),
+        ("henzinger", 4, 2),
+        ("b", 1, 1),
+        ("c", 2, 2),
+        ("combined", 4, 4),
+        ("either", 3, 3),
+    ],
 )
 def test_policies_are_the_papers(name: str, same: int, other: int) -> None:
     """1: B-similar, 2: C-similar, 4: both, C at the lower threshold."""
