@@ -23,6 +23,7 @@ from tests.experiments import (
     near_versions,
     rerendered,
     similar_table4,
+    transformations,
 )
 from tests.experiments.report import Experiment, say, show, write_table
 
@@ -38,6 +39,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     near_versions.EXPERIMENT,
     near_default.EXPERIMENT,
     similar_table4.EXPERIMENT,
+    transformations.EXPERIMENT,
 )
 
 
