@@ -28,8 +28,8 @@ from reusewatch.detector.compiling.kernels import (
 from reusewatch.detector.ragged import Ragged, trimmed
 from reusewatch.detector.sketching.grams import find, table_bits
 
-LEAST = 8
-SHARE = 8
+LEAST = 4
+SHARE = 32
 
 
 def damped(tokens: Ragged, salts: NDArray[np.uint64]) -> Ragged:

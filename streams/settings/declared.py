@@ -71,7 +71,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Counts,
         about(
             "How often a word counts in a simhash: as often as it stands there, as in the `paper`, "
-            "or `damped`, at most 8 times or the 8th part of the page's words. Part of the "
+            "or `damped`, at most 4 times or the 32nd part of the page's words. Part of the "
             "hash scheme: with another value, stored state and label packs are made anew."
         ),
     ] = "paper"
