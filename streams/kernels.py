@@ -49,6 +49,7 @@ _BESIDE = (
     "reusewatch.detector.sketching.sketches",
     "reusewatch.detector.discovery.online",
     "reusewatch.detector.evidence.pairs",
+    "reusewatch.detector.quilts.judging",
 )
 MODULES = (*_HERE, *_BESIDE)
 """Of a replay and of every worker, without the scan."""

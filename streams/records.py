@@ -31,6 +31,7 @@ Kind = Literal[
     "labeled-page",
     "labeled-content",
     "near-duplicate",
+    "partial-copy",
     "quilt",
     "phrase-host",
     "bad-neighborhood",
@@ -132,6 +133,14 @@ class Quilt(Record, frozen=True, kw_only=True):
     attributed: float
 
 
+class Within(Record, frozen=True, kw_only=True):
+    """Another page, and the shares of both pages' words that they have in common."""
+
+    url: str
+    here: float
+    there: float
+
+
 class Verdict(Record, frozen=True, kw_only=True):
     """What is known of one page. Keyed by the page's id; a later verdict replaces an earlier."""
 
@@ -144,6 +153,7 @@ class Verdict(Record, frozen=True, kw_only=True):
     labels: tuple[str, ...] = ()
     near_duplicate: NearDuplicate | None = None
     quilt: Quilt | None = None
+    within: Within | None = None
     popular_shingles: int | None = None
     truncated: bool = False
     # Why nothing is said: an error page is no page by itself, and what a revisit refers to is not
@@ -182,6 +192,8 @@ class Evidence(Record, frozen=True, kw_only=True):
     donor_start: int | None = None
     donor_end: int | None = None
     label: str | None = None
+    # The places are near, and not exact: of a sample of what both pages have in common.
+    approximate: bool = False
     # Where the subject is a prefix: a page under it, and the share of its chunks that is labeled.
     url: str | None = None
     contains: float | None = None
@@ -203,14 +215,6 @@ class Differs(Record, frozen=True, kw_only=True):
 
     only_here: tuple[str, ...]
     only_there: tuple[str, ...]
-
-
-class Within(Record, frozen=True, kw_only=True):
-    """The shares of two pages' words that stand in runs which the other has too."""
-
-    url: str
-    here: float
-    there: float
 
 
 # Why there is no evidence: it was not made yet, which `alerts show` does; it is not known where a

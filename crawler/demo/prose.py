@@ -45,6 +45,9 @@ _SYLLABLES = (
 def sentence(rng: random.Random) -> str:
     """One sentence."""
     parts = [rng.choice(_SUBJECTS), rng.choice(_VERBS), rng.choice(_OBJECTS), rng.choice(_ENDINGS)]
+    # Or texts of few phrases would be quilts of each other.
+    own = random.Random(" ".join(parts))  # noqa: S311
+    parts = [f"{parts[0]} of {_name(own)}", parts[1], f"{parts[2]} at {_name(own)}", parts[3]]
     if rng.random() < 0.4:
         parts.insert(0, rng.choice(_LINKS))
     text = " ".join(parts)
@@ -64,7 +67,11 @@ def title(rng: random.Random) -> str:
 
 def names(rng: random.Random) -> tuple[str, ...]:
     """People and places that only one text is about."""
-    return tuple("".join(rng.sample(_SYLLABLES, 3)).capitalize() for _ in range(8))
+    return tuple(_name(rng) for _ in range(8))
+
+
+def _name(rng: random.Random) -> str:
+    return "".join(rng.sample(_SYLLABLES, 3)).capitalize()
 
 
 def paragraph_about(rng: random.Random, who: tuple[str, ...]) -> str:

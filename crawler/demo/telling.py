@@ -134,6 +134,22 @@ def _tell_of_tree(rows: Rows) -> None:
         print_line(f"    {line}")
 
 
+def _partial(found: Sequence[Alert]) -> None:
+    for alert in (group := found[:_FEW]):
+        print_line(f"  {alert.id[:ID_SHOWN]}  {_short(alert)}")
+        _tell_other(alert, f"has {alert.donors[0].share:.0%} of its words in common with")
+    _count_others(found, group)
+
+
+def _quilts(found: Sequence[Alert]) -> None:
+    for alert in (group := found[:_FEW]):
+        print_line(f"  {alert.id[:ID_SHOWN]}  {_short(alert)}")
+        print_line(f"            {alert.figure:.0%} of it stand on {len(alert.donors)} pages:")
+        for donor in alert.donors[:_FEW]:
+            print_line(f"            {donor.share:5.0%} {short_url(donor.url)}")
+    _count_others(found, group)
+
+
 def _labeled(found: Sequence[Alert]) -> None:
     _table(
         ("alert", "page", "known", "paragraphs", "label"), found,
@@ -226,6 +242,12 @@ _SECTIONS = (
     _Section(
         "near-duplicate", "a page has nearly the words of a page of another site,",
         ("between other navigation, or with a timestamp of its own.",), _near,
+    ),
+    _Section(
+        "partial-copy", "a part of a page stands on a page of another site.", (), _partial,
+    ),
+    _Section(
+        "quilt", "a page is stitched from parts of pages of other sites.", (), _quilts,
     ),
     _Section(
         "labeled-content", "paragraphs of a page are known content, here the bank's.",

@@ -24,6 +24,8 @@ _KINDS: dict[Role, tuple[Kind, ...]] = {
     "reformatted": ("duplicate",),
     "renavigated": ("near-duplicate",),
     "restamped": ("near-duplicate",),
+    "stitched": ("quilt",),
+    "excerpted": ("partial-copy",),
     "lifted": ("labeled-content",),
     "stuffed": ("labeled-content",),
     "stolen": ("labeled-page", "labeled-content"),
@@ -45,7 +47,7 @@ class Planted:
         that is known, or the right label."""
         if alert.kind != self.kind or (alert.url or alert.prefix) not in self.subjects:
             return False
-        if alert.kind in ("duplicate", "near-duplicate"):
+        if alert.kind in ("duplicate", "near-duplicate", "partial-copy"):
             found = alert.direction
             return (
                 alert.donors[0].url == self.copy_of and found is not None

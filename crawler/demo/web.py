@@ -38,6 +38,8 @@ Role = Literal[
     "stuffed",       # in a directory of pages that are mostly the brand's paragraphs
     "hobby",         # on the same host as that directory, with words of its own: innocent
     "notice",        # words of its own, and a paragraph that many sites have
+    "stitched",      # made of paragraphs of many other sites' pages
+    "excerpted",     # half of another site's page among words of its own
     "endless",       # one of the URLs that a calendar makes for ever
 ]  # fmt: skip
 
@@ -80,9 +82,26 @@ def _pages(rng: random.Random) -> Iterator[DemoPage]:
     for url in rng.sample(urls, 5):
         yield _copy("https://daily-digest.example", url, "renavigated", articles[url])
     yield from _restamped(articles, rng.sample(urls, 4))
+    yield from _parts_of(articles, random.Random(SEED + 1))  # noqa: S311
     for site in (*ORIGINALS, "pagefarm.example", "daily-digest.example"):
         html = "<html><title>404 Not Found</title><h1>Not Found</h1><p>nginx</html>"
         yield replace(_page(f"https://{site}/gone", "error", html), status=404)
+
+
+def _parts_of(articles: dict[str, Article], rng: random.Random) -> Iterator[DemoPage]:
+    """Pages that are stitched from paragraphs of others, and pages with half of another."""
+    for number in range(1, 4):
+        some = rng.sample(list(articles), 6)
+        parts = (*(rng.choice(articles[url].paragraphs) for url in some), paragraph(rng))
+        site = "story-mill.example"
+        html = html_of(site, Article(title(rng), parts))
+        yield _page(f"https://{site}/stories/{number}.html", "stitched", html)
+    for number, url in enumerate(rng.sample(list(articles), 3), 1):
+        taken = articles[url].paragraphs
+        parts = (paragraph(rng), *taken[: len(taken) // 2 + 1], paragraph(rng), paragraph(rng))
+        site = "quote-board.example"
+        html = html_of(site, Article(title(rng), parts))
+        yield _page(f"https://{site}/quotes/{number}.html", "excerpted", html, url)
 
 
 def dated(page: DemoPage) -> DemoPage:

@@ -22,6 +22,7 @@ from reusewatch.detector.scanning.readable import address_text, resolved
 from reusewatch.detector.scanning.scan import Batch, Scan, ScanLimits, Source, scan_batch
 from reusewatch.detector.scanning.unescaping import unescaped
 from reusewatch.detector.sketching.chunks import Unit
+from reusewatch.detector.sketching.grams import GRAM_K, SHORT
 from reusewatch.detector.sketching.raw_chunks import raw_chunks_of
 from reusewatch.detector.sketching.sketches import Sketches, sketch
 from reusewatch.detector.sketching.tokens import TokenBatch
@@ -75,13 +76,18 @@ class Facts:
 class Fingerprints:
     """A batch: facts by page, sketches as columns. `NONE` stands for no hash.
 
-    `chunk_starts` and `chunk_ends` say where in the body each chunk of the sketches stands.
+    `chunk_starts` and `chunk_ends` say where in the body each chunk of the sketches stands,
+    `gram_starts` and `gram_ends` where each gram first does. `all_grams`: of which pages all are
+    there, and not a sample.
     """
 
     facts: Sequence[Facts]
     sketches: Sketches
     chunk_starts: NDArray[np.int64]
     chunk_ends: NDArray[np.int64]
+    gram_starts: NDArray[np.int64]
+    gram_ends: NDArray[np.int64]
+    all_grams: NDArray[np.bool_]
     texts: ChunkTexts | RawTexts
 
     def __len__(self) -> int:
@@ -137,18 +143,22 @@ def fingerprints(
     made = sketch(tokens_of(batch), scheme, gram_sample=gram_sample)
     first, last = _chunk_words(batch, made)
     starts, ends = batch.starts[first].astype(np.int64), batch.ends[last].astype(np.int64)
+    whole = np.full(len(made), gram_sample >= 1) | (made.words < SHORT + GRAM_K)
+    of_grams = (*_gram_places(batch, made), whole)
     chunk_at, token_at = made.chunks.hashes.offsets.tolist(), batch.token_at.tolist()
+    gram_at = made.grams.hashes.offsets.tolist()
     told = batch.facts.tolist()
     facts = []
     for page, (document, text) in enumerate(zip(documents, decoded, strict=True)):
         own = slice(chunk_at[page], chunk_at[page + 1])
         words = slice(token_at[page], token_at[page] + told[page][state.TEXT_TOKENS])
         spans = _to_body(text, starts[own], ends[own])
+        _to_body(text, *(place[gram_at[page] : gram_at[page + 1]] for place in of_grams[:2]))
         facts.append(_facts(document, text.utf8, batch, words, told[page], spans, scheme))
     if chunks == "raw":
-        return _with_raw_chunks(facts, made, documents, decoded, scheme, limits)
+        return _with_raw_chunks(facts, made, documents, decoded, scheme, limits, of_grams)
     texts = ChunkTexts([source.utf8 for source in sources], batch, first, last)
-    return Fingerprints(facts, made, starts, ends, texts)
+    return Fingerprints(facts, made, starts, ends, *of_grams, texts)
 
 
 def _with_raw_chunks(
@@ -158,6 +168,7 @@ def _with_raw_chunks(
     decoded: Sequence[Decoded],
     scheme: HashScheme,
     limits: ScanLimits,
+    of_grams: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]],
 ) -> Fingerprints:
     raw, cut = raw_chunks_of(decoded, scheme, most=limits.blocks)
     facts = [
@@ -166,7 +177,7 @@ def _with_raw_chunks(
     ]
     starts, ends = raw.starts.astype(np.int64), raw.ends.astype(np.int64)
     texts = RawTexts(documents, starts, ends)
-    return Fingerprints(facts, replace(made, chunks=raw), starts, ends, texts)
+    return Fingerprints(facts, replace(made, chunks=raw), starts, ends, *of_grams, texts)
 
 
 def tokens_of(batch: Batch) -> TokenBatch:
@@ -250,6 +261,17 @@ def _canonical(url: str, utf8: bytes, told: list[int]) -> str:
 
 def _address(value: bytes) -> str:
     return address_text(value.decode("utf-8", "replace"))
+
+
+def _gram_places(batch: Batch, made: Sketches) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the first word of each gram begins and its last word ends, as `_chunk_words`."""
+    grams = made.grams
+    of_page = np.repeat(np.arange(len(made)), grams.hashes.counts)
+    seen_at = np.concatenate(([0], np.cumsum(made.words)))[of_page] + grams.positions
+    token_at = batch.token_at[of_page]
+    first = token_at + made.places[seen_at]
+    last = token_at + made.places[seen_at + (GRAM_K - 1)]
+    return batch.starts[first].astype(np.int64), batch.ends[last].astype(np.int64)
 
 
 def _title(utf8: bytes, start: int, end: int) -> str:

@@ -27,6 +27,10 @@ from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.ragged import Ragged, trimmed
 
 GRAM_K = 5
+SHORT = 256
+"""Pages of up to so many grams keep all of them, whatever the share of others: of 200 grams an
+eighth is 25, and a page that has four tenths of them elsewhere would seem to have less than three
+tenths in one of seven cases."""
 # As many as a float's share is exact to.
 _SAMPLE_BITS = 53
 _UNSAMPLED_BITS = np.uint64(64 - _SAMPLE_BITS)
@@ -41,13 +45,19 @@ class Grams:
 
 
 def gram_sets(
-    phrases: Ragged, salts: NDArray[np.uint64], *, wrapped: int = 0, sample: float = 1.0
+    phrases: Ragged,
+    salts: NDArray[np.uint64],
+    *,
+    wrapped: int = 0,
+    sample: float = 1.0,
+    short: int = 0,
 ) -> Grams:
     """The distinct phrases of each page, without the last `wrapped` ones.
 
     The circular reading has the straight one's phrases and k − 1 more at its end, so that for
     the same k its hashes serve here with `wrapped=k - 1`. `salts` are the pages' identity hashes.
-    A `sample` below 1 keeps that share of all grams, chosen by hash: the same in every page.
+    A `sample` below 1 keeps that share of all grams, chosen by hash: the same in every page but
+    for those of up to `short` grams, which keep all.
     """
     if not 0 <= sample <= 1:
         raise ValueError(f"a sample is a share from 0 to 1, not {sample}")
@@ -57,7 +67,7 @@ def gram_sets(
     salts = np.require(salts, np.uint64, ["C", "A"])
     if salts.size != len(phrases):
         raise ValueError(f"{salts.size} salts for {len(phrases)} pages")
-    taken, out = (wrapped, int(sample * (1 << _SAMPLE_BITS))), (offsets, hashes, positions)
+    taken, out = (wrapped, sampled_below(sample), short), (offsets, hashes, positions)
     _gram_sets(phrases.values, phrases.offsets, salts, taken, out)
     count = offsets[-1]
     return Grams(Ragged(trimmed(hashes, count), offsets), trimmed(positions, count))
@@ -85,13 +95,24 @@ def find(table: Any, mask: Any, known: Any, value: Any, salt: Any) -> Any:
     return slot
 
 
-_TAKEN = tuple_of(types.int64, types.int64)
+def sampled_below(sample: float) -> int:
+    """The bound below which the 53 highest bits of a gram lie that is in the sample."""
+    return int(sample * (1 << _SAMPLE_BITS))
+
+
+def in_sample(grams: NDArray[np.uint64], sample: float) -> NDArray[np.bool_]:
+    """Which grams a page keeps that does not keep all."""
+    found: NDArray[np.bool_] = (grams >> _UNSAMPLED_BITS) < np.uint64(sampled_below(sample))
+    return found
+
+
+_TAKEN = tuple_of(types.int64, types.int64, types.int64)
 _OUT = tuple_of(OUT_OFFSETS, OUT_WORDS, OUT_COUNTS)
 
 
 @kernel(types.void(WORDS, OFFSETS, WORDS, _TAKEN, _OUT))
 def _gram_sets(phrases: Any, offsets: Any, salts: Any, taken: Any, out: Any) -> None:
-    wrapped, bound = taken
+    wrapped, sampled, short = taken
     starts, hashes, positions = out
     longest = 0
     for page in range(offsets.size - 1):
@@ -104,6 +125,7 @@ def _gram_sets(phrases: Any, offsets: Any, salts: Any, taken: Any, out: Any) -> 
         straight = max(offsets[page + 1] - first - wrapped, 0)
         mask = (1 << table_bits(straight)) - 1
         table[: mask + 1] = -1
+        bound = types.int64(1) << _SAMPLE_BITS if straight <= short else sampled
         for position in range(straight):
             gram = phrases[first + position]
             if types.int64(gram >> _UNSAMPLED_BITS) >= bound:

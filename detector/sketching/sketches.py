@@ -16,7 +16,7 @@ from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged
 from reusewatch.detector.sketching.chunks import Chunks, text_chunks
 from reusewatch.detector.sketching.damping import damped
-from reusewatch.detector.sketching.grams import GRAM_K, Grams, gram_sets
+from reusewatch.detector.sketching.grams import GRAM_K, SHORT, Grams, gram_sets
 from reusewatch.detector.sketching.identity import identity_hashes
 from reusewatch.detector.sketching.shingles import (
     PHRASE_K,
@@ -100,6 +100,8 @@ def _grams(
     k: int,
     sample: float,
 ) -> Grams:
+    short = SHORT if sample > 0 else 0
     if k == PHRASE_K:  # hashed already, but for the ones past the end of the circle
-        return gram_sets(circular, identity, wrapped=k - 1, sample=sample)
-    return gram_sets(phrases(tokens, k, scheme, circular=False), identity, sample=sample)
+        return gram_sets(circular, identity, wrapped=k - 1, sample=sample, short=short)
+    straight = phrases(tokens, k, scheme, circular=False)
+    return gram_sets(straight, identity, sample=sample, short=short)

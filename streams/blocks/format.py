@@ -7,6 +7,7 @@ in sections, each with a version; a reader skips those that it does not know (`s
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,10 +83,16 @@ SKETCH_FIELDS = (
     pa.field("chunk_lengths", pa.list_(pa.uint32()), nullable=False),
     pa.field("chunk_starts", pa.list_(pa.int64()), nullable=False),
     pa.field("chunk_ends", pa.list_(pa.int64()), nullable=False),
-    pa.field("grams", pa.list_(_HASH)),  # null: not kept
     pa.field("terms", pa.list_(_HASH), nullable=False),
     pa.field("term_weights", pa.list_(pa.float32()), nullable=False),
     pa.field("terms_total", pa.float64(), nullable=False),
+)
+# Null: not kept. `grams_are_all`: of a short page, or of every one; otherwise a sample.
+GRAM_FIELDS = (
+    pa.field("grams", pa.list_(_HASH)),
+    pa.field("gram_starts", pa.list_(pa.uint32())),
+    pa.field("gram_ends", pa.list_(pa.uint32())),
+    pa.field("grams_are_all", pa.bool_()),
 )
 # Null: who wrote the block did not look.
 DODGE_FIELDS = (pa.field("obfuscated", pa.float32()),)
@@ -94,6 +101,7 @@ SECTIONS = (
     Section("sketches", 1, SKETCH_FIELDS),
     Section("labels", 1, MATCH_FIELDS),
     Section("homes", 1, HOME_FIELDS, needed=False),
+    Section("grams", 1, GRAM_FIELDS, needed=False),
     Section("dodges", 1, DODGE_FIELDS, needed=False),
     Section("claims", 1, CLAIM_FIELDS, needed=False),
     Section("origins", 1, ORIGIN_FIELDS, needed=False),
@@ -133,10 +141,10 @@ def block_of(
         raise BadPage("malformed-message", f"a value that no page has: {error}") from error
     schema = SCHEMA.with_metadata({_CHUNKS: made.sketches.chunks.unit, _LONGER_THAN: str(shortest)})
     sketched = _sketch_columns(made, grams=grams)
-    sketches = [sketched[field.name] for field in SKETCH_FIELDS]
+    sketches, kept = ([sketched[field.name] for field in of] for of in (SKETCH_FIELDS, GRAM_FIELDS))
     labels = label_columns([NOTHING] * len(rows) if marks is None else marks)
     dodges = [pa.array([facts.obfuscated for facts in made.facts], pa.float32())]
-    every = [*columns, *sketches, *labels, *dodges, *claims, *origins]
+    every = [*columns, *sketches, *labels, *kept, *dodges, *claims, *origins]
     return pa.record_batch(every, schema=schema)
 
 
@@ -157,11 +165,11 @@ def longer_than(block: pa.RecordBatch) -> int:
 
 
 def _sketch_columns(made: Fingerprints, *, grams: bool) -> dict[str, pa.Array]:
-    """The columns by the names that `SKETCH_FIELDS` gives them."""
+    """The columns by the names that `SKETCH_FIELDS` and `GRAM_FIELDS` give them."""
     sketches, chunks, terms = made.sketches, made.sketches.chunks, made.sketches.terms
     at_chunk, at_term = chunks.hashes.offsets, terms.hashes.offsets
     kept = sketches.grams.hashes
-    no_grams = pa.nulls(len(made), pa.list_(_HASH))
+    none = partial(_no_lists, len(made))
     return {
         "tokens": pa.array(sketches.words),
         "identity_hash": pa.array(sketches.identity),
@@ -173,7 +181,12 @@ def _sketch_columns(made: Fingerprints, *, grams: bool) -> dict[str, pa.Array]:
         "chunk_lengths": _lists(at_chunk, chunks.lengths),
         "chunk_starts": _lists(at_chunk, made.chunk_starts),
         "chunk_ends": _lists(at_chunk, made.chunk_ends),
-        "grams": _lists(kept.offsets, kept.values) if grams else no_grams,
+        "grams": _lists(kept.offsets, kept.values) if grams else none(_HASH),
+        "gram_starts": (
+            _lists(kept.offsets, _short(made.gram_starts)) if grams else none(pa.uint32())
+        ),
+        "gram_ends": _lists(kept.offsets, _short(made.gram_ends)) if grams else none(pa.uint32()),
+        "grams_are_all": pa.array(made.all_grams),
         "terms": _lists(at_term, terms.hashes.values),
         "term_weights": _lists(at_term, terms.weights),
         "terms_total": pa.array(terms.totals),
@@ -186,6 +199,14 @@ def _fixed(rows: NDArray[Any]) -> pa.Array:
 
 def _lists(offsets: NDArray[np.int64], values: NDArray[Any]) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(values))
+
+
+def _no_lists(size: int, kind: pa.DataType) -> pa.Array:
+    return pa.nulls(size, pa.list_(kind))
+
+
+def _short(offsets: NDArray[np.int64]) -> NDArray[np.uint32]:
+    return offsets.clip(0, (1 << 32) - 1).astype(np.uint32)
 
 
 def encode(block: pa.RecordBatch, scheme: HashScheme) -> bytes:

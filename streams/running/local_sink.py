@@ -195,6 +195,12 @@ class LocalSink:
             self._outlet.keep_within(self._bytes_kept)
         self._keep_labels()
 
+    def settle(self) -> None:
+        """Judge what waits for later pages: there are none."""
+        self.checkpoint()
+        for judge in self._judges:
+            judge.settle()
+
     def _keep_labels(self) -> None:
         """What the stages here have labeled counts from the next batch on."""
         end = self._bus.end(topics.LABELS)
@@ -217,7 +223,7 @@ class LocalSink:
     def close(self) -> None:
         """Checkpoint with a snapshot, and let other processes write."""
         try:
-            self.checkpoint()
+            self.settle()
             for judge in self._judges:
                 judge.close()
             self._outlet.close()

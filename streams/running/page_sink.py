@@ -36,6 +36,9 @@ class PageSink(Protocol):
     def checkpoint(self) -> None:
         """Return when everything taken so far is safe."""
 
+    def settle(self) -> None:
+        """Checkpoint, and have judged what waits for later pages: there are none."""
+
     def close(self) -> None:
         """Checkpoint, and release what is held."""
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from reusewatch.detector.quilts.rules import QuiltRules
 from reusewatch.streams import kernels, topics
 from reusewatch.streams.blocks.occurrences import IsStopFile
 from reusewatch.streams.bus import Bus
@@ -26,11 +27,16 @@ from reusewatch.streams.running.worker import Pace, Worker
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.discovering import Discovering
 from reusewatch.streams.stages.discovering import Rules as WorthDiscovering
-from reusewatch.streams.stages.fingerprinting import FingerprintStage, ReadOrigin
+from reusewatch.streams.stages.fingerprinting import (
+    GRAM_SAMPLES,
+    FingerprintStage,
+    ReadOrigin,
+)
 from reusewatch.streams.stages.indexing import IndexStage
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import LabeledPages
 from reusewatch.streams.stages.neighboring import NeighborhoodStage
+from reusewatch.streams.stages.quilting import Quilting
 from reusewatch.streams.stages.similarity import Similarity
 from reusewatch.streams.stages.snapshot import Snapshots
 from reusewatch.streams.stages.stage import Stage
@@ -180,6 +186,26 @@ def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
         ),
         similarity=_similarity(settings, max_age_us) if settings.similar_pages else None,
         discovering=_discovering(settings, read_origin),
+        quilting=_quilting(settings, max_age_us) if settings.grams != "none" else None,
+    )
+
+
+def _quilting(settings: Settings, max_age_us: int | None) -> Quilting:
+    rules = QuiltRules(
+        m=settings.quilt_m,
+        c=settings.quilt_c,
+        theta=settings.quilt_theta,
+        phi=settings.quilt_phi,
+        foreign=settings.quilt_foreign,
+        partial_share=settings.partial_share,
+    )
+    return Quilting(
+        settings.scheme,
+        rules,
+        sample=GRAM_SAMPLES[settings.grams],
+        max_bytes=settings.gram_bytes,
+        max_age_us=max_age_us,
+        settle_pages=settings.settle_pages,
     )
 
 
@@ -238,7 +264,10 @@ def neighborhoods(
 
 
 def _pace(settings: Settings) -> Pace:
-    return Pace(settings.commit_seconds, settings.snapshot_seconds, settings.dead_letter_limit)
+    return Pace(
+        settings.commit_seconds, settings.snapshot_seconds, settings.dead_letter_limit,
+        settings.settle_seconds,
+    )  # fmt: skip
 
 
 # Those that read fingerprints and remember; on a local bus all of them run in one process.

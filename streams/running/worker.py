@@ -43,6 +43,7 @@ class Pace:
     commit_seconds: float = 2.0
     snapshot_seconds: float = 60.0
     dead_letter_limit: float = 0.5
+    settle_seconds: float = 30.0
 
 
 @dataclass(slots=True)
@@ -104,6 +105,7 @@ class Worker:
         )
         self._progress = Progress(self._inlet, self.outlet)
         self._committed_at = self._snapshot_at = self._moved_at = time.monotonic()
+        self._came_at = self._moved_at
         self._dirty = self._state_changed = False
         self._lag = 0
 
@@ -171,11 +173,29 @@ class Worker:
         began = time.perf_counter()
         processed = self._repeat(messages) if self._progress.recovering else self._judge(messages)
         if processed:
-            self._moved_at = time.monotonic()
+            self._moved_at = self._came_at = time.monotonic()
             self._record.processed(processed, time.perf_counter() - began)
+        elif not messages and self.ready():
+            self._settle_if_still()
         self._tell_ready()
         self._had = len(messages)
         return self._had
+
+    def _settle_if_still(self) -> None:
+        """Nothing has come for a while: what waits for its company is judged without it."""
+        if time.monotonic() - self._came_at >= self._pace.settle_seconds:
+            self._came_at = time.monotonic()
+            self.settle()
+
+    def settle(self) -> None:
+        """Judge what waits for later pages: there are none, or none now."""
+        output = self._stage.settle()
+        if not output.messages:
+            return
+        self._send(output, ())
+        # With a snapshot: the log does not say that it was done, and it would be said again.
+        self._dirty = self._state_changed = True
+        self._snapshot_at = float("-inf")
 
     def _recover(self, snapshots: Snapshots) -> None:
         """Begin anew with everything that is held: what was in memory may be somebody's past."""

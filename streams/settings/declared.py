@@ -183,7 +183,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "(`c`), by both, by either; or `combined` within a site and between sites `c` "
             "(`henzinger`) or `either` (`across`)."
         ),
-    ] = "henzinger"
+    ] = "across"
     b_similar: Annotated[
         Supershingles, about("How many of the 6 supershingles of two pages must agree.")
     ] = 2
@@ -194,7 +194,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "How many of 16 sampled phrases of two pages must agree where only their bits do. 0 is "
             "the paper's."
         ),
-    ] = 3
+    ] = 8
     combined_c: Annotated[
         Bits, about("How many bits must agree where supershingles agree as well.")
     ] = 355
@@ -205,6 +205,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     near_mwo: Annotated[
         ShareOrNone, about("Near-duplicates whose weighted terms overlap by less do not alert.")
     ] = 0.0
+    settle_pages: Annotated[
+        Natural,
+        about(
+            "Parts of a page are looked for when so many later pages of its partition were judged, "
+            "so that what they were taken from is known whichever came first. Copies never wait."
+        ),
+    ] = 2000
+    settle_seconds: Annotated[
+        Seconds, about("A stream that stands still for so long has what waits judged.")
+    ] = 30.0
     max_cluster: Annotated[Positive, about("The token sequences that a cluster may grow to.")] = (
         100_000
     )
@@ -252,8 +262,39 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = None
     grams: Annotated[
         Literal["all", "sampled", "none"],
-        about("Which hashes of word 5-grams a fingerprint carries. Nothing reads them yet."),
-    ] = "none"
+        about(
+            "Which word 5-grams of a page are kept, to find quilts and partial copies: all, one of "
+            "eight by its value (all on pages of up to 256), or none: then neither is found."
+        ),
+    ] = "sampled"
+    gram_bytes: Annotated[
+        Positive,
+        about(
+            "The bytes that the grams of the window may take, about 1 kB for a page of 400 words "
+            "where they are sampled. The oldest pages leave first."
+        ),
+    ] = 128_000_000
+    partial_share: Annotated[
+        Share,
+        about(
+            "From which share on of a page, or of the other one, what two pages have in common is "
+            "a partial copy."
+        ),
+    ] = 0.3
+    quilt_m: Annotated[
+        Positive, about("A gram that more pages have than these is popular, and no patch.")
+    ] = 50
+    quilt_c: Annotated[Positive, about("A quilt has at least so many sources.")] = 4
+    quilt_theta: Annotated[
+        Share, about("At least this share of a quilt's grams stands on its sources.")
+    ] = 0.5
+    quilt_phi: Annotated[
+        ShareOrNone, about("The least share of a page's grams that each source brings.")
+    ] = 0.05
+    quilt_foreign: Annotated[
+        Literal["domain", "ip", "none"],
+        about("Sources are pages of other registered domains, of other addresses, or any."),
+    ] = "domain"
 
     discover: Annotated[
         Literal["off", "alert", "label"],
@@ -389,6 +430,7 @@ HEADINGS: Mapping[str, str] = {
     "owned": "Whose it is",
     "alert_same_site": "Copies and near-copies",
     "contains": "Known content",
+    "grams": "Parts of pages",
     "discover": "Content that comes to be common",
     "neighborhood_files": "Neighborhoods",
     "metrics_host": "Metrics",

@@ -204,6 +204,10 @@ class FingerprintStage:
             raise BadPage("too-large", f"too large for the bus, and {page.origin.source} changed")
         return msgspec.structs.replace(page, body=again.body, by_reference=False)
 
+    def settle(self) -> Output:
+        """Nothing waits for later pages here."""
+        return Output()
+
     def rows(self) -> int:
         """None."""
         return 0

@@ -5,12 +5,13 @@ Loaded by who really judges: it stands on numba.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import groupby
-from typing import Literal
+from typing import Any, Literal
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.window.index import NearDuplicateIndex
@@ -32,6 +33,14 @@ from reusewatch.streams.stages.direction import direction_of, names
 from reusewatch.streams.stages.evidencing import Evidencing
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import NOT_JUDGED, Labeled, LabeledPages
+from reusewatch.streams.stages.quilt_reports import (
+    partial_copy_alert,
+    quilt_alert,
+    quilt_of,
+    with_other_donors,
+    within_of,
+)
+from reusewatch.streams.stages.quilting import Quilting, Stitched
 from reusewatch.streams.stages.reports import (
     alert_id,
     duplicate_alert,
@@ -39,11 +48,15 @@ from reusewatch.streams.stages.reports import (
     verdict,
 )
 from reusewatch.streams.stages.similarity import Similarity
+from reusewatch.streams.times import at_us
 from reusewatch.streams.urls import place
 from reusewatch.streams.wire import alert_message, verdict_message, withdrawal
 
 _ALERTS = ALERT | NEAR_ALERT
 _WITHDRAWN = WITHDRAWN | NEAR_WITHDRAWN
+_TOLD = 20_000
+# A near-duplicate that shares so much of both pages is told as that.
+_WHOLE = 0.5
 
 
 class Reporter:
@@ -58,6 +71,7 @@ class Reporter:
         site_of: Callable[[Subject], int],
         labeled: LabeledPages,
         similarity: Similarity | None,
+        quilting: Quilting | None,
         *,
         rules: Rules,
     ) -> None:
@@ -68,7 +82,10 @@ class Reporter:
         self._site_of = site_of
         self._labeled = labeled
         self._similarity = similarity
+        self._quilting = quilting
         self._rules = rules
+        # What was told of the pages that have come last, which may be told again with more.
+        self._told: OrderedDict[int, Match | None] = OrderedDict()
 
     def report(
         self,
@@ -110,7 +127,80 @@ class Reporter:
         mwo = None
         if match is not None and match.near is not None:
             mwo = self._mwo(subject.page, match.near.seen.page)
-        return verdict_message(verdict(subject, match, labeled, self._scheme, mwo=mwo))
+        stitched = self._quilting.said(subject.page) if self._quilting is not None else (None, None)
+        if self._quilting is not None:
+            self._told[subject.page] = match
+            if len(self._told) > _TOLD:
+                self._told.popitem(last=False)
+        made = verdict(subject, match, labeled, self._scheme, mwo=mwo, stitched=stitched)
+        return verdict_message(made)
+
+    def stitched(
+        self, found: Iterable[Stitched], now: datetime, events: Counter[str]
+    ) -> list[Outgoing]:
+        """Of pages that are quilts or hold a part of another, verdicts and alerts."""
+        assert self._quilting is not None  # noqa: S101 - who else would have found them
+        out: list[Outgoing] = []
+        alerts: list[Alert] = []
+        for one in found:
+            subject = one.subject
+            kept = self._index.entry_of(subject.page)
+            if kept is None or int(kept["text"]) != subject.text:
+                continue  # it has left, or has other words by now, which are judged by themselves
+            match = self._match_of(subject, now)
+            self._quilting.remember(
+                subject.page, quilt_of(one) if one.is_quilt else None, within_of(one, self._known)
+            )
+            out.append(self.verdict(subject, match, self._labeled.said(subject.page)))
+            alerts += self._stitched_alerts(one, match, now)
+        told = self._evidencing.complete(alerts, events)
+        return out + [
+            alert_message(with_other_donors(made, alert))
+            for made, alert in zip(told, alerts, strict=True)
+        ]
+
+    def _match_of(self, subject: Subject, now: datetime) -> Match | None:
+        if subject.page in self._told:
+            return self._told[subject.page]
+        # Told before a restart.
+        again = self._index.as_seen(
+            subject.page, None, page=subject.page, site=self._site_of(subject),
+            at=subject.fetched_us, url=subject.url.encode("utf-8", "surrogatepass"),
+            owned=self._rules.owned.has(subject.url),
+        )  # fmt: skip
+        return None if again is None else self._index.match(again, now=at_us(now)).match(0)
+
+    def _known(self, document: Any) -> Seen | None:
+        page, at = int(document["page"]), int(document["at"])
+        return self._index.version_at(page, at) or self._index.version_at(page, None)
+
+    def _stitched_alerts(
+        self, found: Stitched, match: Match | None, now: datetime
+    ) -> Iterator[Alert]:
+        """One of each kind. What is a copy as a whole is told as that, and not as a part."""
+        assert self._quilting is not None  # noqa: S101
+        if match is not None and match.text is not None:
+            return
+        subject, rules = found.subject, self._quilting.rules
+        facts: dict[str, Any] = {
+            "now": now, "harmless": self._rules.allowed.has(subject.url),
+            "origins": self._origins,
+        }  # fmt: skip
+        direction = partial(
+            direction_of, subject.page, subject.canonical, since_us=subject.fetched_us,
+            precedence_us=self._rules.precedence_us,
+        )  # fmt: skip
+        if found.is_quilt:
+            alert = quilt_alert(found, self._known, direction, rules, self._scheme, **facts)
+            if alert is not None:
+                yield alert
+        near_as_a_whole = (
+            match is not None and match.near is not None and min(found.here, found.there) >= _WHOLE
+        )
+        if found.whole is not None and not near_as_a_whole:
+            alert = partial_copy_alert(found, self._known, direction, rules, self._scheme, **facts)
+            if alert is not None:
+                yield alert
 
     def not_judged(self, subject: Subject, why: Literal["error-page", "revisit"]) -> Outgoing:
         """That nothing is known of a page, and why: no page is without a verdict."""

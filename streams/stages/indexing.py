@@ -17,6 +17,7 @@ from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.window.revisits import Revisit, Waiting
 from reusewatch.streams import topics
+from reusewatch.streams.blocks.for_quilts import check_grams
 from reusewatch.streams.blocks.for_window import (
     counts,
     is_judged,
@@ -42,6 +43,7 @@ from reusewatch.streams.stages.evidencing import Evidencing
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import Labeled, LabeledPages
+from reusewatch.streams.stages.quilting import Quilting
 from reusewatch.streams.stages.similarity import Similarity
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.stages.stage import Output
@@ -98,6 +100,7 @@ class IndexStage:
         labeled: LabeledPages | None = None,
         similarity: Similarity | None = None,
         discovering: Discovering | None = None,
+        quilting: Quilting | None = None,
     ) -> None:
         self._scheme = scheme
         self._clock = clock
@@ -111,7 +114,11 @@ class IndexStage:
         self._labeled = labeled or LabeledPages(scheme)
         self._similarity = similarity
         self._discovering = discovering
-        parts = {"labeled": self._labeled, "terms": similarity, "discovery": discovering}
+        self._quilting = quilting
+        parts = {
+            "labeled": self._labeled, "terms": similarity, "discovery": discovering,
+            "quilts": quilting,
+        }  # fmt: skip
         self._parts: dict[str, Part] = {n: part for n, part in parts.items() if part is not None}
         self.restore(None)
 
@@ -125,7 +132,8 @@ class IndexStage:
         for message in messages:
             try:
                 block = read_block(message, self._scheme)
-                out.messages.extend(self._judge(block, out.events))
+                partition = f"{message.partition.topic}/{message.partition.number}"
+                out.messages.extend(self._judge(block, partition, out.events))
             except WireError as error:
                 out.dead[error.reason] += 1
                 out.messages.append(dead_letter_message(unread(message, error, self._clock())))
@@ -137,10 +145,20 @@ class IndexStage:
         out.events["over-share"] += index.crowded - crowded
         return Output(out.messages, pages, out.dead, out.events)
 
-    def _judge(self, block: pa.RecordBatch, events: Counter[str]) -> list[Outgoing]:
+    def settle(self) -> Output:
+        """Judge what waits for its company: the stream stands still, or has ended."""
+        out = Output(events=Counter())
+        if self._quilting is not None:
+            self._evidencing.begin()
+            settled = self._quilting.settle()
+            out.messages.extend(self._reporter.stitched(settled, self._clock(), out.events))
+        return out
+
+    def _judge(self, block: pa.RecordBatch, partition: str, events: Counter[str]) -> list[Outgoing]:
         # All that may be wrong with a block is found before anything changes; that each of its
         # pages has a place was seen when it was read.
         check_marks(block)
+        check_grams(block)
         subjects, revisited = subjects_of(block, self._origins), times_of(block, "revisit_at")
         of = block.column("revisit_of").to_pylist()
         judged = is_judged(block)
@@ -165,6 +183,10 @@ class IndexStage:
         ]
         out += [alert_message(alert) for one in labeled for alert in one.alerts]
         out += self._add(mine, sightings, labeled, events)
+        if self._quilting is not None:
+            self._quilting.add(batch, mine, sightings.site, owned, partition, now=at_us(now))
+            settled = self._quilting.passed(partition, len(block))
+            out += self._reporter.stitched(settled, now, events)
         for subject, page, then in zip(subjects, of, revisited, strict=True):
             if page is None or self._is_known(subject):
                 continue
@@ -314,7 +336,7 @@ class IndexStage:
             part.restore(None if state is None else _part_of(state, name))
         self._reporter = Reporter(
             self._scheme, self._index, self._origins, self._evidencing, self._site_of,
-            self._labeled, self._similarity, rules=rules,
+            self._labeled, self._similarity, self._quilting, rules=rules,
         )  # fmt: skip
 
     def answer(self, name: str, parameters: Parameters) -> Rows:

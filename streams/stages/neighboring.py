@@ -175,6 +175,10 @@ class NeighborhoodStage:
         alert = neighborhood_alert(found, state, change.threshold, cause, self._scheme)
         return alert_message(alert, stage=self.name)
 
+    def settle(self) -> Output:
+        """Nothing waits for later pages here."""
+        return Output()
+
     def rows(self) -> int:
         """Prefixes held."""
         return sum(map(len, self._parts.values()))

@@ -25,9 +25,11 @@ from reusewatch.streams.records import (
     Exact,
     Kind,
     NearDuplicate,
+    Quilt,
     Relation,
     Severity,
     Verdict,
+    Within,
 )
 from reusewatch.streams.stages.direction import accuses
 from reusewatch.streams.times import moment
@@ -83,6 +85,7 @@ def verdict(
     scheme: HashScheme,
     *,
     mwo: float | None = None,
+    stitched: tuple[Quilt | None, Within | None] = (None, None),
     not_judged: Literal["error-page", "revisit"] | None = None,
 ) -> Verdict:
     """What is known of a page; without a match, that nothing is."""
@@ -97,6 +100,8 @@ def verdict(
         fetched_at=moment(subject.fetched_us),
         exact=exact,
         near_duplicate=near,
+        quilt=stitched[0],
+        within=stitched[1],
         contains=labeled.contains,
         labels=labeled.labels,
         labels_version=labeled.labels_version,

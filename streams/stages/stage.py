@@ -48,6 +48,9 @@ class Stage(Protocol):
     def process(self, messages: Sequence[Message]) -> Output:
         """Take a batch of messages, in order per partition."""
 
+    def settle(self) -> Output:
+        """Judge what waits for later pages, as none come now; nothing where nothing waits."""
+
     def rows(self) -> int:
         """Rows of state."""
 

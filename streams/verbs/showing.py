@@ -62,6 +62,14 @@ MEANINGS: dict[Kind, tuple[str, str]] = {
         "The page has nearly the words of another page.",
         "agreeing supershingles, or bits",
     ),
+    "partial-copy": (
+        "A part of the page stands on another page, or that one within this one.",
+        "of the page, or of the other one, is in both",
+    ),
+    "quilt": (
+        "The page is stitched from parts of several other pages.",
+        "of the page stands on its sources",
+    ),
     "bad-neighborhood": (
         "Under this prefix copied content is frequent; the evidence are its worst files.",
         "of a file's chunks are labeled, on average",
@@ -151,12 +159,16 @@ def _finding(verdict: Verdict) -> str:
         return "same file"
     if verdict.exact.text:
         return "same words"
-    return "near" if verdict.near_duplicate else "-"
+    if verdict.near_duplicate:
+        return "near"
+    if verdict.quilt:
+        return "quilt"
+    return "part" if verdict.within else "-"
 
 
 def _of(verdict: Verdict) -> str | None:
-    """The page that has its words too, or that it is near to."""
-    near = verdict.near_duplicate
+    """The page that has its words too, or that it is near to, or has a part in common with."""
+    near = verdict.near_duplicate or verdict.within
     return verdict.exact.file or verdict.exact.text or (near.url if near else None)
 
 

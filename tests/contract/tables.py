@@ -26,6 +26,7 @@ HEX = re.compile(r"[0-9a-f]+")
 
 KINDS = {
     "duplicate", "labeled-page", "labeled-content", "near-duplicate", "quilt", "phrase-host",
+    "partial-copy",
     "bad-neighborhood", "discovered-content", "crawl-trap",
 }  # fmt: skip
 ALERT = {

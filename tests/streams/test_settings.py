@@ -98,7 +98,7 @@ def test_a_wrong_secret_is_not_told(tmp_path: Path) -> None:
             "policy = 'fuzzy'",
             {},
             {},
-            "policy, from .*'fuzzy'.* one of henzinger, b, c, combined, eit",
+            "policy, from .*'fuzzy'.* one of across, henzinger, b, c, combined, eit",
         ),
         ("[kafka]\nx = 1", {}, {}, r"reusewatch\.toml: there is no setting kafka"),
         ("workers = ", {}, {}, r"reusewatch\.toml: cannot be read as TOML"),

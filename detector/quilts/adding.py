@@ -1,0 +1,253 @@
+"""Documents enter the postings and leave them: a batch in one call.
+
+A token sequence has one document, which stands for the page that had it first, whichever page
+brought it first. A page that comes with other words than before has another document; the old one
+leaves if no other page has its words. Nothing here asks what a document is a copy of.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from reusewatch.detector.compiling.kernels import (
+    COUNTS,
+    OFFSETS,
+    OUT_COUNTS,
+    WORDS,
+    kernel,
+    part,
+)
+from reusewatch.detector.compiling.mixers import mix
+from reusewatch.detector.quilts.store import (
+    DOCUMENT_BYTES,
+    DOCUMENTS,
+    END_DOCUMENT,
+    END_POSTING,
+    FIRST_DOCUMENT,
+    FIRST_POSTING,
+    GONE,
+    LATE,
+    LIVE,
+    MAX_AGE,
+    MAX_BYTES,
+    NEIGHBORS,
+    NEWEST,
+    OWNED,
+    POSTING_BYTES,
+    STORE,
+    WARM,
+)
+from reusewatch.detector.window.buckets import home, number, number_bits, put, seek, take
+
+_LOW = np.uint64((1 << 32) - 1)
+_HALF = np.uint64(32)
+_HIGH = np.uint64((1 << 16) - 1)
+_MOST = (1 << 32) - 1
+
+
+@part(types.uint64(types.uint64), inline=True)
+def key_of(gram: Any) -> Any:
+    """The 48 bits of a gram's hash by which it is known. Not the highest: samples go by those."""
+    return gram & types.uint64((1 << 48) - 1)
+
+
+@part(types.uint64(STORE, types.int64), inline=True)
+def _key_at(store: Any, at: Any) -> Any:
+    return types.uint64(store.postings[at].low) | (types.uint64(store.postings[at].high) << _HALF)
+
+
+@part(types.int64(STORE, types.int64, types.uint64))
+def slot_of_gram(store: Any, bits: Any, key: Any) -> Any:
+    """The slot that leads to a gram's newest posting; −1 if none has it."""
+    hashed = mix(key)
+    at = seek(store.grams, bits, hashed, home(store.grams, hashed))
+    while at >= 0 and _key_at(store, number(store.grams, bits, at)) != key:
+        at = seek(store.grams, bits, hashed, at)
+    return at
+
+
+@part(types.void(STORE, WORDS, types.int64, types.int64))
+def warm(store: Any, grams: Any, first: Any, end: Any) -> None:
+    """Look once at every line of the table that these grams need: no look waits for another."""
+    total = types.int64(0)
+    for gram in range(first, end):
+        total += store.grams[home(store.grams, mix(key_of(grams[gram])))]
+    store.numbers[WARM] = total
+
+
+@part(types.int64(OUT_COUNTS, types.int64, STORE, types.uint64, types.boolean))
+def document_by(table: Any, bits: Any, store: Any, wanted: Any, by_text: Any) -> Any:
+    """The document with this text, or the newest one of this page; −1 if there is none."""
+    hashed = mix(wanted)
+    at = seek(table, bits, hashed, home(table, hashed))
+    while at >= 0:
+        found = number(table, bits, at)
+        has = store.documents[found].text if by_text else store.documents[found].page
+        if has == wanted:
+            return found
+        at = seek(table, bits, hashed, at)
+    return -1
+
+
+@part(types.void(STORE, types.int64))
+def _forget(store: Any, at: Any) -> None:
+    """A document is found no more; its postings stay until its turn comes."""
+    document = store.documents[at]
+    if document.flags & GONE:
+        return
+    take(store.by_text, number_bits(store.by_text), mix(document.text), at)
+    take(store.by_page, number_bits(store.by_page), mix(document.page), at)
+    store.documents[at].flags |= np.uint32(GONE)
+    store.numbers[LIVE] -= 1
+
+
+@part(types.void(STORE))
+def _expire(store: Any) -> None:
+    """The oldest document leaves, with its postings."""
+    numbers = store.numbers
+    at = numbers[FIRST_DOCUMENT] % store.documents.size
+    _forget(store, at)
+    bits = number_bits(store.grams)
+    for posting in range(store.documents[at].begin, store.documents[at].begin
+                         + types.int64(store.documents[at].kept)):  # fmt: skip
+        ring = posting % store.postings.size
+        # Only the newest posting of a gram is in the table, and this is the oldest.
+        take(store.grams, bits, mix(_key_at(store, ring)), ring)
+    numbers[FIRST_POSTING] = store.documents[at].begin + types.int64(store.documents[at].kept)
+    numbers[FIRST_DOCUMENT] += 1
+
+
+@part(types.int64(STORE), inline=True)
+def _taken(store: Any) -> Any:
+    numbers = store.numbers
+    documents = numbers[END_DOCUMENT] - numbers[FIRST_DOCUMENT]
+    postings = numbers[END_POSTING] - numbers[FIRST_POSTING]
+    return documents * DOCUMENT_BYTES + postings * POSTING_BYTES
+
+
+@part(types.boolean(types.int64, types.uint64, types.int64, types.uint64), inline=True)
+def earlier(at: Any, page: Any, other_at: Any, other: Any) -> Any:
+    """Whether a page was there before another; ties go by id."""
+    return at < other_at or (at == other_at and page < other)
+
+
+@part(types.boolean(STORE, types.int64, DOCUMENTS, types.int64))
+def _known(store: Any, bits: Any, pages: Any, row: Any) -> Any:
+    """Whether the words have a document; it then stands for the owned or earlier of both pages."""
+    page = pages[row]
+    at = document_by(store.by_text, bits, store, page.text, True)
+    if at < 0:
+        return False
+    known = store.documents[at]
+    if known.page != page.page:
+        store.documents[at].sightings = min(types.int64(known.sightings) + 1, _MOST)
+    mine, theirs = types.int64(page.flags) & OWNED, types.int64(known.flags) & OWNED
+    if mine > theirs or (mine == theirs and earlier(page.at, page.page, known.at, known.page)):
+        if known.page != page.page:
+            take(store.by_page, bits, mix(known.page), at)
+            put(store.by_page, bits, mix(page.page), at)
+        store.documents[at].page, store.documents[at].at = page.page, page.at
+        store.documents[at].site, store.documents[at].ip = page.site, page.ip
+    store.documents[at].flags |= page.flags
+    return True
+
+
+@part(types.boolean(STORE, types.int64, DOCUMENTS, types.int64))
+def _superseded(store: Any, bits: Any, pages: Any, row: Any) -> Any:
+    """Of a page's versions the latest stays, unless other pages have the words of an older one."""
+    page = pages[row]
+    at = document_by(store.by_page, bits, store, page.page, False)
+    if at < 0:
+        return False
+    known = store.documents[at]
+    if (known.at, known.text) > (page.at, page.text):
+        return True
+    if known.sightings == 0:
+        _forget(store, at)
+    return False
+
+
+@part(types.void(STORE, types.int64, types.uint64, types.uint32))
+def _post(store: Any, bits: Any, key: Any, start: Any) -> None:
+    end = store.numbers[END_POSTING]
+    at = end % store.postings.size
+    slot = slot_of_gram(store, bits, key)
+    before = number(store.grams, bits, slot) if slot >= 0 else at
+    store.postings[at].low = key & _LOW
+    store.postings[at].high = (key >> _HALF) & _HIGH
+    store.postings[at].start = start
+    store.postings[at].next = before
+    if slot < 0:
+        put(store.grams, bits, mix(key), at)
+    else:  # the same key: its mark stays
+        store.grams[slot] = (types.int64(store.grams[slot]) >> bits << bits) | (at + 1)
+    if at % NEIGHBORS == 0:
+        store.named[at // NEIGHBORS] = store.numbers[END_DOCUMENT] % store.documents.size
+    store.numbers[END_POSTING] = end + 1
+
+
+@part(types.void(STORE, DOCUMENTS, types.int64, WORDS, COUNTS, types.int64))
+def _enter(store: Any, pages: Any, row: Any, grams: Any, starts: Any, first: Any) -> None:
+    numbers = store.numbers
+    bits, kept = number_bits(store.grams), types.int64(pages[row].kept)
+    begin = numbers[END_POSTING]
+    warm(store, grams, first, first + kept)
+    for gram in range(first, first + kept):
+        _post(store, bits, key_of(grams[gram]), starts[gram])
+    at = numbers[END_DOCUMENT] % store.documents.size
+    store.documents[at] = pages[row]
+    store.documents[at].begin = begin
+    put(store.by_text, number_bits(store.by_text), mix(pages[row].text), at)
+    put(store.by_page, number_bits(store.by_page), mix(pages[row].page), at)
+    numbers[END_DOCUMENT] += 1
+    numbers[LIVE] += 1
+
+
+@kernel(types.void(STORE, DOCUMENTS, OFFSETS, WORDS, COUNTS))
+def add_documents(store: Any, pages: Any, offsets: Any, grams: Any, starts: Any) -> None:
+    """Pages enter, one after the other; there is room for all of them."""
+    numbers = store.numbers
+    bits = number_bits(store.by_text)
+    for row in range(pages.size):
+        page = pages[row]
+        if numbers[MAX_AGE] >= 0 and page.at < numbers[NEWEST] - numbers[MAX_AGE]:
+            numbers[LATE] += 1
+            continue
+        numbers[NEWEST] = max(numbers[NEWEST], page.at)
+        if page.kept == 0 or _known(store, bits, pages, row):
+            continue
+        if _superseded(store, bits, pages, row):
+            continue
+        cost = DOCUMENT_BYTES + types.int64(page.kept) * POSTING_BYTES
+        while numbers[FIRST_DOCUMENT] < numbers[END_DOCUMENT] and (
+            _taken(store) + cost > numbers[MAX_BYTES]
+        ):
+            _expire(store)
+        _enter(store, pages, row, grams, starts, offsets[row])
+
+
+@kernel(types.void(STORE, STORE))
+def move(old: Any, new: Any) -> None:
+    """Everything that is still there into another store, which has room and is empty."""
+    numbers, end = old.numbers, old.numbers[END_DOCUMENT]
+    for name in (NEWEST, MAX_AGE, MAX_BYTES, LATE):
+        new.numbers[name] = numbers[name]
+    bits = number_bits(new.grams)
+    for document in range(numbers[FIRST_DOCUMENT], end):
+        source = document % old.documents.size
+        begin = new.numbers[END_POSTING]
+        first = old.documents[source].begin
+        for posting in range(first, first + types.int64(old.documents[source].kept)):
+            ring = posting % old.postings.size
+            _post(new, bits, _key_at(old, ring), old.postings[ring].start)
+        at = new.numbers[END_DOCUMENT] % new.documents.size
+        new.documents[at] = old.documents[source]
+        new.documents[at].begin = begin
+        new.numbers[END_DOCUMENT] += 1
+        if not old.documents[source].flags & GONE:
+            put(new.by_text, number_bits(new.by_text), mix(new.documents[at].text), at)
+            put(new.by_page, number_bits(new.by_page), mix(new.documents[at].page), at)
+            new.numbers[LIVE] += 1

@@ -1,0 +1,167 @@
+"""The gram postings of the window: for these grams, which pages, and where (Najork 2012, §2).
+
+`ask` is pure, `add` changes; adding a page twice changes nothing. Bounded by bytes and by age: the
+oldest documents leave first, and wholly. Knows nothing of what is judged by its answers, no clock,
+and never decides what a site is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reusewatch.detector.quilts.adding import add_documents, move
+from reusewatch.detector.quilts.asking import holders_of
+from reusewatch.detector.quilts.holders import Holders
+from reusewatch.detector.quilts.store import (
+    COUNT,
+    DOCUMENT,
+    DOCUMENT_BYTES,
+    END_DOCUMENT,
+    END_POSTING,
+    FIRST_DOCUMENT,
+    FIRST_POSTING,
+    LATE,
+    LIVE,
+    MAX_AGE,
+    MAX_BYTES,
+    NEIGHBORS,
+    POSTING,
+    POSTING_BYTES,
+    Store,
+    empty_store,
+)
+from reusewatch.detector.ragged import Ragged
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GramPages:
+    """Pages by their grams, a document record a page, as they enter and as they are judged.
+
+    `grams` are those that are posted, `starts` the byte at which each begins, `ends` where it ends.
+    """
+
+    documents: NDArray[Any]
+    grams: Ragged
+    starts: NDArray[np.uint32]
+    ends: NDArray[np.uint32]
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+
+class GramPostings:
+    """The documents that came last, by their grams."""
+
+    def __init__(self, *, max_bytes: int, max_age_us: int | None = None) -> None:
+        if max_bytes < DOCUMENT_BYTES + POSTING_BYTES:
+            raise ValueError(f"postings have room for at least one gram, not {max_bytes} bytes")
+        self._facts = {MAX_AGE: -1 if max_age_us is None else max_age_us, MAX_BYTES: max_bytes}
+        self._store = self._bounded(empty_store())
+
+    def _bounded(self, store: Store) -> Store:
+        for number, value in self._facts.items():
+            store.numbers[number] = value
+        return store
+
+    def __len__(self) -> int:
+        return int(self._store.numbers[LIVE])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        return sum(array.nbytes for array in self._store)
+
+    @property
+    def late(self) -> int:
+        """Pages so far that were older than the window, and did not enter."""
+        return int(self._store.numbers[LATE])
+
+    def add(self, pages: GramPages, *, dated: NDArray[np.bool_] | None = None) -> None:
+        """Pages enter, one after the other; the oldest leave where there is no room.
+
+        Those that are not `dated` do not enter: nobody knows what they were earlier than.
+        """
+        largest = self._facts[MAX_BYTES] - DOCUMENT_BYTES
+        fits = pages.documents["kept"].astype(np.int64) * POSTING_BYTES <= largest
+        documents = np.where(fits if dated is None else fits & dated, pages.documents["kept"], 0)
+        records = pages.documents.copy()
+        records["kept"] = documents
+        self._make_room(len(records), int(documents.sum(dtype=np.int64)))
+        add_documents(self._store, records, pages.grams.offsets, pages.grams.values, pages.starts)
+
+    def _make_room(self, documents: int, postings: int) -> None:
+        numbers = self._store.numbers
+        needed = (
+            # A posting is found by a document up to so many before its own, which may have left.
+            int(numbers[END_DOCUMENT] - numbers[FIRST_DOCUMENT]) + documents + NEIGHBORS,
+            int(numbers[END_POSTING] - numbers[FIRST_POSTING]) + postings,
+        )
+        most = (
+            self._facts[MAX_BYTES] // (DOCUMENT_BYTES + POSTING_BYTES) + 1 + NEIGHBORS,
+            self._facts[MAX_BYTES] // POSTING_BYTES + 1,
+        )
+        have = (len(self._store.documents), len(self._store.postings))
+        wanted = [min(need, bound) for need, bound in zip(needed, most, strict=True)]
+        if all(want <= size for want, size in zip(wanted, have, strict=True)):
+            return
+        sizes = [
+            size if want <= size else min(max(want, size + size // 2), bound)
+            for want, size, bound in zip(wanted, have, most, strict=True)
+        ]
+        store = empty_store(*sizes)
+        move(self._store, store)
+        self._store = self._bounded(store)
+
+    def ask(self, grams: NDArray[np.uint64], *, most: int) -> Holders:
+        """Who holds each of these grams, of those that at most `most` documents hold.
+
+        An answer takes up to `most` times eight bytes a gram: the caller asks in parts.
+        """
+        size = len(grams) * (most + 1) + 1
+        counts, offsets = np.zeros(len(grams), np.uint32), np.zeros(len(grams) + 1, np.int64)
+        held_by, starts = np.empty(size, np.int32), np.empty(size, np.uint32)
+        met = np.empty(min(size, len(self._store.documents)), DOCUMENT)
+        grams = np.require(grams, np.uint64, ["C", "A"])
+        known = holders_of(self._store, grams, most, (counts, offsets, held_by, starts), met)
+        listed = offsets[-1]
+        return Holders(
+            most, counts, offsets, held_by[:listed].copy(), starts[:listed].copy(),
+            met[:known].copy(),
+        )  # fmt: skip
+
+    def save(self) -> Mapping[str, NDArray[Any]]:
+        """Documents and postings as raw arrays; tables are made anew from them."""
+        numbers, store = self._store.numbers, self._store
+        documents = np.arange(numbers[FIRST_DOCUMENT], numbers[END_DOCUMENT])
+        postings = np.arange(numbers[FIRST_POSTING], numbers[END_POSTING])
+        return {
+            "documents": store.documents[documents % len(store.documents)].view(np.uint8),
+            "postings": store.postings[postings % len(store.postings)].view(np.uint8),
+            "numbers": numbers.copy(),
+        }
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]] | None) -> None:
+        """Take up what was saved, or begin with nothing; what no longer fits leaves later."""
+        if arrays is None:
+            self._store = self._bounded(empty_store())
+            return
+        documents = np.ascontiguousarray(arrays["documents"]).view(DOCUMENT)
+        postings = np.ascontiguousarray(arrays["postings"]).view(POSTING)
+        numbers = np.zeros(COUNT, np.int64)
+        numbers[: len(arrays["numbers"])] = arrays["numbers"]
+        old = empty_store(max(1, len(documents)), max(1, len(postings)))
+        first = int(numbers[FIRST_POSTING])
+        old.numbers[:] = numbers
+        old.numbers[FIRST_DOCUMENT], old.numbers[END_DOCUMENT] = 0, len(documents)
+        old.numbers[FIRST_POSTING], old.numbers[END_POSTING] = 0, len(postings)
+        old.documents[: len(documents)] = documents
+        old.documents["begin"][: len(documents)] -= first
+        old.postings[: len(postings)] = postings
+        store = empty_store(max(1024, len(documents) + NEIGHBORS), max(1 << 14, len(postings)))
+        move(old, store)
+        self._store = self._bounded(store)

@@ -1,0 +1,98 @@
+"""What the gram postings hold: documents and their postings, two rings, the oldest leaving first.
+
+A *document* is an identity set: a token sequence, whichever pages have it. A *posting* is one gram
+of it: a key of 48 bits, where the gram stands, and the posting of the same gram that came before.
+A gram leads to its newest posting by a table (`detector.window.buckets`), and from there to the
+older ones; the postings of a document stand side by side.
+
+A document takes 88 bytes and 13 in tables, a posting 14 and about 5: of a page of 400 words with
+one gram of eight some 1 050 bytes where no gram is shared, 950 where half are.
+
+Two grams of 2^26 share a key by chance once in four million looks: one gram of a page then counts
+wrongly, and no figure hangs on one gram.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import from_dtype, types
+from numpy.typing import NDArray
+
+from reusewatch.detector.compiling.by_address import packed
+from reusewatch.detector.compiling.kernels import OUT_COUNTS, OUT_OFFSETS
+from reusewatch.detector.window.buckets import empty_tables
+
+OWNED = 1
+"""A bit of a document's flags: its page belongs to who runs the crawl, and is a donor always."""
+GONE = 2
+"""A document that left before its turn; its room is free when its turn comes."""
+
+DOCUMENT = np.dtype(
+    [
+        # The page that had these words first, by time and then by id; whose it is.
+        ("page", "u8"), ("text", "u8"), ("site", "u8"), ("ip", "u8"), ("at", "i8"),
+        # Its postings, counted from the first ever.
+        ("begin", "i8"),
+        # Its grams; those that are posted; those of them that every page's sample has.
+        ("grams", "u4"), ("kept", "u4"), ("ranged", "u4"),
+        # Sightings at other pages than the one before; bits as above.
+        ("sightings", "u4"), ("flags", "u4"), ("unused", "u4"),
+    ]
+)  # fmt: skip
+POSTING = np.dtype([("low", "u4"), ("next", "u4"), ("start", "u4"), ("high", "u2")])
+"""`low` and `high` are the key, `start` the byte in the page's body where the gram begins."""
+
+NEIGHBORS = 16
+"""Postings of which one names its document."""
+
+(FIRST_DOCUMENT, END_DOCUMENT, FIRST_POSTING, END_POSTING, NEWEST, MAX_AGE, MAX_BYTES, LIVE, LATE,
+ WARM, COUNT) = range(11)  # fmt: skip
+"""Numbers that change, in one array: where each stands. Documents and postings are counted from
+the first ever; in a ring the n-th stands at n modulo its size."""
+
+BY_TEXT, BY_PAGE = 0, 1
+DOCUMENT_BYTES, POSTING_BYTES = 101, 19
+"""What one of each takes, tables included, as the bound counts it."""
+_SMALLEST = 1024
+_NEVER = -(1 << 62)
+
+
+class Store(NamedTuple):
+    """The arrays, as kernels take them."""
+
+    documents: NDArray[Any]
+    postings: NDArray[Any]
+    named: NDArray[np.uint32]
+    grams: NDArray[np.uint32]
+    by_text: NDArray[np.uint32]
+    by_page: NDArray[np.uint32]
+    numbers: NDArray[np.int64]
+
+
+def records(kind: np.dtype[Any]) -> Any:
+    """The kernels' type of an array of records."""
+    return types.Array(from_dtype(kind), 1, "C")
+
+
+DOCUMENTS = records(DOCUMENT)
+STORE = packed(
+    Store,
+    [DOCUMENTS, records(POSTING), OUT_COUNTS, OUT_COUNTS, OUT_COUNTS, OUT_COUNTS, OUT_OFFSETS],
+)
+
+
+def empty_store(documents: int = _SMALLEST, postings: int = _SMALLEST * 16) -> Store:
+    """Room for so many of both; nothing in it."""
+    numbers = np.zeros(COUNT, np.int64)
+    numbers[NEWEST] = _NEVER
+    return Store(
+        documents=np.zeros(documents, DOCUMENT),
+        postings=np.zeros(postings, POSTING),
+        named=np.zeros(postings // NEIGHBORS + 1, np.uint32),
+        grams=empty_tables(1, postings)[0],
+        by_text=empty_tables(1, documents)[0],
+        by_page=empty_tables(1, documents)[0],
+        numbers=numbers,
+    )

@@ -1,0 +1,254 @@
+"""Postings and judgements against their definitions, over small windows of small pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.quilts.holders import Holders, added_up
+from reusewatch.detector.quilts.judging import Judged, judge, partial_copies, quilted
+from reusewatch.detector.quilts.postings import GramPages, GramPostings
+from reusewatch.detector.quilts.rules import QuiltRules
+from reusewatch.detector.quilts.store import DOCUMENT, DOCUMENT_BYTES, OWNED, POSTING_BYTES
+from reusewatch.detector.ragged import Ragged
+
+SCHEME = HashScheme()
+RULES = QuiltRules(m=6, c=2, theta=0.5, phi=0.0, foreign="domain", template=2, least=1)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A page: its id, its site, when it was fetched, its grams."""
+
+    page: int
+    site: int
+    at: int
+    grams: frozenset[int]
+    owned: bool = False
+
+    @property
+    def text(self) -> int:
+        return SCHEME.of_text(" ".join(map(str, sorted(self.grams))))
+
+
+@lru_cache
+def _hash(gram: int) -> int:
+    return SCHEME.of_text(f"gram {gram}")
+
+
+def pages_of(papers: list[Paper]) -> GramPages:
+    records = np.zeros(len(papers), DOCUMENT)
+    grams = [[_hash(gram) for gram in sorted(paper.grams)] for paper in papers]
+    for record, paper, hashes in zip(records, papers, grams, strict=True):
+        record["page"], record["text"], record["site"] = paper.page, paper.text, paper.site
+        record["at"], record["flags"] = paper.at, OWNED if paper.owned else 0
+        record["grams"] = record["kept"] = record["ranged"] = len(hashes)
+    column = Ragged.of(grams)
+    starts = np.array([gram for paper in papers for gram in sorted(paper.grams)], np.uint32)
+    return GramPages(records, column, starts, starts + np.uint32(1))
+
+
+def asked(postings: GramPostings, papers: list[Paper], rules: QuiltRules = RULES) -> Judged:
+    pages = pages_of(papers)
+    holders = postings.ask(pages.grams.values, most=rules.m)
+    return judge(pages, holders, rules, sample=1.0)
+
+
+# The definitions, in a few lines each.
+
+
+def documents_of(papers: list[Paper]) -> dict[int, Paper]:
+    """Identity sets: of each text the owned page, or the one that had it first."""
+    found: dict[int, Paper] = {}
+    for paper in sorted(papers, key=_order):
+        found.setdefault(paper.text, paper)
+    return found
+
+
+def _order(paper: Paper) -> tuple[bool, int, int]:
+    return not paper.owned, paper.at, paper.page
+
+
+def truth(papers: list[Paper], subject: Paper, rules: QuiltRules) -> tuple[float, int]:
+    """Patch fraction and size of the greedy cover."""
+    documents = documents_of(papers)
+    holding = {g: [d for d in documents.values() if g in d.grams] for g in subject.grams}
+    pairs = {
+        (donor.page, gram): donor
+        for gram, holders in holding.items() if 1 < len(holders) <= rules.m
+        and sum(d.site == subject.site for d in holders) <= rules.template
+        for donor in holders
+        if donor.text != subject.text and donor.page != subject.page
+        and donor.site != subject.site
+        and (donor.owned or (donor.at, donor.page) < (subject.at, subject.page))
+    }  # fmt: skip
+    patches = {gram for _, gram in pairs}
+    sources = 0
+    left = set(pairs)
+    while left:
+        donors = {page: sum(p == page for p, _ in left) for page, _ in left}
+        best = max(donors.values())
+        chosen = min((d for d in pairs.values() if donors.get(d.page) == best), key=_order)
+        covered = {gram for page, gram in left if page == chosen.page}
+        left = {(page, gram) for page, gram in left if gram not in covered}
+        sources += 1
+    return len(patches) / len(subject.grams), sources
+
+
+GRAMS = st.frozensets(st.integers(0, 30), min_size=1, max_size=12)
+
+
+@st.composite
+def windows(draw: st.DrawFn) -> list[Paper]:
+    """Pages with ids of their own, of few sites, some fetched at once, some owned."""
+    drawn = draw(
+        st.lists(st.tuples(GRAMS, st.integers(1, 4), st.integers(0, 5), st.booleans()),
+                 min_size=1, max_size=14)
+    )  # fmt: skip
+    return [
+        Paper(page + 1, site, at, grams, owned and site == 1)
+        for page, (grams, site, at, owned) in enumerate(drawn)
+    ]
+
+
+def filled(papers: list[Paper], size: int = 3) -> GramPostings:
+    postings = GramPostings(max_bytes=1 << 20)
+    for begin in range(0, len(papers), size):
+        postings.add(pages_of(papers[begin : begin + size]))
+    return postings
+
+
+@settings(max_examples=150)
+@given(windows(), st.randoms(use_true_random=False))
+def test_quilts_are_those_of_the_definition_in_any_order(papers, random):
+    random.shuffle(papers)
+    found = asked(filled(papers), papers)
+    for at, subject in enumerate(papers):
+        fraction, sources = truth(papers, subject, RULES)
+        assert found.pages[at]["fraction"] == fraction
+        assert found.pages[at]["sources"] == sources
+    expected = [
+        f >= RULES.theta and s >= RULES.c for f, s in (truth(papers, p, RULES) for p in papers)
+    ]
+    assert quilted(found.pages, RULES).tolist() == expected
+
+
+@settings(max_examples=60)
+@given(windows(), st.integers(0, 4), st.floats(0, 1), st.integers(1, 5), st.integers(1, 6))
+def test_more_is_quilted_under_a_lower_theta_a_lower_c_and_a_higher_m(papers, more, theta, c, m):
+    """Theorems 1 and 2 of Najork 2012; 3 for the patch fraction, which needs no cover."""
+    postings = filled(papers)
+    strict = replace(RULES, theta=theta, c=c, m=m)
+    judged = asked(postings, papers, strict).pages
+    assert not (quilted(judged, strict) & ~quilted(judged, replace(strict, theta=theta / 2))).any()
+    assert not (quilted(judged, strict) & ~quilted(judged, replace(strict, c=1))).any()
+    wider = asked(postings, papers, replace(strict, m=m + more, template=99)).pages
+    narrow = asked(postings, papers, replace(strict, template=99)).pages
+    assert (wider["fraction"] >= narrow["fraction"]).all()
+
+
+@settings(max_examples=60)
+@given(windows())
+def test_shares_of_the_window_add_up_to_the_whole(papers):
+    whole = asked(filled(papers), papers)
+    texts = sorted({paper.text for paper in papers})
+    parts = [filled([p for p in papers if texts.index(p.text) % 3 == share]) for share in range(3)]
+    pages = pages_of(papers)
+    answers: list[Holders] = []
+    for part in parts:
+        answers.append(part.ask(pages.grams.values, most=RULES.m))
+    summed = judge(pages, added_up(answers), RULES, sample=1.0)
+    for name in ("kept", "patches", "fraction", "sources", "here", "there"):
+        assert (summed.pages[name] == whole.pages[name]).all(), name
+
+
+@settings(max_examples=60)
+@given(windows())
+def test_asking_changes_nothing_adding_twice_changes_nothing_and_a_snapshot_is_the_same(papers):
+    postings = filled(papers)
+    before = {name: array.tobytes() for name, array in postings.save().items()}
+    first = asked(postings, papers)
+    assert {name: array.tobytes() for name, array in postings.save().items()} == before
+    again = [replace(paper, owned=False) for paper in papers]
+    postings.add(pages_of(again))
+    twice = asked(postings, papers)
+    other = GramPostings(max_bytes=1 << 20)
+    other.restore({name: array.copy() for name, array in postings.save().items()})
+    restored = asked(other, papers)
+    for found in (twice, restored):
+        assert found.pages.tobytes() == first.pages.tobytes()
+    assert len(other) == len(postings) == len({paper.text for paper in papers})
+
+
+def test_the_oldest_leave_first_and_wholly():
+    papers = [Paper(n, n, n, frozenset(range(n, n + 4))) for n in range(1, 200)]
+    postings = GramPostings(max_bytes=10 * (DOCUMENT_BYTES + 4 * POSTING_BYTES))
+    for paper in papers:
+        postings.add(pages_of([paper]))
+    assert len(postings) == 10
+    found = asked(postings, papers, replace(RULES, m=50))
+    kept = {paper.text for paper in papers[-10:]}
+    counts = found.holders.counts
+    expected = [
+        sum(gram in one.grams for one in papers[-10:])
+        for paper in papers
+        for gram in sorted(paper.grams)
+    ]
+    assert counts.tolist() == expected
+    assert {int(one["text"]) for one in found.holders.documents} == kept
+
+
+def test_what_is_older_than_the_window_is_not_counted_and_does_not_enter():
+    postings = GramPostings(max_bytes=1 << 20, max_age_us=10)
+    old, new, late = (
+        Paper(n, n, at, frozenset({1, 2, 3, n + 10})) for n, at in ((1, 0), (2, 20), (3, 5))
+    )
+    for paper in (old, new, late):
+        postings.add(pages_of([paper]))
+    assert postings.late == 1
+    assert asked(postings, [new], replace(RULES, m=50)).holders.counts.tolist() == [1, 1, 1, 1]
+
+
+def test_a_page_with_new_words_leaves_with_its_old_ones_unless_others_have_them():
+    grams = frozenset({1, 2, 3})
+    first, later = Paper(1, 1, 1, grams), Paper(1, 1, 2, frozenset({7, 8}))
+    alone = filled([first, later])
+    assert asked(alone, [first]).holders.counts.tolist() == [0, 0, 0]
+    shared = filled([first, Paper(2, 2, 1, grams), later])
+    assert asked(shared, [first]).holders.counts.tolist() == [1, 1, 1]
+    # The order in which versions arrive does not matter.
+    assert asked(filled([later, first]), [first, later]).holders.counts.tolist() == [0, 0, 0, 1, 1]
+
+
+def test_a_popular_gram_is_counted_up_to_m_and_one_and_has_no_list():
+    papers = [Paper(n, n, n, frozenset({0, n})) for n in range(1, 1000)]
+    found = asked(filled(papers, 100), papers[-1:])
+    assert found.holders.counts.tolist() == [RULES.m + 1, 1]
+    assert found.pages[0]["fraction"] == 0
+
+
+def test_a_partial_copy_is_told_both_ways():
+    donor = Paper(1, 1, 1, frozenset(range(10)))
+    copy = Paper(2, 2, 2, frozenset(range(6, 26)))
+    found = asked(filled([donor, copy]), [copy, donor], replace(RULES, partial_share=0.3))
+    assert (found.pages[0]["here"], found.pages[0]["there"]) == (0.2, 0.4)
+    assert partial_copies(found.pages, replace(RULES, partial_share=0.3)).tolist() == [True, False]
+    assert found.pages[1]["donor"] == -1
+
+
+def test_memory_is_bounded_by_bytes():
+    postings = GramPostings(max_bytes=1_000_000)
+    for begin in range(0, 6000, 500):
+        papers = [
+            Paper(n + 1, n, n, frozenset(range(n * 7, n * 7 + 12)))
+            for n in range(begin, begin + 500)
+        ]
+        postings.add(pages_of(papers))
+    assert len(postings) == 1_000_000 // (DOCUMENT_BYTES + 12 * POSTING_BYTES)
+    # Room is made by half of what there is at a time.
+    assert postings.nbytes <= 1.6 * 1_000_000
