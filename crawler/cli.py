@@ -71,6 +71,17 @@ class Verbs(NamedVerbs):
             "URL prefixes by the share of copied content under them, worst first.",
             extra=True,
         ),
+        "phrases": Named(
+            f"{_PAGES}.phrases",
+            "Phrases of five words that many pages have, those of most pages first; with --hosts "
+            "the hosts whose pages consist of such.",
+            extra=True,
+        ),
+        "cover": Named(
+            f"{_BUS}.cover",
+            "Pages that together have the popular phrases of this one, those that have most first.",
+            extra=True,
+        ),
         "fingerprint": Named(
             f"{_PAGES}.fingerprint",
             "Everything that is known of a page: words, blocks, links, all sketches.",

@@ -7,7 +7,8 @@ code  meaning
 1     Done, but something was damaged or did not hold; the last line on stderr names it.
 2     Wrong usage or configuration. What was named is not there: a file, an archive, a pack, an
       alert's id, a label's name, a topic (`--topic-prefix`), a page of an archive (`fingerprint
-      --url`) or of the window (`clusters --url`, `similar URL`). Nothing is printed on stdout.
+      --url`) or of the window (`clusters --url`, `similar URL`) or of the bus (`cover URL`).
+      Nothing is printed on stdout.
 3     A part is unreachable: a broker, a worker, a directory that cannot be read or written.
 130   Interrupted; it can be run again.
 ====  =====================================================================================

@@ -12,10 +12,10 @@ from reusewatch.streams.verbs import alerts
 
 def register(root: typer.Typer) -> None:
     """Add the verbs."""
-    alerts.register(root, reader=_reader)
+    alerts.register(root, reader=reader)
 
 
-def _reader(settings: Settings) -> ReadOrigin:
+def reader(settings: Settings) -> ReadOrigin:
     """Reads what was replayed from here: a bus may name any file of this machine."""
     from reusewatch.crawler.replaying.origins import origin_reader
     from reusewatch.crawler.replaying.readable import Readable

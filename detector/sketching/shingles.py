@@ -86,7 +86,7 @@ def supershingles(min_values: NDArray[np.uint64], scheme: HashScheme) -> NDArray
 
 def phrases_behind(min_values: NDArray[np.uint64], scheme: HashScheme) -> NDArray[np.uint64]:
     """The phrase hash behind each min-value of one page."""
-    return min_values * _inverses(scheme)
+    return min_values * inverses(scheme)
 
 
 def phrase_positions(
@@ -108,12 +108,13 @@ def _factors(scheme: HashScheme) -> NDArray[np.uint64]:
     return scheme.numbers("min-wise", _LANES)
 
 
-def _inverses(scheme: HashScheme) -> NDArray[np.uint64]:
+def inverses(scheme: HashScheme) -> NDArray[np.uint64]:
+    """The factors that undo the functions: times the i-th, an i-th min-value is its phrase."""
     odd = _factors(scheme)[:MIN_VALUES]
-    inverses = odd  # an odd number is its own inverse modulo 8: three bits are right
+    found = odd  # an odd number is its own inverse modulo 8: three bits are right
     for _ in range(5):  # each step doubles the bits that are right: 6, 12, 24, 48, 96
-        inverses = inverses * (np.uint64(2) - odd * inverses)
-    return inverses
+        found = found * (np.uint64(2) - odd * found)
+    return found
 
 
 @kernel(types.void(WORDS, OFFSETS, WORDS, OFFSETS, OUT_WORDS))

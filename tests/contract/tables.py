@@ -46,6 +46,9 @@ DEAD_LETTER = {"reason", "source", "offset", "url", "detail", "at"}
 NEIGHBORHOOD = {"prefix", "files", "badness", "chunk_ratio", "open"}
 CLUSTER = {"cluster", "representative", "size", "sites", "diameter", "urls"}
 SIMILAR = {"url", "mwo", "b", "c"}
+PHRASE = {"phrase", "documents", "sites"}
+COVER = {"url", "size", "popular_shingles", "foreign", "donors"}
+PHRASE_HOST = {"host", "pages", "mean", "deviation", "alike"}
 LABEL = {"name", "files", "chunks", "version", "scheme", "source"}
 CHECK = {"check", "ok", "found", "wanted", "do"}
 SETTING = {"name", "value", "from"}
@@ -54,7 +57,8 @@ COMMANDS = [
     [], ["demo"], ["replay"], ["crawl"], ["work"], ["alerts"], ["alerts", "show"],
     ["alerts", "summary"], ["verdicts"], ["prune"],
     ["dead-letters"], ["topics"], ["topics", "create"], ["topics", "check"], ["doctor"], ["config"],
-    ["clusters"], ["similar"], ["neighborhoods"], ["fingerprint"], ["labels"], ["labels", "build"],
+    ["clusters"], ["similar"], ["phrases"], ["cover"],
+    ["neighborhoods"], ["fingerprint"], ["labels"], ["labels", "build"],
     ["labels", "show"], ["labels", "merge"], ["labels", "diff"], ["labels", "verify"],
     ["labels", "push"], ["labels", "remove"], ["labels", "rollback"], ["labels", "preview"],
     ["labels", "discover"], ["labels", "propose-stops"],

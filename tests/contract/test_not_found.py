@@ -25,6 +25,7 @@ NAMED: dict[str, tuple[str, ...]] = {
     "fingerprint, a page of an archive": ("fingerprint", ARCHIVE, "--url", NOWHERE),
     "similar, a file": ("similar", "gone.html"),
     "similar, a page": ("similar", NOWHERE),
+    "cover, a page": ("cover", NOWHERE),
     "clusters, a page": ("clusters", "--url", NOWHERE),
     "alerts show, an id": ("alerts", "show", "ffffffffffff"),
     "labels build, a source": ("labels", "build", "x", "gone.warc.gz", "-o", "x.pack"),
@@ -69,7 +70,7 @@ def test_a_filter_that_nothing_fits_is_an_answer(tried: Tried, arguments: tuple[
     assert (done.code, done.out) == (OK, ""), done.err
 
 
-@pytest.mark.parametrize("verb", ["clusters", "neighborhoods"])
+@pytest.mark.parametrize("verb", ["clusters", "neighborhoods", "phrases"])
 def test_a_bus_without_a_state_is_3(tried: Tried, verb: str) -> None:
     done = tried.here(verb, "--bus", "local:empty")
     assert (done.code, done.out) == (UNREACHABLE, ""), done.err

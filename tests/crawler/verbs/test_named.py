@@ -80,6 +80,7 @@ REFUSED = [
     ("work", "nothing"), ("clusters", "--top", "0"), ("neighborhoods", "--top", "0"),
     ("labels", "push"), ("labels", "remove"), ("alerts", "--kind", "nothing"),
     ("replay", "--nothing"), ("similar",), ("fingerprint",), ("doctor", "--nothing"),
+    ("phrases", "--top", "0"), ("cover",), ("cover", "http://a.example/", "--foreign", "all"),
 ]  # fmt: skip
 
 

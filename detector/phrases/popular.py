@@ -1,0 +1,98 @@
+"""Popular phrases: those that are a shingle of many documents (Fetterly et al. 2005, §3.3).
+
+A shingle (i, s) is popular if s is the i-th min-value of at least five documents, one of each class
+of near-duplicates. The triples (i, s, document) are sorted, and long enough runs are looked for.
+A min-wise function is a bijection, so (i, s) leads to its phrase; a phrase that several functions
+chose is counted once, with the function that has most documents.
+
+Knows phrases by their hashes; their words stand on the pages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+POPULAR = 5
+"""In so many documents a phrase is hardly there by chance (§3.3)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PopularShingles:
+    """All popular (i, s): the function, the value, documents that have it, their sites.
+
+    `per_document`: how many of each document's shingles are popular.
+    """
+
+    function: NDArray[np.int64]
+    shingle: NDArray[np.uint64]
+    documents: NDArray[np.int64]
+    sites: NDArray[np.int64]
+    per_document: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return self.shingle.size
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A popular phrase by its hash, and the shingle with which most documents have it."""
+
+    hash: int
+    documents: int
+    sites: int
+    function: int
+    shingle: int
+
+
+def popular_shingles(
+    shingles: NDArray[np.uint64], site: NDArray[np.int64], *, least: int = POPULAR
+) -> PopularShingles:
+    """The shingles that at least so many documents have; `shingles` has a row a function."""
+    per_document = np.zeros(shingles.shape[1], np.int64)
+    columns = [_of_function(row, site, least, per_document) for row in shingles]
+    sizes = [len(values) for values, _, _ in columns]
+    values, documents, sites = (
+        np.concatenate(parts) for parts in zip(*columns, strict=True)
+    )  # fmt: skip
+    function = np.repeat(np.arange(len(columns)), sizes)
+    return PopularShingles(function, values, documents, sites, per_document)
+
+
+def _of_function(
+    row: NDArray[np.uint64], site: NDArray[np.int64], least: int, per_document: NDArray[np.int64]
+) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
+    """Popular values of one function, their documents and sites; counted for each document."""
+    order = np.argsort(row)
+    values = row[order]
+    starts = np.flatnonzero(np.append(True, values[1:] != values[:-1])[: row.size])
+    counts = np.diff(np.append(starts, row.size))
+    kept = counts >= least
+    members = order[np.repeat(kept, counts)]
+    per_document[members] += 1  # a document has one value of a function, so is there once
+    run = np.repeat(np.arange(int(kept.sum())), counts[kept])
+    width = int(site.max(initial=0)) + 1
+    pairs = np.unique(run * width + site[members])
+    sites = np.bincount(pairs // width, minlength=int(kept.sum()))
+    return values[starts[kept]], counts[kept], sites
+
+
+def popular_phrases(
+    found: PopularShingles, inverses: NDArray[np.uint64], *, top: int | None = None
+) -> list[Phrase]:
+    """The phrases behind popular shingles, each once, those of most documents first (Table 1).
+
+    `inverses`: the factors that undo the min-wise functions.
+    """
+    hashes = found.shingle * inverses[found.function]
+    by_phrase = np.lexsort((found.function, -found.sites, -found.documents, hashes))
+    sorted_hashes = hashes[by_phrase]
+    begins = np.ones(by_phrase.size, np.bool_)
+    begins[1:] = sorted_hashes[1:] != sorted_hashes[:-1]
+    best = by_phrase[begins]
+    ranked = best[np.lexsort((hashes[best], -found.sites[best], -found.documents[best]))][:top]
+    columns = (hashes, found.documents, found.sites, found.function, found.shingle)
+    rows = zip(*(column[ranked].tolist() for column in columns), strict=True)
+    return [Phrase(*row) for row in rows]
