@@ -16,7 +16,7 @@ from reusewatch.detector.hashing import hex_of
 from reusewatch.streams import kernels
 from reusewatch.streams.console import at_terminal, print_json_lines, print_table, say
 from reusewatch.streams.settings import Settings
-from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
+from reusewatch.streams.verbs.options import BUS_AND_STATE, JsonOption, with_settings
 from reusewatch.streams.verbs.phrase_pages import MOST_PAGES, PagesOption, read_phrase_pages
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
     )(phrases)
 
 
-@with_settings(*BUS)
+@with_settings(*BUS_AND_STATE)
 def phrases(
     settings: Settings,
     top: Annotated[int, typer.Option("--top", metavar="N", help="So many.", min=1)] = 20,
@@ -55,7 +55,7 @@ def phrases(
     from reusewatch.detector.phrases.popular import popular_shingles
 
     kept, _ = representatives(found.documents)
-    popular = popular_shingles(found.documents.shingles[:, kept], found.documents.site[kept])
+    popular = popular_shingles(found.documents, kept)
     say(f"{kept.size:,} classes of near-duplicates; {len(popular):,} popular shingles")
     if hosts:
         rows = _hosts(found, popular, found.documents.host[kept], top)

@@ -61,30 +61,31 @@ def foreign_to(documents: Documents, subject: int, by: Foreign) -> NDArray[np.bo
 
 
 def covering_set(
-    subject: NDArray[np.uint64],
-    others: NDArray[np.uint64],
+    documents: Documents,
+    subject: int,
+    others: NDArray[np.int64],
     foreign: NDArray[np.bool_],
     *,
     prefer: bool = True,
     least: int = POPULAR,
 ) -> CoveringSet:
-    """The greedy covering set of a page by other documents, which stand the earliest first.
+    """The greedy covering set of a page by other documents; with `prefer`, foreign ones go ahead.
 
-    `others` has a row a function, as `Documents.shingles`. With `prefer`, foreign ones go ahead.
+    `others` are their rows, the earliest first, and `foreign` says of every row whether it is.
     """
-    same = others == subject[:, np.newaxis]
+    same = np.array([row[others] == row[subject] for row in documents.shingles])
     popular = same.sum(axis=1) + 1 >= least  # the page itself is one of the documents
     shared = same.sum(axis=0)
-    rows = np.flatnonzero(same[popular].any(axis=0))
-    needed = same[np.ix_(popular, rows)]
+    holders = np.flatnonzero(same[popular].any(axis=0))
+    needed, shared, rows = same[np.ix_(popular, holders)], shared[holders], others[holders]
     gain, covered = needed.sum(axis=0), np.zeros(len(needed), np.bool_)
     donors = []
     while not covered.all():
         able = gain > 0
         ahead = able & foreign[rows] if prefer else able
-        best = _best(gain, shared[rows], ahead if ahead.any() else able, len(subject))
+        best = _best(gain, shared, ahead if ahead.any() else able, len(same))
         row, new = int(rows[best]), needed[:, best] & ~covered
-        donors.append(Donor(row, int(gain[best]), int(shared[row]), bool(foreign[row])))
+        donors.append(Donor(row, int(gain[best]), int(shared[best]), bool(foreign[row])))
         gain = gain - needed[new].sum(axis=0)
         covered |= new
     return CoveringSet(int(popular.sum()), tuple(donors))

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reusewatch.detector.phrases.documents import Documents
+
 POPULAR = 5
 """In so many documents a phrase is hardly there by chance (§3.3)."""
 
@@ -23,7 +25,7 @@ POPULAR = 5
 class PopularShingles:
     """All popular (i, s): the function, the value, documents that have it, their sites.
 
-    `per_document`: how many of each document's shingles are popular.
+    `per_document`: how many shingles of each document that was kept are popular.
     """
 
     function: NDArray[np.int64]
@@ -48,11 +50,12 @@ class Phrase:
 
 
 def popular_shingles(
-    shingles: NDArray[np.uint64], site: NDArray[np.int64], *, least: int = POPULAR
+    documents: Documents, kept: NDArray[np.int64], *, least: int = POPULAR
 ) -> PopularShingles:
-    """The shingles that at least so many documents have; `shingles` has a row a function."""
-    per_document = np.zeros(shingles.shape[1], np.int64)
-    columns = [_of_function(row, site, least, per_document) for row in shingles]
+    """The shingles that at least so many documents have, of those that are `kept`."""
+    per_document, site = np.zeros(kept.size, np.int64), documents.site[kept]
+    # A function at a time: all at once would be another copy of the largest column.
+    columns = [_of_function(row[kept], site, least, per_document) for row in documents.shingles]
     sizes = [len(values) for values, _, _ in columns]
     values, documents, sites = (
         np.concatenate(parts) for parts in zip(*columns, strict=True)

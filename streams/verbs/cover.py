@@ -83,13 +83,11 @@ def _covered(pages: PhrasePages, at: int, foreign: Foreign) -> dict[str, Any]:
     kept, _ = representatives(documents, at)
     say(f"{kept.size:,} classes of near-duplicates")
     others = kept[kept != at]
-    found = covering_set(
-        documents.shingles[:, at], documents.shingles[:, others],
-        foreign_to(documents, at, foreign)[others], prefer=foreign != "none",
-    )  # fmt: skip
+    is_foreign = foreign_to(documents, at, foreign)
+    found = covering_set(documents, at, others, is_foreign, prefer=foreign != "none")
     donors = []
     for donor in found.donors:
-        facts = pages.facts(int(others[donor.row]))
+        facts = pages.facts(donor.row)
         donors.append(
             {"url": facts.url, "count": donor.count, "shared": donor.shared,
              "site": facts.site, "foreign": donor.foreign}

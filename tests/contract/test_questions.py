@@ -1,4 +1,4 @@
-"""What the commands that ask live state print: `neighborhoods`, `clusters`, `similar`."""
+"""What the commands that ask live state, or all of a bus, print."""
 
 from __future__ import annotations
 
@@ -6,7 +6,17 @@ import json
 
 import pytest
 
-from tests.contract.tables import CLUSTER, NEIGHBORHOOD, OK, SIMILAR, WRONG_USE, Tried
+from tests.contract.tables import (
+    CLUSTER,
+    COVER,
+    NEIGHBORHOOD,
+    OK,
+    PHRASE,
+    PHRASE_HOST,
+    SIMILAR,
+    WRONG_USE,
+    Tried,
+)
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -50,3 +60,27 @@ def test_pages_like_one_that_never_came_are_2(tried: Tried) -> None:
     done = tried.run("similar", "https://nowhere.example/", "--json")
     assert (done.code, done.out) == (WRONG_USE, "")
     assert "nowhere.example" in done.err
+
+
+def test_phrases_are_told_most_documents_first(tried: Tried) -> None:
+    done = tried.run("phrases", "--json", "--top", "7")
+    assert done.code == OK, done.err
+    assert len(done.objects) == 7
+    assert all(one.keys() >= PHRASE for one in done.objects)
+    assert all(one["documents"] >= 5 and one["sites"] >= 1 for one in done.objects)
+    counts = [one["documents"] for one in done.objects]
+    assert counts == sorted(counts, reverse=True)
+    hosts = tried.run("phrases", "--hosts", "--json")
+    assert hosts.code == OK, hosts.err
+    assert all(one.keys() >= PHRASE_HOST for one in hosts.objects)
+
+
+def test_a_cover_has_the_popular_shingles_of_a_page(tried: Tried) -> None:
+    asked = tried.of_kind("duplicate")[0]["url"]
+    done = tried.run("cover", asked, "--json")
+    (found,) = done.objects
+    assert found.keys() >= COVER
+    assert found["url"] == asked
+    assert found["size"] == len(found["donors"])
+    assert sum(donor["count"] for donor in found["donors"]) == found["popular_shingles"]
+    assert 0 <= found["foreign"] <= found["popular_shingles"]

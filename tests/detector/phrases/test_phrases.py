@@ -82,6 +82,15 @@ def columns(papers: list[Paper]) -> Documents:
     )
 
 
+def of_shingles(rows: list[list[int]]) -> Documents:
+    """Pages of which nothing else matters, each on a site of its own."""
+    size = len(rows)
+    hashes, numbers = np.arange(size, dtype=np.uint64), np.arange(size)
+    runs = np.zeros((size, 6), np.uint64)
+    shingles = np.array(rows, np.uint64).T
+    return Documents(hashes, numbers, hashes, runs, shingles, numbers, numbers, numbers)
+
+
 # The twins.
 
 
@@ -170,7 +179,7 @@ def test_long_chains_in_any_order_are_one_class() -> None:
 @given(corpora)
 def test_popular_phrases_are_those_of_long_runs_each_once(papers: list[Paper]) -> None:
     documents = columns(papers)
-    found = popular_shingles(documents.shingles, documents.site, least=LEAST)
+    found = popular_shingles(documents, np.arange(len(papers)), least=LEAST)
     runs = popular_of(papers)
     keys = zip(found.function.tolist(), found.shingle.tolist(), strict=True)
     figures = zip(found.documents.tolist(), found.sites.tolist(), strict=True)
@@ -210,11 +219,11 @@ def test_the_cover_is_greed_by_definition(
     rows = [row for row in range(len(papers)) if row != at]
     prefer = by != "none"
     found = covering_set(
-        documents.shingles[:, at], documents.shingles[:, rows],
-        np.array([foreign[row] for row in rows], np.bool_), prefer=prefer, least=LEAST,
-    )  # fmt: skip
+        documents, at, np.array(rows, np.int64), np.array(foreign), prefer=prefer, least=LEAST
+    )
     others = [papers[row] for row in rows]
-    wanted = cover_of(subject, others, [foreign[row] for row in rows], prefer=prefer)
+    covered = cover_of(subject, others, [foreign[row] for row in rows], prefer=prefer)
+    wanted = [(rows[row], count, is_foreign) for row, count, is_foreign in covered]
     assert [(donor.row, donor.count, donor.foreign) for donor in found.donors] == wanted
     popular = popular_of(papers).keys() & set(enumerate(subject.text.shingles))
     assert found.popular == len(popular) == sum(donor.count for donor in found.donors)
@@ -223,16 +232,15 @@ def test_the_cover_is_greed_by_definition(
 
 def test_foreign_documents_go_ahead_of_better_ones_of_the_own_domain() -> None:
     """And the own ones come when nothing else is left."""
-    subject = np.array([1, 2, 3, 4], np.uint64)
-    own, half, rest = [1, 2, 3, 4], [1, 2, 9, 9], [9, 9, 3, 9]
-    others = np.array([own, half, rest], np.uint64).T
-    foreign = np.array([False, True, True])
-    preferred = covering_set(subject, others, foreign, least=2)
-    assert [(d.row, d.count) for d in preferred.donors] == [(1, 2), (2, 1), (0, 1)]
+    subject, own, half, rest = [1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 9, 9], [9, 9, 3, 9]
+    documents, others = of_shingles([subject, own, half, rest]), np.array([1, 2, 3])
+    foreign = np.array([False, False, True, True])
+    preferred = covering_set(documents, 0, others, foreign, least=2)
+    assert [(d.row, d.count) for d in preferred.donors] == [(2, 2), (3, 1), (1, 1)]
     assert (preferred.popular, preferred.foreign) == (4, 3)
-    plain = covering_set(subject, others, foreign, prefer=False, least=2)
-    assert [(d.row, d.count, d.shared) for d in plain.donors] == [(0, 4, 4)]
-    assert covering_set(subject, others, foreign, least=9) == CoveringSet(0, ())
+    plain = covering_set(documents, 0, others, foreign, prefer=False, least=2)
+    assert [(d.row, d.count, d.shared) for d in plain.donors] == [(1, 4, 4)]
+    assert covering_set(documents, 0, others, foreign, least=9) == CoveringSet(0, ())
 
 
 @given(st.lists(st.tuples(small, st.integers(0, 84)), max_size=40))
@@ -290,6 +298,6 @@ def test_columns_that_do_not_fit_are_refused() -> None:
 
 
 def test_a_phrase_is_a_hash_and_where_it_was_chosen() -> None:
-    found = popular_shingles(np.full((2, 5), 6, np.uint64), np.arange(5))
+    found = popular_shingles(of_shingles([[6, 6]] * 6), np.arange(1, 6))
     inverses = np.array([1, pow(3, -1, 1 << 64)], np.uint64)
     assert popular_phrases(found, inverses) == [Phrase(2, 5, 5, 1, 6), Phrase(6, 5, 5, 0, 6)]
