@@ -16,7 +16,7 @@ from reusewatch.detector.hashing import hex_of
 from reusewatch.streams import kernels
 from reusewatch.streams.console import at_terminal, print_json_lines, print_table, say
 from reusewatch.streams.settings import Settings
-from reusewatch.streams.verbs.options import BUS_AND_STATE, JsonOption, with_settings
+from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
 from reusewatch.streams.verbs.phrase_pages import MOST_PAGES, PagesOption, read_phrase_pages
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
     )(phrases)
 
 
-@with_settings(*BUS_AND_STATE)
+@with_settings(*BUS)
 def phrases(
     settings: Settings,
     top: Annotated[int, typer.Option("--top", metavar="N", help="So many.", min=1)] = 20,

@@ -133,6 +133,16 @@ def test_on_kafka_the_same_alerts_are_found(kafka: OnKafka, tried: Tried) -> Non
     assert len(here) == DEMO_ALERTS
 
 
+def test_on_kafka_the_same_phrases_are_popular(kafka: OnKafka, tried: Tried) -> None:
+    # The words are read from a page: which ones can be read from here is another matter.
+    here, there = (bus.run("phrases", "--json").objects for bus in (tried, kafka))
+    figures = ("hash", "documents", "sites")
+    assert [[one[name] for name in figures] for one in here] == [
+        [one[name] for name in figures] for one in there
+    ]
+    assert len(here) == 20
+
+
 def test_topics_have_the_names_keys_and_headers_of_the_contract(kafka: OnKafka) -> None:
     for topic, (key, schema, content_type) in TOPICS.items():
         for message in kafka.messages(topic):
