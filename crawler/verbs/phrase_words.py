@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.phrases.documents import run_begins
 from reusewatch.streams.documents import document_of
 from reusewatch.streams.page_text import ReadOrigin, read_unchanged
 
@@ -49,7 +50,7 @@ class PhraseWords:
                 self._tried.add(page)
                 row = self._pages.documents.shingles[:, page]
                 here = np.flatnonzero(row[functions] == shingles)
-                known |= self._read(page, row, [phrases[at] for at in here])
+                known = self._read(page, row, [phrases[at] for at in here]) | known
         return known
 
     def _pages_with(self, phrase: Phrase) -> list[int]:
@@ -91,11 +92,8 @@ def _text(words: PageWords, first: int, k: int) -> str:
 
 def _nth_of_its_kind(kinds: NDArray[np.int64]) -> NDArray[np.int64]:
     """How many before each entry are of its kind."""
-    order = np.argsort(kinds, kind="stable")
-    ordered = kinds[order]
-    at = np.arange(kinds.size)
-    begins = np.ones(kinds.size, np.bool_)
-    begins[1:] = ordered[1:] != ordered[:-1]
+    order, at = np.argsort(kinds, kind="stable"), np.arange(kinds.size)
+    begins = np.where(run_begins(kinds[order]), at, 0)
     found = np.empty(kinds.size, np.int64)
-    found[order] = at - np.maximum.accumulate(np.where(begins, at, 0))
+    found[order] = at - np.maximum.accumulate(begins)
     return found

@@ -15,8 +15,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.phrases.documents import Documents, by_age
+from reusewatch.detector.phrases.documents import Documents, by_age, run_begins
 
+NEAR = 2
+"""So many supershingles of two near-duplicates agree, at least."""
 _NONE = np.uint64(0)
 """The supershingle of a page without words: nothing agrees with it."""
 
@@ -27,7 +29,7 @@ def classes(supershingles: NDArray[np.uint64]) -> NDArray[np.int64]:
     labels = np.arange(size)
     codes = [np.unique(supershingles[:, at], return_inverse=True)[1] for at in range(width)]
     worded = supershingles != _NONE
-    for one, other in combinations(range(width), 2):
+    for one, other in combinations(range(width), NEAR):
         rows = np.flatnonzero(worded[:, one] & worded[:, other])
         # Numbers up to `size` each: one word holds both, and no two pairs have the same.
         keys = codes[one][rows] * size + codes[other][rows]
@@ -51,12 +53,10 @@ def representatives(
     if instead is not None:
         rank[order == instead] = -1
     by_class = np.lexsort((rank, found))
-    sorted_classes = found[by_class]
-    begins = np.ones(order.size, np.bool_)
-    begins[1:] = sorted_classes[1:] != sorted_classes[:-1]
+    firsts = np.sort(by_class[run_begins(found[by_class])])
     of_page = np.empty(order.size, np.int64)
     of_page[order] = found
-    return order[np.sort(by_class[begins])], of_page
+    return order[firsts], of_page
 
 
 def _grouped(
@@ -65,10 +65,9 @@ def _grouped(
     """Pairs of rows of one key: the first that has it, and each further one."""
     order = np.argsort(keys, kind="stable")
     keys, rows = keys[order], rows[order]
-    same = np.zeros(keys.size, np.bool_)
-    same[1:] = keys[1:] == keys[:-1]
-    begins = np.maximum.accumulate(np.where(same, 0, np.arange(keys.size)))
-    return rows[begins[same]], rows[same]
+    begins = run_begins(keys)
+    first = np.maximum.accumulate(np.where(begins, np.arange(keys.size), 0))
+    return rows[first[~begins]], rows[~begins]
 
 
 def _joined(

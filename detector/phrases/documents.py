@@ -59,17 +59,20 @@ def current_versions(
     Of two versions of one moment it is that of the greater identity, whichever came first.
     """
     order = np.lexsort((fetched, identity, page))
-    starts = np.flatnonzero(_changes(page[order]) | _changes(identity[order]))
-    ends = np.append(starts[1:], order.size) - 1
-    last, first = order[ends[: starts.size]], order[starts]
-    newest = np.lexsort((identity[last], fetched[last], page[last]))
-    of_page = page[last][newest]
-    kept = newest[np.flatnonzero(np.append(of_page[1:] != of_page[:-1], True)[: newest.size])]
-    return last[kept], fetched[first][kept]
+    starts = run_begins(page[order]) | run_begins(identity[order])
+    first, last = order[starts], order[np.append(starts[1:], True)[: order.size]]
+    versions = np.lexsort((identity[last], fetched[last], page[last]))
+    ends = np.append(run_begins(page[last][versions])[1:], True)[: versions.size]
+    newest = versions[ends]
+    return last[newest], fetched[first][newest]
 
 
-def _changes(column: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where a sorted column has another value than just before; also at its beginning."""
+def run_begins(column: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where a sorted column has another value than just before; also at its beginning.
+
+    >>> run_begins(np.array([3, 3, 5])).tolist(), run_begins(np.array([])).tolist()
+    ([True, False, True], [])
+    """
     begins = np.ones(column.size, np.bool_)
     begins[1:] = column[1:] != column[:-1]
     return begins

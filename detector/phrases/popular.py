@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.phrases.documents import Documents
+from reusewatch.detector.phrases.documents import Documents, run_begins
 
 POPULAR = 5
 """In so many documents a phrase is hardly there by chance (§3.3)."""
@@ -70,7 +70,7 @@ def _of_function(
     """Popular values of one function, their documents and sites; counted for each document."""
     order = np.argsort(row)
     values = row[order]
-    starts = np.flatnonzero(np.append(True, values[1:] != values[:-1])[: row.size])
+    starts = np.flatnonzero(run_begins(values))
     counts = np.diff(np.append(starts, row.size))
     kept = counts >= least
     members = order[np.repeat(kept, counts)]
@@ -91,10 +91,7 @@ def popular_phrases(
     """
     hashes = found.shingle * inverses[found.function]
     by_phrase = np.lexsort((found.function, -found.sites, -found.documents, hashes))
-    sorted_hashes = hashes[by_phrase]
-    begins = np.ones(by_phrase.size, np.bool_)
-    begins[1:] = sorted_hashes[1:] != sorted_hashes[:-1]
-    best = by_phrase[begins]
+    best = by_phrase[run_begins(hashes[by_phrase])]
     ranked = best[np.lexsort((hashes[best], -found.sites[best], -found.documents[best]))][:top]
     columns = (hashes, found.documents, found.sites, found.function, found.shingle)
     rows = zip(*(column[ranked].tolist() for column in columns), strict=True)

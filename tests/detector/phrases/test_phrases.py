@@ -10,7 +10,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reusewatch.detector.phrases.classes import classes, representatives
@@ -19,6 +19,7 @@ from reusewatch.detector.phrases.documents import UNKNOWN, Documents, current_ve
 from reusewatch.detector.phrases.hosts import PhraseHost, phrase_hosts
 from reusewatch.detector.phrases.popular import Phrase, popular_phrases, popular_shingles
 
+few = settings(max_examples=40)
 FUNCTIONS = 7
 LEAST = 3
 FACTORS = [2 * n + 1 for n in range(FUNCTIONS)]
@@ -140,6 +141,7 @@ def cover_of(
     return found
 
 
+@few
 @given(corpora)
 def test_classes_are_the_transitive_closure_with_the_earliest_page_of_each(
     papers: list[Paper],
@@ -155,6 +157,7 @@ def test_classes_are_the_transitive_closure_with_the_earliest_page_of_each(
     assert sorted(map(sorted, found.values())) == sorted(map(sorted, wanted))
 
 
+@few
 @given(corpora, st.data())
 def test_a_page_that_is_asked_for_stands_for_its_class(
     papers: list[Paper], data: st.DataObject
@@ -176,6 +179,7 @@ def test_long_chains_in_any_order_are_one_class() -> None:
     assert set(classes(runs[order]).tolist()) == {0}
 
 
+@few
 @given(corpora)
 def test_popular_phrases_are_those_of_long_runs_each_once(papers: list[Paper]) -> None:
     documents = columns(papers)
@@ -201,6 +205,7 @@ def test_popular_phrases_are_those_of_long_runs_each_once(papers: list[Paper]) -
     assert popular_phrases(found, inverses, top=2) == phrases[:2]
 
 
+@few
 @given(corpora, st.data(), st.sampled_from(["domain", "ip", "none"]))
 def test_the_cover_is_greed_by_definition(
     papers: list[Paper], data: st.DataObject, by: Foreign
@@ -243,6 +248,7 @@ def test_foreign_documents_go_ahead_of_better_ones_of_the_own_domain() -> None:
     assert covering_set(documents, 0, others, foreign, least=9) == CoveringSet(0, ())
 
 
+@few
 @given(st.lists(st.tuples(small, st.integers(0, 84)), max_size=40))
 def test_hosts_are_told_by_mean_and_deviation(pages: list[tuple[int, int]]) -> None:
     found = phrase_hosts(
@@ -269,6 +275,7 @@ def test_a_deviation_of_fifteen_is_not_small() -> None:
     assert alike == PhraseHost(1, 10, 45.0, 0.0, True)
 
 
+@few
 @given(st.lists(st.tuples(small, st.integers(1, 3), small), max_size=12))
 def test_a_page_is_its_newest_version_since_its_words_were_there(
     fetches: list[tuple[int, int, int]],
