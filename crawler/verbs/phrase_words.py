@@ -49,7 +49,7 @@ class PhraseWords:
                     continue
                 self._tried.add(page)
                 row = self._pages.documents.shingles[:, page]
-                here = np.flatnonzero(row[functions] == shingles)
+                here = np.flatnonzero(row[functions] == shingles).tolist()
                 known = self._read(page, row, [phrases[at] for at in here]) | known
         return known
 

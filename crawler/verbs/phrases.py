@@ -59,7 +59,7 @@ def phrases(
     say(f"{kept.size:,} classes of near-duplicates; {len(popular):,} popular shingles")
     if hosts:
         rows = _hosts(found, popular, found.documents.host[kept], top)
-        columns = ("pages", "mean", "deviation", "alike", "host")
+        columns: tuple[str, ...] = ("pages", "mean", "deviation", "alike", "host")
     else:
         rows = _phrases(settings, found, popular, top)
         columns = ("documents", "sites", "phrase")

@@ -55,8 +55,9 @@ def foreign_to(documents: Documents, subject: int, by: Foreign) -> NDArray[np.bo
     if by == "ip":
         own = documents.ip[documents.host == documents.host[subject]]
         same = np.isin(documents.ip, own[own != UNKNOWN])
-        return ~same & (documents.host != documents.host[subject])
-    found: NDArray[np.bool_] = documents.site != documents.site[subject]
+        found: NDArray[np.bool_] = ~same & (documents.host != documents.host[subject])
+    else:
+        found = documents.site != documents.site[subject]
     return found
 
 

@@ -57,11 +57,9 @@ def popular_shingles(
     # A function at a time: all at once would be another copy of the largest column.
     columns = [_of_function(row[kept], site, least, per_document) for row in documents.shingles]
     sizes = [len(values) for values, _, _ in columns]
-    values, documents, sites = (
-        np.concatenate(parts) for parts in zip(*columns, strict=True)
-    )  # fmt: skip
+    values, counts, sites = map(np.concatenate, zip(*columns, strict=True))
     function = np.repeat(np.arange(len(columns)), sizes)
-    return PopularShingles(function, values, documents, sites, per_document)
+    return PopularShingles(function, values, counts, sites, per_document)
 
 
 def _of_function(

@@ -33,7 +33,7 @@ class Web:
         for site in range(SOURCES):
             for number in range(PAGES):
                 own = [self._sentence() for _ in range(12)]
-                known += own[:2]
+                known += own[:1]
                 self._put(f"www.source{site}.example", number, [*own, FOOTER])
         for number in range(SLICED):
             self._put(SLICER, number, self._draw.sample(known, SENTENCES))
@@ -69,7 +69,11 @@ def place(tmp_path_factory: pytest.TempPathFactory, web: Web) -> Path:
         (found / host).mkdir(exist_ok=True)
         (found / host / name).write_text(body)
         trees.add(f"--tree={found / host}=https://{host}/")
-    assert ended("replay", *sorted(trees), "--bus", f"local:{found / 'bus'}") == 0
+    # What judges pages as they come is not asked here.
+    config = found / "reusewatch.toml"
+    config.write_text('grams = "none"\nevidence_pairs = 0\n')
+    bus = ("--bus", f"local:{found / 'bus'}", "--config", str(config))
+    assert ended("replay", *sorted(trees), *bus) == 0
     return found
 
 
@@ -114,13 +118,13 @@ def test_popular_phrases_are_told_in_words_that_stand_on_pages(asked: Asked, web
         assert 5 <= row["documents"] <= sum(row["phrase"] in text for text in texts)
         assert 1 <= row["sites"] <= row["documents"]
     footers = [row for row in rows if row["phrase"] in FOOTER]
-    assert {row["sites"] for row in footers} > {1}
+    assert max(row["sites"] for row in footers) > 5
 
 
 def test_a_page_that_is_copied_whole_makes_nothing_popular(asked: Asked, web: Web) -> None:
     """Eight mirrors and their original are one class."""
     words = web.pages["www.source0.example", "0.html"]
-    own = words.split(".</p><p>")[2:12]
+    own = words.split(".</p><p>")[1:12]
     told = [row["phrase"] for row in asked("phrases", "--top", "1000")]
     assert len(told) > 30
     assert not [phrase for phrase in told if any(phrase in one for one in own)]
