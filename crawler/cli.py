@@ -37,12 +37,12 @@ class Verbs(NamedVerbs):
         ),
         "work": Named(
             f"{_PAGES}.work",
-            "Run a stage on Kafka until stopped; or the judge of a local bus.",
+            "Run a stage on Kafka until stopped.",
             extra=True,
         ),
         "spill": Named(
             f"{_PAGES}.spill",
-            "Send pages that a crawl put aside while the broker was away.",
+            'Send what crawls with on_trouble = "spill" put aside while the broker was away.',
         ),
         "alerts": Named(
             f"{_PAGES}.alerts",

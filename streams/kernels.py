@@ -44,6 +44,7 @@ _HERE = (
     "reusewatch.detector.window.index",
     "reusewatch.detector.similar.overlap",
     "reusewatch.detector.labels.dataset",
+    "reusewatch.detector.window.owning",
 )
 _BESIDE = (
     "reusewatch.detector.sketching.sketches",

@@ -235,7 +235,7 @@ def test_every_setting_and_metric_that_is_named_is_there() -> None:
     metrics = {one.name for one in Meters("", "").declared}
     assert set(re.findall(r"reusewatch_[a-z_]+", everything)) <= metrics
     environment = {f"REUSEWATCH_{name.upper()}" for name in Settings.__struct_fields__}
-    others = {"REUSEWATCH_NAME", "REUSEWATCH_ENABLED"}
+    others = {"REUSEWATCH_NAME", "REUSEWATCH_ENABLED", "REUSEWATCH_EXIT_CODE"}
     assert set(re.findall(r"REUSEWATCH_[A-Z_]+", everything)) <= environment | others
     given = set(re.findall(r"`([a-z_]+) = ", everything))
     assert given
@@ -303,7 +303,7 @@ def test_links_lead_somewhere(name: str) -> None:
 def anchors(text: str) -> set[str]:
     """The headings of a text, as links name them."""
     return {
-        re.sub(r"[^a-z0-9 -]", "", line.lower()).replace(" ", "-")
+        re.sub(r"[^a-z0-9_ -]", "", line.lower()).replace(" ", "-")
         for line in re.findall(r"^#+ (.*)$", text, re.M)
     }
 

@@ -23,7 +23,7 @@ class Labels(NamedVerbs):
         "build": Named(
             f"{_READING}build",
             "Known content into a label pack: archives (WARC, ARC, WACZ), directories of HTML or "
-            "text (DIR or DIR=URL), text files, other packs.",
+            "text (DIR or DIR=URL), text files, other packs; with --from-bus what was crawled.",
         ),
         "discover": Named(
             f"{_READING}discover",

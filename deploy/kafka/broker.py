@@ -255,6 +255,9 @@ def main() -> int:
             print(f"kafka://{broker.address}", flush=True)  # noqa: T201
             with contextlib.suppress(KeyboardInterrupt):
                 signal.pause()
+            # Ctrl-C comes to a whole group, and a second one must not stop the cleaning up.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
     except BrokerFailed as failed:
         print(failed, file=sys.stderr)  # noqa: T201
         return 3

@@ -6,6 +6,9 @@ the same. Markup that is broken ends it early rather than late: no word that a r
 A page that hides more than it shows is read with what it hides, since a script will show it; see
 `kernel`.
 
+A block within a hidden element of a line, within a paragraph, ends both in a tree and is seen; here
+it is taken for hidden.
+
 Elements that are shown otherwise than their name says are a stack of a few; deeper ones are what
 their name says.
 """

@@ -266,7 +266,8 @@ def _pages(arrays: Mapping[str, NDArray[Any]]) -> GramPages:
     from reusewatch.detector.ragged import Ragged
 
     return GramPages(
-        np.ascontiguousarray(arrays["documents"]).view(DOCUMENT),
+        # A copy: what is mapped from a snapshot may begin anywhere.
+        np.array(arrays["documents"]).view(DOCUMENT),
         Ragged(np.array(arrays["grams"]), np.array(arrays["offsets"])),
         np.array(arrays["starts"]), np.array(arrays["ends"]),
     )  # fmt: skip

@@ -81,7 +81,9 @@ CLOUD_EVENT = {"ce_specversion", "ce_id", "ce_type", "ce_source", "ce_time"}
 PLANTED = Counter(str(one.kind) for one in planted(whole_web()))
 DEMO_ALERTS = PLANTED.total()
 # Of these, what is found with no labels and the default settings.
-UNLABELED_ALERTS = sum(PLANTED[kind] for kind in ("duplicate", "near-duplicate", "crawl-trap"))
+UNLABELED_ALERTS = sum(
+    PLANTED[kind] for kind in ("duplicate", "near-duplicate", "partial-copy", "quilt", "crawl-trap")
+)
 DEMO_PACK, DEMO_LABEL = ".demo/alder-bank.pack", "alder-bank"
 DEMO_CONFIG = ("--config", ".demo/reusewatch.toml")
 

@@ -70,6 +70,7 @@ def test_killed_between_any_two_steps_of_making_things_last(
         assert ended.code in (-signal.SIGKILL, 1), ended.err
     ended = mortal(0, small, tmp_path / "broken")
     assert ended.code == 1, ended.err
+    assert ended.objects, ended.err
     assert ended.objects[0]["pages"] == whole.objects[0]["pages"]
     assert state_in(tmp_path / "broken" / "s") == state_in(tmp_path / "whole" / "s")
 

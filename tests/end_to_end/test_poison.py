@@ -22,7 +22,7 @@ from tests.streams.stages.making import page_messages, zero
 
 PAGES = 1000
 NEWER = (("schema", b"page/2"), ("content-type", b"application/msgpack"))
-NEWER_BLOCK = (("schema", b"fingerprints/2"),)
+NEWER_BLOCK = (("schema", b"fingerprints/3"),)
 
 
 @pytest.fixture

@@ -110,14 +110,23 @@ _TAGS = ("div", "span", "b", "p", "section", "ul")
 _LOOKS = ("", "", "", " hidden", " style='display:none'", " style='color:red'", " title=hidden")
 
 
+_INNER, _OF_A_LINE = _TAGS[:3], _TAGS[1:3]
+
+
 @st.composite
-def trees(draw: st.DrawFn, depth: int = 0) -> str:
-    """Sound HTML with elements that are hidden, at any place; every word once."""
+def trees(
+    draw: st.DrawFn, depth: int = 0, tags: tuple[str, ...] = _TAGS, line: bool = False
+) -> str:
+    """Sound HTML with elements that are hidden, at any place; every word once.
+
+    `line`: in a paragraph, where no block stands within an element of a line: it would end both.
+    """
     parts = []
     for _ in range(draw(st.integers(0, 4))):
         if depth < 4 and draw(st.booleans()):
-            tag = draw(st.sampled_from(_TAGS if depth == 0 else _TAGS[:3]))
-            inner = draw(trees(depth=depth + 1))
+            tag = draw(st.sampled_from(tags))
+            below = _OF_A_LINE if line and tag in _OF_A_LINE else _INNER
+            inner = draw(trees(depth=depth + 1, tags=below, line=line or tag == "p"))
             parts.append(f"<{tag}{draw(st.sampled_from(_LOOKS))}>{inner}</{tag}>")
         else:
             parts.append(draw(st.sampled_from([" w ", " x y ", "z"])))

@@ -146,7 +146,9 @@ def test_a_refetch_of_an_original_is_no_copy_of_its_mirror() -> None:
     judged(index, sighting(1, 1, 0, 7))
     assert added(index, sighting(2, 2, 5, 7)).alert
     again = sighting(1, 1, 9, 7)
-    assert match_of(index, again) == Match(None, None, (), 2, None)
+    found = match_of(index, again)
+    assert (found.file, found.text, found.donors, found.copies) == (None, None, (), 2)
+    assert (found.near, found.alert) == (None, None)
     assert not added(index, again).alert
 
 
