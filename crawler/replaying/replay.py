@@ -110,9 +110,11 @@ class Replay:
             if source.name in done and cursor.sizes[source.name] == source.size:
                 continue
             self._read(source, cursor, settle)
-        settle()
         if job.endless:
+            settle()
             raise Interrupted(job.followed)
+        self._sink.settle()
+        settle()
         self._cursors.clear(job.name)
         return cursor
 

@@ -223,7 +223,7 @@ class LocalSink:
     def close(self) -> None:
         """Checkpoint with a snapshot, and let other processes write."""
         try:
-            self.settle()
+            self.checkpoint()
             for judge in self._judges:
                 judge.close()
             self._outlet.close()

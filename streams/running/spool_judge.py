@@ -61,6 +61,9 @@ class SpoolJudge:
             spools = [s for s in spools_of(self._directory) if s.name not in self._through]
             some = sum(map(self._read, spools))
             left = any(spool.name not in self._through for spool in spools)
+            if not left:
+                # Before the last commit: who waits for it finds everything.
+                self._sink.settle()
             if self._taken and (self._is_due() or not left):
                 self._commit()
             if not left:
