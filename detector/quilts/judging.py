@@ -67,7 +67,7 @@ _NUMBERS = types.Array(types.int32, 1, "C", readonly=True)
 _JUDGED = records(JUDGED)
 _ASKED = tuple_of(DOCUMENTS, OFFSETS, WORDS, types.int64)
 _ANSWER = tuple_of(COUNTS, OFFSETS, _NUMBERS, DOCUMENTS)
-_RULES = tuple_of(types.int64, types.int64, types.int64, types.float64)
+_RULES = tuple_of(types.int64, types.int64, types.int64, types.int64, types.float64)
 
 
 @part(types.boolean(DOCUMENTS, types.int64, DOCUMENTS, types.int64, types.int64))
@@ -121,7 +121,7 @@ def _note_donors(
 def _collect(scratch: Any, asked: Any, row: Any, answer: Any, rules: Any) -> None:
     """The patch grams of a page, and who has them."""
     subjects, offsets, grams, sampled_below = asked
-    m, foreign, template, _ = rules
+    m, foreign, template = rules[0], rules[1], rules[2]
     tallies = scratch.tallies
     tallies[:] = 0
     for gram in range(offsets[row], offsets[row + 1]):
@@ -144,9 +144,9 @@ def _collect(scratch: Any, asked: Any, row: Any, answer: Any, rules: Any) -> Non
     scratch.gram_begin[offsets[row + 1] - offsets[row]] = tallies[PAIRS]
 
 
-@part(types.float64(SCRATCH, types.int64))
-def _share(scratch: Any, kept: Any) -> Any:
-    """The share of a page's grams that are patches.
+@part(types.float64(SCRATCH, types.int64, types.int64))
+def _share(scratch: Any, kept: Any, least: Any) -> Any:
+    """The share of a page's grams that are patches; estimated from no fewer than `least` grams.
 
     Of a page that is posted whole, the grams outside of the sample are looked for in documents
     posted whole only. Those within that only sampled documents have say how many of the others
@@ -154,29 +154,33 @@ def _share(scratch: Any, kept: Any) -> Any:
     """
     tallies = scratch.tallies
     found = types.float64(tallies[INSIDE] + tallies[OUTSIDE])
-    if tallies[RANGED] > 0:
+    if tallies[RANGED] >= least:
         unseen = kept - tallies[RANGED] - tallies[OUTSIDE]
         found += types.float64(unseen) * tallies[ONLY_SAMPLED] / tallies[RANGED]
     return min(found / max(kept, 1), 1.0)
 
 
-@part(types.void(SCRATCH, DOCUMENTS, types.int64, DOCUMENTS, _JUDGED, types.int64))
+@part(types.void(SCRATCH, DOCUMENTS, types.int64, DOCUMENTS, _JUDGED, types.int64, types.int64))
 def _note_closest(
-    scratch: Any, subjects: Any, row: Any, documents: Any, judged: Any, kept: Any
+    scratch: Any, subjects: Any, row: Any, documents: Any, judged: Any, kept: Any, least: Any
 ) -> None:
-    """The one donor that has most in common with the page; of several who was there first."""
+    """The one donor that has most in common with the page; of several who was there first.
+
+    Of fewer than `least` grams no share is estimated: what is known to be shared is.
+    """
     best, subject = 0.0, subjects[row]
     for rank in range(scratch.tallies[DONORS]):
         donor = scratch.order[rank]
         document = documents[scratch.donors[donor]]
         shared, sampled = scratch.shared[donor], scratch.shared_in[donor]
         whole = document.kept == document.grams
-        here = sampled / max(scratch.tallies[RANGED], 1)
-        there = sampled / max(types.int64(document.ranged), 1)
-        if whole:
-            here = shared / max(kept, 1)
-            if subject.kept == subject.grams:
-                there = shared / max(types.int64(document.grams), 1)
+        here, there = shared / max(kept, 1), 0.0
+        if not whole and scratch.tallies[RANGED] >= least:
+            here = sampled / scratch.tallies[RANGED]
+        if whole and subject.kept == subject.grams and types.int64(document.grams) >= least:
+            there = shared / types.int64(document.grams)
+        elif types.int64(document.ranged) >= least:
+            there = sampled / types.int64(document.ranged)
         if max(here, there) > best:
             best = max(here, there)
             judged[row].donor = scratch.donors[donor]
@@ -193,11 +197,11 @@ def _judge(asked: Any, answer: Any, rules: Any, scratch: Any, judged: Any, sourc
         _collect(scratch, asked, row, answer, rules)
         rank_donors(scratch, documents)
         judged[row].kept, judged[row].patches = kept, scratch.tallies[PATCHES]
-        judged[row].fraction = _share(scratch, kept)
+        judged[row].fraction = _share(scratch, kept, rules[3])
         judged[row].donor = -1
-        _note_closest(scratch, subjects, row, documents, judged, kept)
+        _note_closest(scratch, subjects, row, documents, judged, kept, rules[3])
         judged[row].first = listed
-        listed = cover(scratch, kept, rules[3], sources, listed)
+        listed = cover(scratch, kept, rules[4], sources, listed)
         judged[row].sources = listed - judged[row].first
         for donor in range(scratch.tallies[DONORS]):
             scratch.number[scratch.donors[donor]] = -1
@@ -231,7 +235,7 @@ def judge(pages: GramPages, holders: Holders, rules: QuiltRules, *, sample: floa
     listed = _judge(
         (pages.documents, offsets, pages.grams.values, int(sample * (1 << 53))),
         (holders.counts, holders.offsets, holders.held_by, holders.documents),
-        (rules.m, FOREIGN[rules.foreign], rules.template, rules.phi),
+        (rules.m, FOREIGN[rules.foreign], rules.template, rules.least, rules.phi),
         scratch, judged, sources,
     )  # fmt: skip
     return Judged(judged, sources[:listed], holders)
