@@ -24,6 +24,8 @@ from reusewatch.streams.blocks.occurrences import countable
 from reusewatch.streams.records import Origin
 
 _WORDLESS = 0
+# So many too many are collected before the oldest leave: a choice looks at all that are there.
+_SLACK = 10_000
 _COLUMNS = (
     "page", "url", "site", "host", "ip", "fetched_at", "source", "offset", "file_hash",
     "identity_hash", "supershingles5", "shingles",
@@ -84,14 +86,13 @@ class PhraseColumns:
 
     def add(self, block: pa.RecordBatch) -> None:
         """Take the pages of a block that have words of their own."""
-        block = countable(block).select(_COLUMNS)
-        worded = block.column("identity_hash").to_numpy() != _WORDLESS
-        kept = block.take(pa.array(np.flatnonzero(worded)))  # copies
-        if not len(kept):
-            return
-        self._kept.append(kept)
-        self._size += len(kept)
-        if self._size > self._most + self._most // 4:
+        block = countable(block)
+        worded = np.flatnonzero(block.column("identity_hash").to_numpy() != _WORDLESS)
+        # By name: who wrote the block may have said of other columns that they can be null.
+        columns = [block.column(name).take(pa.array(worded)) for name in _COLUMNS]
+        self._kept.append(pa.RecordBatch.from_arrays(columns, names=list(_COLUMNS)))
+        self._size += worded.size
+        if self._size > self._most + max(self._most // 4, _SLACK):
             self._pass_over()
 
     def pages(self) -> PhrasePages:
@@ -102,7 +103,7 @@ class PhraseColumns:
         order = by_age(page[rows], seen)
         rows, seen = rows[order], seen[order]
         shingles, supershingles = self._sketches(rows)
-        schema = pa.schema([SCHEMA.field(name) for name in _FACTS])
+        schema = pa.schema([(name, SCHEMA.field(name).type) for name in _FACTS])
         site, host, ip = (self._codes(name)[rows] for name in ("site", "host", "ip"))
         sources = np.where(self._is_null("offset"), UNKNOWN, self._codes("source"))[rows]
         table = pa.Table.from_batches([one.select(_FACTS) for one in self._kept], schema)
@@ -124,6 +125,7 @@ class PhraseColumns:
             here = np.flatnonzero(stays[begin : begin + len(block)])
             begin += len(block)
             self._kept[at] = block.take(pa.array(here))
+        self._kept = [block for block in self._kept if len(block)]
         self._size = self._most
 
     def _numbers(self, name: str) -> NDArray[np.uint64]:
@@ -172,5 +174,6 @@ def _joined(parts: list[NDArray[Any]], kind: type) -> NDArray[Any]:
 
 
 def _matrix(column: pa.FixedSizeListArray) -> NDArray[np.uint64]:
-    found: NDArray[np.uint64] = column.flatten().to_numpy().reshape(len(column), -1)
+    shape = len(column), column.type.list_size
+    found: NDArray[np.uint64] = column.flatten().to_numpy().reshape(shape)
     return found

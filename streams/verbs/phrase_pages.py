@@ -20,7 +20,7 @@ MOST_PAGES = 1_000_000
 _TELL_PAGES = 100_000
 PagesOption = Annotated[
     int,
-    typer.Option("--pages", metavar="N", min=1, help="Of the bus the last N pages; 1 kB each."),
+    typer.Option("--pages", metavar="N", min=1, help="Of the bus the last N pages; 2 kB each."),
 ]
 
 
