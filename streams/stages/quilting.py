@@ -213,10 +213,7 @@ class Quilting:
         self._said: OrderedDict[int, tuple[Quilt | None, Within | None]] = OrderedDict()
         if state is None:
             return
-        saved: dict[str, dict[str, Any]] = {}
-        for name, array in state.arrays.items():
-            head, _, column = name.partition("/")
-            saved.setdefault(head, {})[column] = array
+        saved = state.by_head()
         self._postings.restore(saved["postings"])
         self._passed = dict(state.facts["passed"])
         for page, *found in state.facts["said"]:

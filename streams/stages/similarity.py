@@ -192,10 +192,7 @@ class Similarity:
         self._count = 0
         if state is None:
             return
-        saved: dict[str, dict[str, Any]] = {}
-        for name, array in state.arrays.items():
-            head, _, column = name.partition("/")
-            saved.setdefault(head, {})[column] = array
+        saved = state.by_head()
         if filed := saved.get(_FILED.rstrip("/")):
             self._filed().restore(filed)
         for batch, now in enumerate(state.facts["unfiled"]):

@@ -40,6 +40,14 @@ class State:
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
 
+    def by_head(self) -> dict[str, dict[str, NDArray[Any]]]:
+        """The arrays, those together whose names begin alike up to a slash, by what follows it."""
+        found: dict[str, dict[str, NDArray[Any]]] = {}
+        for name, array in self.arrays.items():
+            head, _, rest = name.partition("/")
+            found.setdefault(head, {})[rest] = array
+        return found
+
 
 class _Array(msgspec.Struct, frozen=True):
     name: str
