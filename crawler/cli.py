@@ -56,6 +56,15 @@ class Verbs(NamedVerbs):
             f"{_BUS}.findings",
             "What could not be processed, and why.",
         ),
+        "prefixes": Named(
+            f"{_BUS}.prefixes",
+            "What a crawl should keep out of now: bad neighborhoods and crawl traps that are open, "
+            "for the filters of other crawlers.",
+        ),
+        "notify": Named(
+            f"{_BUS}.notify",
+            "Send each alert to a webhook or a command once it is there, until stopped.",
+        ),
         "clusters": Named(
             f"{_BUS}.clusters",
             "Classes of near-duplicates in the window, the largest first.",

@@ -197,11 +197,13 @@ class Bus(Protocol):
         follow: bool = False,
         every: bool = False,
         stop: Callable[[], bool] | None = None,
+        idle: Callable[[], None] | None = None,
     ) -> Iterator[Message]:
         """All messages of a topic, or of one partition, as it is now, the last one of each key
         where it is compacted; with `follow` then those that come, until `stop` says so. `stop` is
         asked whenever all that there is was handed out. `every`: also of a compacted topic all that
-        it still has, for a topic that is too large to be a table in memory."""
+        it still has, for a topic that is too large to be a table in memory. `idle` is called while
+        it follows, again and again, when all that there was has been handed out."""
 
     def mark(self) -> str:
         """What stands on the bus now, for a file that is kept beside it; nothing where the bus

@@ -59,6 +59,8 @@ STANDS_FOR = {
     "127.0.0.1:9462": "127.0.0.1:{index}",
     "reusewatch replay --follow": "python interrupted.py replay --follow",
     "reusewatch alerts --follow": "python interrupted.py alerts --follow",
+    "reusewatch prefixes --format nutch": "python interrupted.py prefixes --format nutch",
+    "reusewatch notify": "python interrupted.py notify",
     "crawl https://example.org/": "crawl http://127.0.0.1:{site}/ --allow-private --delay 0",
 }
 
@@ -66,8 +68,11 @@ STANDS_FOR = {
 INTERRUPTED = """
 import pathlib, signal, subprocess, sys, time
 process = subprocess.Popen(["reusewatch", *sys.argv[1:]], stdout=subprocess.PIPE)
-if sys.argv[1] == "alerts":
+if sys.argv[1] in ("alerts", "notify"):
     process.stdout.readline()
+elif sys.argv[1] == "prefixes":
+    while process.poll() is None and not pathlib.Path(sys.argv[-1]).exists():
+        time.sleep(0.02)
 else:
     # How far it came is a file, while it goes on.
     cursors = pathlib.Path(".reusewatch/replays")

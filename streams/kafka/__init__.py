@@ -80,11 +80,12 @@ class KafkaBus:
         follow: bool = False,
         every: bool = False,
         stop: Callable[[], bool] | None = None,
+        idle: Callable[[], None] | None = None,
     ) -> Iterator[Message]:
         """All messages of a topic as it is now; with `follow` then those that come."""
         return read(
             self.config, topic, self._patience(), partition=partition, follow=follow, every=every,
-            stop=stop,
+            stop=stop, idle=idle,
         )  # fmt: skip
 
     def mark(self) -> str:

@@ -19,6 +19,7 @@ from reusewatch.streams.kafka.config import KafkaConfig, reader_settings
 from reusewatch.streams.kafka.connect import connect
 from reusewatch.streams.kafka.inlet import CLOSE_TIMEOUT_MS, to_message
 from reusewatch.streams.kafka.patience import Patience
+from reusewatch.streams.kafka.patience import idle as do_nothing
 
 SLICE_MS = 200
 ASK_TIMEOUT_MS = 5000
@@ -33,6 +34,7 @@ def read(
     follow: bool = False,
     every: bool = False,
     stop: Callable[[], bool] | None = None,
+    idle: Callable[[], None] | None = None,
 ) -> Iterator[Message]:
     """All messages as of now; with `follow` then those that come, tombstones included."""
     reader = _Reader(config, topic, partition, patience, stop or _never)
@@ -41,7 +43,7 @@ def read(
         table = topics.TOPICS[topic].cleanup == "compact" and not every
         yield from latest(messages) if table else messages
         if follow:
-            yield from reader.from_now()
+            yield from reader.from_now(idle or do_nothing)
     finally:
         reader.close()
 
@@ -86,8 +88,9 @@ class _Reader:
             if self._position(tp) > end:
                 self._consumer.seek(tp, end)
 
-    def from_now(self) -> Iterator[Message]:
+    def from_now(self, idle: Callable[[], None]) -> Iterator[Message]:
         while not self._stop():
+            idle()
             yield from (message for _, message in self._some())
 
     def close(self) -> None:

@@ -82,6 +82,7 @@ class LocalBus:
         follow: bool = False,
         every: bool = False,
         stop: Callable[[], bool] | None = None,
+        idle: Callable[[], None] | None = None,
     ) -> Iterator[Message]:
         """All messages of a topic, which has one partition; with `follow` then those that come.
 
@@ -106,7 +107,11 @@ class LocalBus:
                         yield message
                 if found:
                     continue
-                if not follow or (stop is not None and stop()):
+                if not follow:
+                    return
+                if idle is not None:
+                    idle()
+                if stop is not None and stop():
                     return
                 time.sleep(WAIT)
         finally:

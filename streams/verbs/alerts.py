@@ -163,6 +163,13 @@ def _chosen(
     )  # fmt: skip
 
 
+def choice_given(
+    *, kind: str | None = None, severity: str | None = None, since: str | None = None
+) -> choosing.AlertChoice:
+    """The choice that such options of another command make; ends it where one cannot be."""
+    return _chosen(kind, None, since, None, severity, None, None)
+
+
 def _one_of(name: str, value: str | None) -> str | None:
     if value is not None and value not in _CHOICES[name]:
         fail(f"--{name} {value}: there is {', '.join(_CHOICES[name])}", 2)

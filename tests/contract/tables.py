@@ -50,13 +50,15 @@ PHRASE = {"phrase", "documents", "sites"}
 COVER = {"url", "size", "popular_shingles", "foreign", "donors"}
 PHRASE_HOST = {"host", "pages", "mean", "deviation", "alike"}
 LABEL = {"name", "files", "chunks", "version", "scheme", "source"}
+KEPT_OUT = {"prefix", "kind", "since", "expires", "alert"}
 CHECK = {"check", "ok", "found", "wanted", "do"}
 SETTING = {"name", "value", "from"}
 
 COMMANDS = [
     [], ["demo"], ["replay"], ["crawl"], ["work"], ["alerts"], ["alerts", "show"],
     ["alerts", "summary"], ["verdicts"], ["prune"],
-    ["dead-letters"], ["topics"], ["topics", "create"], ["topics", "check"], ["doctor"], ["config"],
+    ["dead-letters"], ["prefixes"], ["notify"],
+    ["topics"], ["topics", "create"], ["topics", "check"], ["doctor"], ["config"],
     ["clusters"], ["similar"], ["phrases"], ["cover"],
     ["neighborhoods"], ["fingerprint"], ["labels"], ["labels", "build"],
     ["labels", "show"], ["labels", "merge"], ["labels", "diff"], ["labels", "verify"],

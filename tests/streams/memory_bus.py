@@ -65,6 +65,7 @@ class MemoryBus:
         follow: bool = False,
         every: bool = False,
         stop: Callable[[], bool] | None = None,
+        idle: Callable[[], None] | None = None,
     ) -> Iterator[Message]:
         for part in self.parts(topic):
             if partition in (None, part.number):

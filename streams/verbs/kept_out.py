@@ -1,0 +1,99 @@
+"""What a crawl should keep out of now: the last that is known of each open finding of a place.
+
+Made from the topic of alerts as it is read, message by message: what is closed or withdrawn is
+lifted, and what was not detected again for a while expires, since nobody looks at a place that is
+kept out of. A trap gives the shortest URL that is a trap by itself (Ardi, Heidemann 2014, §3.4.1,
+appendix A), never the host that it stands on: all that begins with it has its loop, too. Fetches
+nothing and writes nothing.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+from reusewatch.detector.neighborhoods.prefixes import LONGEST_PREFIX, crawl_trap
+from reusewatch.streams.bus import Message
+from reusewatch.streams.records import Alert, Time
+from reusewatch.streams.wire import read_json
+
+KINDS = ("bad-neighborhood", "crawl-trap")
+EXPIRES = timedelta(days=7)
+
+
+class KeptOut(msgspec.Struct, frozen=True, kw_only=True):
+    """A place to keep out of: all URLs that begin with the prefix. `since`: when it was detected
+    last; `alert`: the finding's id."""
+
+    prefix: str
+    kind: str
+    since: Time
+    expires: Time
+    alert: str
+
+
+class Places:
+    """The open findings of places, by alert id. Holds no more than those."""
+
+    def __init__(self, *, expires: timedelta = EXPIRES, info: bool = False) -> None:
+        self._expires = expires
+        self._info = info
+        self._open: dict[str, Alert] = {}
+
+    def take(self, message: Message) -> None:
+        """What is said of a finding now. Raises WireError where it cannot be read: what was known
+        of it stays."""
+        alert = None if message.value is None else read_json(message, Alert)
+        if alert is not None and self._wanted(alert):
+            self._open[message.key] = alert
+        else:
+            self._open.pop(message.key, None)
+
+    def _wanted(self, alert: Alert) -> bool:
+        # Whoever mirrors a site would else remove the site from the crawl.
+        copied = alert.direction is None or alert.direction.original == "there"
+        told = self._info or alert.severity != "info"
+        return alert.kind in KINDS and alert.state == "open" and copied and told
+
+    def at(self, now: datetime) -> list[KeptOut]:
+        """What to keep out of at this time, by prefix."""
+        found = {row.prefix: row for alert in self._open.values() for row in self._rows(alert, now)}
+        return [found[prefix] for prefix in sorted(found)]
+
+    def _rows(self, alert: Alert, now: datetime) -> list[KeptOut]:
+        expires = alert.detected_at + self._expires
+        if expires <= now:
+            return []
+        return [
+            KeptOut(
+                prefix=prefix, kind=alert.kind, since=alert.detected_at, expires=expires,
+                alert=alert.id,
+            )
+            for prefix in _prefixes(alert)
+        ]  # fmt: skip
+
+
+def _prefixes(alert: Alert) -> list[str]:
+    if alert.kind != "crawl-trap":
+        return [alert.prefix] if alert.prefix else []
+    traps = (trap_in(row.url) for row in alert.evidence if row.url)
+    return [trap for trap in traps if trap]
+
+
+def trap_in(url: str) -> str | None:
+    """The shortest directory of a URL that is a trap, else the URL; None where it is none (it was
+    cut when it was shown).
+
+    >>> trap_in("http://a.org/x/a/b/a/b/a/b/a/b/c.html?d")
+    'http://a.org/x/a/b/a/b/a/b/'
+    >>> trap_in("http://a.org/x/")
+    """
+    path = url[:LONGEST_PREFIX].partition("?")[0].partition("#")[0]
+    # Few steps: with more slashes than the deepest page may have it is a trap already.
+    end = path.find("/", path.find("://") + 3)
+    while end >= 0:
+        if crawl_trap(path[: end + 1]):
+            return path[: end + 1]
+        end = path.find("/", end + 1)
+    return path if crawl_trap(path) else None
