@@ -11,7 +11,7 @@ Each format is a fact about its reader:
 - `stormcrawler`: `core/…/filtering/regex/FastURLFilter.java`. The same as JSON; a later scope of
   the same host replaces the earlier, so that there is one for each.
 - `browsertrix`: browsertrix-crawler, `src/util/state.ts` (`processMessage`) and `seeds.ts`
-  (`addExclusion`): an object for the Redis list `CRAWL:msg`, whose regex is JavaScript's.
+  (`addExclusion`): an object for a crawler's Redis list `UID:msg`, whose regex is JavaScript's.
 - `robots`: RFC 9309, §2.2.2 and §2.2.3; a group for each host, since each host has a file.
 
 A prefix is a stranger's text: what a format cannot say unchanged is percent-encoded, what it

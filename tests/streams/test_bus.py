@@ -242,12 +242,16 @@ def test_following_sees_what_comes_later(bus: Bus) -> None:
     assert [(m.key, m.value) for m in islice(messages, 2)] == [("b", b"3"), ("a", None)]
 
 
-def test_following_ends_when_told(bus: Bus) -> None:
-    send(bus, [Outgoing(topics.ALERTS, "a", b"1")])
+def test_following_says_when_all_is_handed_out_and_ends_when_told(bus: Bus) -> None:
+    send(bus, [Outgoing(topics.ALERTS, key, b"1") for key in "ab"])
     seen: list[str] = []
-    for message in bus.read(topics.ALERTS, follow=True, stop=lambda: bool(seen)):
+    idle: list[int] = []
+    for message in bus.read(
+        topics.ALERTS, follow=True, stop=lambda: bool(idle), idle=lambda: idle.append(len(seen))
+    ):
         seen.append(message.key)
-    assert seen == ["a"]
+    assert sorted(seen) == ["a", "b"]
+    assert idle == [2]
 
 
 def test_a_message_over_the_limit_is_refused_and_nothing_else_is_lost(bus: Bus) -> None:
