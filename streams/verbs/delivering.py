@@ -205,7 +205,8 @@ class Command:
         except OSError as error:
             return Later(f"cannot be started: {error.strerror or error}")
         try:
-            process.communicate(event.data, timeout=self._seconds)
+            # A line of its own: what appends it to a file makes JSON lines.
+            process.communicate(event.data + b"\n", timeout=self._seconds)
         except subprocess.TimeoutExpired:
             _kill(process)
             return Later(f"took longer than {self._seconds:g} s")

@@ -237,7 +237,7 @@ def test_a_command_reads_the_alert_without_a_shell(tmp_path: Path) -> None:
     alert, out = made(1), tmp_path / "$(echo out)"
     answer = Command(f"tee {shlex.quote(str(out))}").send(event(alert))
     assert isinstance(answer, WasTaken)
-    assert out.read_bytes() == alert_message(alert).value
+    assert out.read_bytes() == (alert_message(alert).value or b"") + b"\n"
 
 
 @pytest.mark.parametrize(
