@@ -303,7 +303,7 @@ def test_wrong_use_is_2(tmp_path: Path) -> None:
 
 def test_the_command_sends_says_and_ends_with_its_code(tmp_path: Path) -> None:
     on(LocalBus(tmp_path / "bus"), alert_message(made(1)))
-    script = "import os,signal,sys; print(sys.stdin.read()); os.kill(os.getppid(), signal.SIGTERM)"
+    script = "import os, sys; sys.stdout.write(sys.stdin.read()); os.kill(os.getppid(), 15)"
     command = shlex.join([sys.executable, "-c", script])
     done = run("notify", "--exec", command, "--bus", "local:bus", cwd=tmp_path)
     assert done.code == 0, done.err
