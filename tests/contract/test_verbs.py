@@ -148,7 +148,10 @@ def test_following_goes_on_until_interrupted(tried: Tried) -> None:
     assert "Traceback" not in done.err
 
 
-def test_an_interrupted_replay_is_130_and_goes_on(tried: Tried) -> None:
+def test_an_interrupted_replay_is_130_and_goes_on(
+    tried: Tried, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REUSEWATCH_SETTLE_SECONDS", "0.5")
     replay = ("replay", "--follow", "crawl", "--settle", "0", "--bus", "local:followed")
     replaying = start(*replay, cwd=tried.directory)
     (tried.directory / "followed").mkdir(exist_ok=True)
