@@ -46,7 +46,7 @@ def sentence(rng: random.Random) -> str:
     """One sentence."""
     parts = [rng.choice(_SUBJECTS), rng.choice(_VERBS), rng.choice(_OBJECTS), rng.choice(_ENDINGS)]
     # Or texts of few phrases would be quilts of each other.
-    own = random.Random(" ".join(parts))  # noqa: S311
+    own = random.Random(" ".join(parts))  # noqa: S311 - the same name for the same words
     parts = [f"{parts[0]} of {_name(own)}", parts[1], f"{parts[2]} at {_name(own)}", parts[3]]
     if rng.random() < 0.4:
         parts.insert(0, rng.choice(_LINKS))

@@ -82,7 +82,7 @@ def _pages(rng: random.Random) -> Iterator[DemoPage]:
     for url in rng.sample(urls, 5):
         yield _copy("https://daily-digest.example", url, "renavigated", articles[url])
     yield from _restamped(articles, rng.sample(urls, 4))
-    yield from _parts_of(articles, random.Random(SEED + 1))  # noqa: S311
+    yield from _parts_of(articles, random.Random(SEED + 1))  # noqa: S311 - the same web for the same seed
     for site in (*ORIGINALS, "pagefarm.example", "daily-digest.example"):
         html = "<html><title>404 Not Found</title><h1>Not Found</h1><p>nginx</html>"
         yield replace(_page(f"https://{site}/gone", "error", html), status=404)
