@@ -18,6 +18,7 @@ from reusewatch.detector.scanning.references import reference
 from reusewatch.detector.scanning.scratch_memory import Work
 from reusewatch.detector.scanning.syntax import is_letter
 from reusewatch.detector.scanning.tables import Tables
+from reusewatch.detector.scanning.utf8 import put_utf8
 from reusewatch.detector.scanning.words import finish, push_bytes
 
 # Where an address leads.
@@ -36,7 +37,7 @@ def plainly_relative(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
     if at >= end:
         return True
     if buf[at] == ch.SLASH:
-        return at + 1 >= end or (buf[at + 1] < 0x80 and is_letter(buf[at + 1]))
+        return at + 1 >= end or (buf[at + 1] < ch.ASCII_END and is_letter(buf[at + 1]))
     i = at
     while i < end:
         c = buf[i]
@@ -50,28 +51,6 @@ def plainly_relative(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
             or (c == ch.DOT and i > at)
         )
     return True
-
-
-@part()
-def put_utf8(to: NDArray[np.uint8], n: Int, code: Int) -> Int:
-    """Append a code point; the new length."""
-    if code < 0x80:
-        to[n] = code
-        return n + 1
-    if code < 0x800:
-        to[n] = 0xC0 | code >> 6
-        to[n + 1] = 0x80 | (code & 0x3F)
-        return n + 2
-    if code < 0x10000:
-        to[n] = 0xE0 | code >> 12
-        to[n + 1] = 0x80 | (code >> 6 & 0x3F)
-        to[n + 2] = 0x80 | (code & 0x3F)
-        return n + 3
-    to[n] = 0xF0 | code >> 18
-    to[n + 1] = 0x80 | (code >> 12 & 0x3F)
-    to[n + 2] = 0x80 | (code >> 6 & 0x3F)
-    to[n + 3] = 0x80 | (code & 0x3F)
-    return n + 4
 
 
 @part()
@@ -310,7 +289,8 @@ def _put_scheme(
     """The page's own scheme, if the address starts with its slashes; the length."""
     if not _is_slash(text[0]):
         return 0
-    term[0], term[1], term[2], term[3] = 0x68, 0x74, 0x74, 0x70
+    term[0], term[1] = ch.LOWER_H, ch.LOWER_T
+    term[2], term[3] = ch.LOWER_T, ch.LOWER_P
     n = 4
     if _is_secure(buf, work):
         term[4] = ch.LOWER_S

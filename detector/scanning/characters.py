@@ -11,11 +11,19 @@ BANG, QUOTE, HASH, AMPERSAND, APOSTROPHE, PARENTHESIS, STAR = b"!\"#&'(*"
 PLUS, DASH, DOT, SLASH = b"+-./"
 DIGIT_0, DIGIT_9, COLON, SEMICOLON, LESS, EQUALS, GREATER, QUESTION, AT = b"09:;<=>?@"
 UPPER_A, UPPER_Z, OPENING, BACKSLASH, BRACKET, UNDERSCORE, BRACE = b"AZ[\\]_{"
-LOWER_A, LOWER_F, LOWER_H, LOWER_S, LOWER_X, LOWER_Z = b"afhsxz"
+LOWER_A, LOWER_F, LOWER_H, LOWER_P, LOWER_S, LOWER_T, LOWER_X, LOWER_Z = b"afhpstxz"
 LOWER = 0x20
 """The bit that makes a letter of ASCII a small one."""
+
+# UTF-8: a first byte, and those that follow it, of which each holds six bits.
 ASCII_END = 0x80
-"""The first byte that is no character of ASCII, but a part of one."""
+"""The first byte, and the first code point, that is no character of ASCII."""
+FOLLOWS, FOLLOWS_LAST = 0x80, 0xBF
+FIRST_OF_TWO, FIRST_OF_THREE, FIRST_OF_FOUR = 0xC0, 0xE0, 0xF0
+SIX_BITS = 0x3F
+TWO_END, THREE_END = 0x800, 0x10000
+"""The first code points that need three bytes, and four."""
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def word(text: bytes) -> int:

@@ -19,6 +19,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from reusewatch.detector.scanning import characters as ch
+
 # Labels that browsers read otherwise than Python, or that Python does not know.
 _AS_BROWSERS_DO = {
     "ascii": "cp1252", "us-ascii": "cp1252", "iso-8859-1": "cp1252", "iso8859-1": "cp1252",
@@ -80,7 +82,7 @@ class Decoded:
         """
         if self.charset == "utf-8":
             return offsets
-        begins = (np.frombuffer(self.utf8, np.uint8) & 0xC0) != 0x80
+        begins = (np.frombuffer(self.utf8, np.uint8) & ch.FIRST_OF_TWO) != ch.FOLLOWS
         before = np.concatenate(([0], np.cumsum(begins, dtype=np.int32)))
         characters = before[np.minimum(offsets, len(begins))].astype(np.int64)
         if self.charset in _ONE_BYTE_EACH:

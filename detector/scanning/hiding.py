@@ -36,7 +36,6 @@ from reusewatch.detector.scanning.tables import PLAIN, SPREAD, Tables
 _SPREAD = uint64(SPREAD)
 # From here on a byte starts a character of a script without spaces, most likely.
 _WIDE = 0xE3
-_CONTINUES = 0xC0
 RESTYLED_DEPTH = 16
 
 
@@ -146,7 +145,7 @@ def past_hidden_text(buf: NDArray[np.uint8], at: Int, hi: Int, look: Tables, wor
         c = byte_at(buf, i)
         if c == ch.LESS:
             break
-        if c >= _CONTINUES:
+        if c >= ch.FIRST_OF_TWO:
             words += c >= _WIDE or not inside
             inside = True
         elif c < ch.ASCII_END:

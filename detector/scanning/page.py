@@ -28,6 +28,8 @@ from reusewatch.detector.scanning.scratch_memory import Work
 from reusewatch.detector.scanning.tables import Tables
 from reusewatch.detector.scanning.tags import closed, note_segment, opened, read_range
 
+_MARK_1, _MARK_2, _MARK_3 = ch.BYTE_ORDER_MARK
+
 
 @part(inline=True)
 def scan_page(
@@ -39,7 +41,7 @@ def scan_page(
     first_picture = st[o.PICTURE]
     _start(work, lo)
     i = lo
-    if hi - lo >= 3 and buf[lo] == 0xEF and buf[lo + 1] == 0xBB and buf[lo + 2] == 0xBF:
+    if hi - lo >= 3 and buf[lo] == _MARK_1 and buf[lo + 1] == _MARK_2 and buf[lo + 2] == _MARK_3:
         i = lo + 3
     how = tx.TAGS | tx.REFERENCES if work.bound[6] != 0 else tx.LINED
     plain = i

@@ -44,8 +44,8 @@ from reusewatch.detector.scanning.tables import (
     SINGLE,
     Tables,
 )
+from reusewatch.detector.scanning.utf8 import code_point
 from reusewatch.detector.scanning.words import (
-    code_point,
     finish,
     folded_of,
     points_of,
@@ -66,7 +66,7 @@ _NONE, _WORD, _SINGLE = range(3)
 _BYTE = uint64(8)
 _FULL = uint64(64)
 _ZERO = uint64(0)
-_ASCII = uint64(0x80)
+_ASCII_END = uint64(ch.ASCII_END)
 
 # With a word's facts: whether marks on its last letter count, and what its letters say (`dodges`).
 _SEEN_SHIFT = 32
@@ -152,7 +152,7 @@ def read_text(
                 i += 1
             continue
         stop, code, second = i + 1, c, 0
-        if c >= 0x80:
+        if c >= ch.ASCII_END:
             code, stop = code_point(buf, i, limit)
         elif c == ch.LESS and (how & TAGS) != 0 and starts_markup(buf, i, limit):
             break
@@ -189,7 +189,7 @@ def read_text(
                     own |= 1 << ((properties >> CLASS_SHIFT) + _SEEN_SHIFT)
                 if what != MARK or (own & _MARKED) != 0:
                     folded_code = folded_of(code, look)
-                    if folded_code != 0 and folded_code < _ASCII:
+                    if folded_code != 0 and folded_code < _ASCII_END:
                         size += 1
                         w |= folded_code << used
                         used += _BYTE
