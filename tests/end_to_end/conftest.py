@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from tests.end_to_end.command import State, run, state_in
+from tests.end_to_end.runs import State, run, state_in
 from tests.pages import Fetch, mixed_crawl, write_warc
 
 PAGES = 1200

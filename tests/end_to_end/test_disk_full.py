@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from reusewatch.streams import topics
-from tests.end_to_end.command import run, state_in, wait_until
 from tests.end_to_end.conftest import Crawl
+from tests.end_to_end.runs import run, state_in, wait_until
 from tests.end_to_end.test_kafka import check
 from tests.end_to_end.workers import cluster_at, is_ready, stop
 

@@ -11,8 +11,8 @@ from random import Random
 import pytest
 
 from reusewatch.streams import topics
-from tests.end_to_end.command import Run, wait_until
 from tests.end_to_end.conftest import Crawl
+from tests.end_to_end.runs import Run, wait_until
 from tests.end_to_end.test_kills import KILLS, SEED
 from tests.end_to_end.workers import Cluster, cluster_at, is_ready, stop, wait_calmly
 

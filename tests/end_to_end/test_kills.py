@@ -12,8 +12,9 @@ from random import Random
 
 import pytest
 
-from tests.end_to_end.command import (
-    Ended,
+from tests.command import Done
+from tests.end_to_end.conftest import Crawl
+from tests.end_to_end.runs import (
     Run,
     children_of,
     command_line,
@@ -22,7 +23,6 @@ from tests.end_to_end.command import (
     state_in,
     wait_until,
 )
-from tests.end_to_end.conftest import Crawl
 from tests.pages import mixed_crawl, write_warc
 
 KILLS = int(os.environ.get("REUSEWATCH_TEST_KILLS", "10"))
@@ -44,7 +44,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return archive
 
 
-def mortal(life: int, archive: Path, directory: Path) -> Ended:
+def mortal(life: int, archive: Path, directory: Path) -> Done:
     """A replay that dies at this step (0: never)."""
     command = [MORTAL, life, directory / "steps"]
     replay = Run(

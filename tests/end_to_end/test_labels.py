@@ -21,7 +21,7 @@ from reusewatch.streams.blocks.label_columns import Marks, marks_of
 from reusewatch.streams.bus import Bus
 from reusewatch.streams.labels.parts import PART_BYTES
 from reusewatch.streams.local import LocalBus
-from tests.end_to_end.command import Run, run
+from tests.end_to_end.runs import Run, run
 from tests.end_to_end.workers import Cluster, answer, cluster_at, wait_calmly
 from tests.pages import SCHEME
 

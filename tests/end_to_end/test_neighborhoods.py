@@ -10,7 +10,7 @@ import pytest
 
 from reusewatch.streams import topics
 from reusewatch.streams.kafka.admin import admin_client
-from tests.end_to_end.command import wait_until
+from tests.end_to_end.runs import wait_until
 from tests.end_to_end.workers import Cluster, cluster_at, is_ready, stop, wait_calmly
 from tests.streams.stages.hoods import Figures, bad_site, blocks_of, figures
 from tests.streams.stages.test_neighborhood_log import alone, crawl, said_by

@@ -12,8 +12,8 @@ import pytest
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.format import PAGES_HEADER
 from tests.deployed import Broker
-from tests.end_to_end.command import wait_until
 from tests.end_to_end.conftest import Crawl
+from tests.end_to_end.runs import wait_until
 from tests.end_to_end.test_kafka import check
 from tests.end_to_end.workers import Cluster, cluster_at, is_ready, stop, wait_calmly
 

@@ -8,13 +8,14 @@ from random import Random
 
 import pytest
 
-from tests.end_to_end.command import Ended, run, started, state_in, wait_until
+from tests.command import Done
 from tests.end_to_end.conftest import Crawl
+from tests.end_to_end.runs import run, started, state_in, wait_until
 
 OFTEN = {"commit_seconds": 0.05, "batch_pages": 8}
 
 
-def replay(crawl: Crawl, directory: Path, *more: object) -> Ended:
+def replay(crawl: Crawl, directory: Path, *more: object) -> Done:
     return run("replay", crawl.archive, "--bus", "local:s", *more, cwd=directory)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.command import Run, run, started, state_in, wait_until
 from tests.end_to_end.conftest import DAMAGED, Crawl
+from tests.end_to_end.runs import Run, run, started, state_in, wait_until
 from tests.pages import Fetch, copies
 
 # How a record of these archives begins.

@@ -21,7 +21,8 @@ from reusewatch.streams.kafka import KafkaBus, KafkaConfig
 from reusewatch.streams.kafka.admin import admin_client
 from reusewatch.streams.kafka.config import reader_settings
 from tests.broker import quick_config
-from tests.end_to_end.command import COMMAND, PATIENCE, Ended, Run, State, run, state_of
+from tests.command import COMMAND, Done
+from tests.end_to_end.runs import PATIENCE, Run, State, run, state_of
 
 Answer = TypeVar("Answer")
 QUICK: dict[str, object] = {"commit_seconds": 0.2, "kafka_session_seconds": 6}
@@ -79,11 +80,11 @@ class Cluster:
     def flags(self) -> tuple[str, ...]:
         return ("--bus", f"kafka://{self.address}", "--topic-prefix", self.config.topic_prefix)
 
-    def run(self, *args: object) -> Ended:
+    def run(self, *args: object) -> Done:
         return run(*args, *self.flags, cwd=self.directory, **self.settings)
 
     def start(self, *args: object) -> Run:
-        begun = Run([*COMMAND, *args, *self.flags], self.directory, **self.settings)
+        begun = Run([*COMMAND[1:], *args, *self.flags], self.directory, **self.settings)
         self.runs.append(begun)
         return begun
 
@@ -160,7 +161,7 @@ def cluster_at(address: str, directory: Path, **settings: object) -> Iterator[Cl
         cluster.end_all()
 
 
-def stop(worker: Run, number: signal.Signals = signal.SIGTERM) -> Ended:
+def stop(worker: Run, number: signal.Signals = signal.SIGTERM) -> Done:
     worker.tell(number)
     return worker.end(30)
 

@@ -10,7 +10,7 @@ import pytest
 
 from reusewatch.streams.settings import SECRETS, Settings, SettingsError, described, resolve
 from reusewatch.streams.settings.declared import HEADINGS
-from tests.end_to_end.command import run
+from tests.end_to_end.runs import run
 
 SECRET = "0xfeedfacecafebeef"
 

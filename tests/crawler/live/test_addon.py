@@ -21,7 +21,7 @@ from reusewatch.streams.settings import SettingsError
 from reusewatch.streams.verbs import topic_views
 from reusewatch.streams.wire import read_page
 from tests.broker import quick_config
-from tests.crawler.live.command import crawl_arguments, ended, run, started
+from tests.crawler.live.crawls import crawl_arguments, ended, run, started
 from tests.crawler.live.own import PROJECT, arguments, stats_of
 from tests.crawler.live.site import Answer, Site, demo_site, serving
 from tests.deployed import Broker

@@ -19,7 +19,7 @@ from reusewatch.streams.local.spools import is_locked, spools_of
 from reusewatch.streams.records import Page
 from reusewatch.streams.verbs import topic_views
 from reusewatch.streams.wire import read_page
-from tests.crawler.live.command import crawl_arguments, ended, run, started, summary_of, until
+from tests.crawler.live.crawls import crawl_arguments, ended, run, started, summary_of, until
 from tests.crawler.live.site import HOME, OTHER, Answer, Site, demo_site, serving
 
 

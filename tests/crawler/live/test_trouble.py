@@ -16,7 +16,7 @@ from reusewatch.streams.local.judged import read_judged
 from reusewatch.streams.local.spools import is_locked
 from reusewatch.streams.verbs import topic_views
 from reusewatch.streams.wire import read_page
-from tests.crawler.live.command import ended, run, started, until
+from tests.crawler.live.crawls import ended, run, started, until
 from tests.crawler.live.own import PROJECT, arguments, stats_of
 from tests.crawler.live.site import Site, demo_site, serving
 from tests.end_to_end.test_disk_full import Disk, disk

@@ -8,14 +8,15 @@ import pytest
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.pack import open_pack
-from tests.end_to_end.command import Ended, run
+from tests.command import Done
+from tests.end_to_end.runs import run
 
 COMMON = "A paragraph that goes around from site to site, and is long enough to be somebody's own. "
 COMMON += "Nobody says where it comes from."
 SITES, PAGES = 4, 3
 
 
-def discover(cwd: Path, *arguments: object) -> Ended:
+def discover(cwd: Path, *arguments: object) -> Done:
     return run("labels", "discover", *arguments, cwd=cwd)
 
 

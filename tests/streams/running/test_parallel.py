@@ -17,7 +17,7 @@ from reusewatch.streams.running.parallel import InProcess, ProcessPool, Runner
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.stages.stage import Output
 from tests.command import ROOT
-from tests.end_to_end.command import command_line, wait_until
+from tests.end_to_end.runs import command_line, wait_until
 from tests.streams.stages.making import as_message
 
 

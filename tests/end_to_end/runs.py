@@ -1,8 +1,7 @@
-"""The command `reusewatch` as a process of its own, and what it leaves behind."""
+"""Runs of the command that are stopped, killed and begun anew, and what they leave on a bus."""
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import time
@@ -16,39 +15,23 @@ from reusewatch.streams.bus import Bus
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.verbs import topic_views
 from reusewatch.streams.wire import to_builtins
-from tests.command import FORKS
+from tests.command import COMMAND, FORKS, Done, environment
 
-ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 90.0
 # A window for the pages of these tests: the tables of half a million are read at each snapshot.
 SMALL: dict[str, object] = {"window_pages": 10_000}
-COMMAND = ("-m", "reusewatch.crawler")
 
 
-def environment(**settings: object) -> dict[str, str]:
-    """Ours alone: a setting of the machine that runs the tests must not decide them."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("REUSEWATCH_")}
+def environment_of(settings: dict[str, object]) -> dict[str, str]:
+    """The tests' own, with these settings."""
     given = {f"REUSEWATCH_{name.upper()}": str(value) for name, value in (SMALL | settings).items()}
-    return kept | given | {"NO_COLOR": "1"}
+    return environment(NO_COLOR="1", **given)
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a run ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def objects(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.out.splitlines()]
-
-
-def run(*args: object, cwd: Path, **settings: object) -> Ended:
+def run(*args: object, cwd: Path, **settings: object) -> Done:
     """Run it to its end."""
-    words = [*COMMAND, *map(str, args)]
-    return Ended(*FORKS.run(words, cwd=cwd, env=environment(**settings), timeout=PATIENCE))
+    words = [*COMMAND[1:], *map(str, args)]
+    return Done(*FORKS.run(words, cwd=cwd, env=environment_of(settings), timeout=PATIENCE))
 
 
 class Run:
@@ -65,7 +48,7 @@ class Run:
         out, err = (path.open("wb") for path in self._files)
         with out, err, open(os.devnull, "rb") as nothing:
             self.process = FORKS.start(
-                [str(word) for word in arguments], cwd=cwd, env=environment(**settings),
+                [str(word) for word in arguments], cwd=cwd, env=environment_of(settings),
                 files=(nothing.fileno() if stdin is None else stdin, out.fileno(), err.fileno()),
                 session=True,
             )  # fmt: skip
@@ -82,10 +65,10 @@ class Run:
         if self.running:
             self.process.send_signal(number)
 
-    def end(self, timeout: float = PATIENCE) -> Ended:
+    def end(self, timeout: float = PATIENCE) -> Done:
         self.process.wait(timeout)
         out, err = (path.read_text() for path in self._files)
-        return Ended(self.process.returncode, out, err)
+        return Done(self.process.returncode, out, err)
 
     def await_said(self, text: str) -> None:
         wait_until(lambda: text in self.said or not self.running)
@@ -97,7 +80,7 @@ def started(
     *args: object, cwd: Path, stdin: int | None = None, **settings: object
 ) -> Iterator[Run]:
     """A run that does not outlive the test."""
-    begun = Run([*COMMAND, *args], cwd, stdin, **settings)
+    begun = Run([*COMMAND[1:], *args], cwd, stdin, **settings)
     try:
         yield begun
     finally:

@@ -1,9 +1,8 @@
-"""The command itself, as a process of its own, in this tree."""
+"""Crawls of the tests: begun, waited for, and what they say at their end."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -12,17 +11,10 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from tests.command import FORKS
+from tests.command import COMMAND, FORKS, environment
 
-ROOT = Path(__file__).resolve().parents[3]
 PATIENCE = 120
 ALLOWED = ("--allow-private",)
-
-
-def environment() -> dict[str, str]:
-    """Ours without settings of reusewatch, and with this tree's packages."""
-    kept = {name: value for name, value in os.environ.items() if "REUSEWATCH_" not in name}
-    return kept | {"NO_COLOR": "1"}
 
 
 @contextmanager
@@ -30,7 +22,7 @@ def started(arguments: list[str], cwd: Path) -> Iterator[subprocess.Popen[str]]:
     """`python` with these arguments; it does not outlive the test."""
     process = subprocess.Popen(
         [sys.executable, *arguments],
-        cwd=cwd, env=environment(), text=True,
+        cwd=cwd, env=environment(NO_COLOR="1"), text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     with process:
@@ -42,7 +34,7 @@ def started(arguments: list[str], cwd: Path) -> Iterator[subprocess.Popen[str]]:
 
 def run(arguments: list[str], cwd: Path) -> tuple[int, str, str]:
     """`python` with these arguments, forked, to its end: code, stdout, stderr."""
-    return FORKS.run(arguments, cwd=cwd, env=environment(), timeout=PATIENCE)
+    return FORKS.run(arguments, cwd=cwd, env=environment(NO_COLOR="1"), timeout=PATIENCE)
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
@@ -63,18 +55,7 @@ def crawl_arguments(
     bus: str, *urls: str, flags: tuple[str, ...] = ("--allow-private",)
 ) -> list[str]:
     """The verb `crawl` without a delay."""
-    return [
-        "-m",
-        "reusewatch.crawler",
-        "crawl",
-        *urls,
-        "--bus",
-        bus,
-        "--delay",
-        "0",
-        "--json",
-        *flags,
-    ]
+    return [*COMMAND[1:], "crawl", *urls, "--bus", bus, "--delay", "0", "--json", *flags]
 
 
 def summary_of(out: str) -> dict[str, Any]:
