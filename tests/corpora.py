@@ -94,9 +94,14 @@ GHC_90 = Package(
     "ghc-doc", "9.0.2-4", "ghc", "usr/share/doc/ghc-doc/html/libraries",
     "a7c77e36c8906f82eef411ceeba13b7d663b7766a5ecc6659e3405889e0429c9",
 )  # fmt: skip
+RUST_163 = Package(
+    "rust-doc", "1.63.0+dfsg1-2", "rustc", "usr/share/doc/rust-doc/html",
+    "96ef96fe6df87d939ca713bd7df3d15c2b778ccb892eca025c4ee504146f697b",
+)  # fmt: skip
 BENCHMARKS = (POSTGRES_15, PYTHON_311)
-"""What the benchmarks read; the experiments read all."""
-PACKAGES = (*BENCHMARKS, POSTGRES_13, POSTGRES_17, PYTHON_313, JAVA_17, EIGEN_34,
+"""What the benchmarks of a step read; those of whole commands read others too, the experiments
+all."""
+PACKAGES = (*BENCHMARKS, RUST_163, POSTGRES_13, POSTGRES_17, PYTHON_313, JAVA_17, EIGEN_34,
             FREE_PASCAL_32, GHC_90)  # fmt: skip
 
 

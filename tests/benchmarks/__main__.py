@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import evidence, index, kafka, labels, mwo, path, report, signatures, window
+from tests.benchmarks import commands, index, kafka, labels, mwo, path, report, signatures, window
 from tests.benchmarks.rows import BUDGETS, Bench, Family, Row, Scale
 
 # A family of the rows still missing is one module more here.
 FAMILIES: tuple[Family, ...] = (
     path.FAMILY,
-    evidence.FAMILY,
+    commands.FAMILY,
     signatures.FAMILY,
     window.FAMILY,
     index.FAMILY,
@@ -80,7 +80,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--directory", type=Path, default=Path(".bench"))
     given = parser.parse_args(arguments)
     kafka_rounds = min(given.rounds, Scale().kafka_rounds)
-    scale = Scale(given.documents, given.rounds, kafka_rounds=kafka_rounds)
+    scale = Scale(
+        given.documents, given.rounds, kafka_rounds=kafka_rounds,
+        replay_rounds=min(given.rounds, Scale().replay_rounds),
+    )  # fmt: skip
     bench = Bench(given.directory, scale, given.pages, say=_say)
     found = run(bench, given.only)
     report.show(found)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 from base64 import b32encode
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha1
@@ -133,12 +133,14 @@ def _url(site: int, document: Document) -> str:
     return f"https://www.site-{site:02d}.example/{document.package}/{document.path}"
 
 
-def write(pages: Sequence[Response], path: Path) -> None:
-    """An archive of these pages, a second from one to the next."""
+def write(pages: Iterable[Response], path: Path, *, since: int = 0, level: int = 9) -> None:
+    """An archive of these pages, a second from one to the next, after so many seconds."""
     partial = path.with_suffix(".partial")
     with partial.open("wb") as file:
-        for number, page in enumerate(pages):
-            file.write(gzip.compress(_record(page, _BEGIN + timedelta(seconds=number)), mtime=0))
+        for number, page in enumerate(pages, since):
+            file.write(
+                gzip.compress(_record(page, _BEGIN + timedelta(seconds=number)), level, mtime=0)
+            )
     partial.replace(path)
 
 

@@ -27,22 +27,21 @@ from reusewatch.streams.running.label_settings import label_store
 from reusewatch.streams.settings import Settings
 from tests.benchmarks.documents import Document as Source
 from tests.benchmarks.labels_speed import hashes
-from tests.benchmarks.rows import Bench
 
 _EVERY = 100
 
 
-def build(bench: Bench, path: Path) -> Path:
-    """Write the pack."""
+def build(documents: Sequence[Source], path: Path, made_up: int) -> Path:
+    """Write the pack: of some of the documents, and of so many chunks that no page has."""
     scheme = HashScheme()
     with (
         TemporaryDirectory(dir=path.parent) as spill,
         closing(LabelBuilder(Path(spill), scheme)) as builder,
     ):
         elsewhere = builder.label(Label(name="elsewhere", source="made up"))
-        builder.add_chunks(elsewhere, _made_up(bench.scale.labels_in_force))
+        builder.add_chunks(elsewhere, _made_up(made_up))
         here = builder.label(Label(name="here", source=f"one document in {_EVERY}"))
-        builder.add_chunks(here, _own(bench.documents[::_EVERY], scheme))
+        builder.add_chunks(here, _own(documents[::_EVERY], scheme))
         builder.build(path)
     return path
 

@@ -3,9 +3,6 @@ reads its text.
 
 Verdicts are those of every detector: near-duplicates, neighborhoods, discovery, weighted terms
 kept, and the labels of a pack in force.
-
-The floor is FastWARC and Resiliparse's text extraction, with no tree walked twice and no bytes
-guessed at: the page's encoding is taken from its header.
 """
 
 from __future__ import annotations
@@ -17,10 +14,6 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-from fastwarc.warc import ArchiveIterator, WarcRecordType
-from resiliparse.extract.html2text import extract_plain_text
-from resiliparse.parse.encoding import bytes_to_str
 
 from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.crawler.replaying.cursors import Cursors
@@ -37,26 +30,10 @@ from tests.benchmarks import dataset, fingerprinting, steps
 from tests.benchmarks.clock import Time, cpu, in_turns, ratio, spread, wall
 from tests.benchmarks.corpus import Facts
 from tests.benchmarks.fingerprinting import fingerprint
+from tests.benchmarks.floor import read, read_text
 from tests.benchmarks.rows import Bench, Family, Row
 
 TO_FINGERPRINT = "warc_to_fingerprint_over_floor"
-
-
-def read(archive: Path) -> int:
-    """Every response with its body."""
-    size = 0
-    for record in ArchiveIterator(str(archive), record_types=WarcRecordType.response):
-        size += len(record.reader.read())
-    return size
-
-
-def read_text(archive: Path) -> int:
-    """Every response's text."""
-    size = 0
-    for record in ArchiveIterator(str(archive), record_types=WarcRecordType.response):
-        html = bytes_to_str(record.reader.read(), record.http_charset or "utf-8")
-        size += len(extract_plain_text(html))
-    return size
 
 
 def replay(archive: Path, bus: Path, pack: Path, **chosen: Any) -> None:
@@ -90,7 +67,9 @@ def _measure(bench: Bench, names: Sequence[str]) -> list[Row]:
     corpus = bench.corpus
     with tempfile.TemporaryDirectory(dir=bench.directory) as temporary:
         bus = Path(temporary) / "bus"
-        pack = dataset.build(bench, Path(temporary) / "labels.pack")
+        pack = dataset.build(
+            bench.documents, Path(temporary) / "labels.pack", bench.scale.labels_in_force
+        )
         replay(corpus.archive, bus, pack)
         alerts = alerts_of(bus)
         times = in_turns(
@@ -165,7 +144,9 @@ def by_step(bench: Bench) -> dict[str, float]:
     corpus = bench.corpus
     with tempfile.TemporaryDirectory(dir=bench.directory) as temporary:
         bus = Path(temporary) / "bus"
-        pack = dataset.build(bench, Path(temporary) / "labels.pack")
+        pack = dataset.build(
+            bench.documents, Path(temporary) / "labels.pack", bench.scale.labels_in_force
+        )
         return steps.measured(
             lambda: replay(corpus.archive, bus, pack), steps.STEPS, corpus.facts.pages,
             bench.scale.rounds, less=lambda: replay(corpus.begun, bus, pack),

@@ -34,7 +34,14 @@ class Budget:
 
 BUDGETS = {
     "warc_to_verdict_over_floor": Budget("at most", 0.7),
+    "replay_cpu_over_floor_15k": Budget("at most", 1.0),
+    "replay_cpu_over_floor_27k": Budget("at most", 0.7),
+    "replay_two_workers_over_one": Budget("at least", 1.6),
+    "replay_peak_mb": Budget("at most", 350),
+    "replay_again_over_first": Budget("at most", 0.15),
     "replay_with_evidence_over_without": Budget("at most", 1.1),
+    "command_start_seconds": Budget("at most", 0.35),
+    "replay_start_seconds": Budget("at most", 1.0),
     "signatures_over_best_peer": Budget("at least", 1.7),
     "scan_hostile_over_real": Budget("at most", 3),
     "index_match_add_per_second": Budget("at least", 50_000),
@@ -81,6 +88,10 @@ class Scale:
     labels: int = 75_000_000
     mwo_pages: int = 100_000
     labels_in_force: int = 1_000_000
+    replay_pages: int = 6000
+    replay_rounds: int = 3
+    peak_pages: int = 100_000
+    asked: int = 7
 
 
 @dataclass

@@ -13,6 +13,7 @@ import pytest
 
 from tests.benchmarks import (
     __main__,
+    commands,
     fingerprinting,
     index,
     kafka,
@@ -25,6 +26,7 @@ from tests.benchmarks.__main__ import NAMES, names_of, path_of, run
 from tests.benchmarks.corpus import Response, build, responses
 from tests.benchmarks.documents import documents
 from tests.benchmarks.lsh_peers import batches, planted
+from tests.benchmarks.made_up_web import Web
 from tests.benchmarks.rows import BUDGETS, Bench, Family, Row, Scale
 from tests.benchmarks.steps import REST, STEPS, Stopwatch
 from tests.deployed import BrokerFailed
@@ -32,7 +34,7 @@ from tests.deployed import BrokerFailed
 TINY = Scale(
     documents=20, rounds=1, window_pages=640, kafka_rounds=1, kafka_pages=24, hostile_bytes=2048,
     index_pages=(1024, 30_720), lsh_pages=600, labels=50_000, mwo_pages=1024,
-    labels_in_force=1000,
+    labels_in_force=1000, replay_pages=24, replay_rounds=1, peak_pages=24, asked=1,
 )  # fmt: skip
 
 
@@ -42,7 +44,12 @@ def bench(directory: Path, broker: str | None = None) -> Bench:
 
 
 def test_local_rows_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    elsewhere = (*kafka.FAMILY.names, *signatures.BESIDE_PEERS, *index.BESIDE_PEERS)
+    elsewhere = (
+        *kafka.FAMILY.names,
+        *commands.NAMES,
+        *signatures.BESIDE_PEERS,
+        *index.BESIDE_PEERS,
+    )
     wanted = [name for name in NAMES if name not in elsewhere]
     made = bench(tmp_path)
     found = run(made, wanted)
@@ -67,6 +74,25 @@ def test_rows_of_a_broker_are_written(tmp_path: Path, broker: str) -> None:
     assert found["failed"] == {}
     assert [row["name"] for row in found["results"]] == list(kafka.FAMILY.names)
     assert found["results"][1]["detail"]["pages"] == TINY.kafka_pages
+
+
+def test_rows_of_a_users_commands_are_written(tmp_path: Path) -> None:
+    wanted = ["replay_cpu_over_floor_27k", "command_start_seconds", "replay_peak_mb"]
+    found = run(bench(tmp_path), wanted)
+    assert found["failed"] == {}
+    assert [row["name"] for row in found["results"]] == wanted
+    over_floor, start, peak = (row["detail"] for row in found["results"])
+    assert over_floor["pages"] == TINY.replay_pages // 2
+    assert peak["pages"] == TINY.peak_pages
+    assert start["wall_seconds"].keys() == {"alerts", "verdicts", "--help"}
+
+
+def test_a_made_up_web_is_the_same_each_time_and_has_copies() -> None:
+    first, second = Web(), Web()
+    assert [first.page(n) for n in (7, 450, 999)] == [second.page(n) for n in (7, 450, 999)]
+    near, source = first.words_of(457), first.words_of(200)
+    assert 0 < (near != source).sum() <= 3
+    assert (first.words_of(463) == first.words_of(200)).all()
 
 
 def test_every_planted_copy_is_found(tmp_path: Path) -> None:
