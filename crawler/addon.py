@@ -3,7 +3,8 @@
     ADDONS = {"reusewatch.crawler.addon.ReuseWatch": 500}
 
 Scrapy settings named `REUSEWATCH_*` are settings of reusewatch (`REUSEWATCH_BUS`, …); with
-`REUSEWATCH_ENABLED = False` the add-on steps aside. The way of a response is in `crawler.live.tap`.
+`REUSEWATCH_ENABLED = False` the add-on steps aside. The way of a response is in `crawler.live.tap`;
+with `REUSEWATCH_STEER = "on"` what is found changes what is fetched, see `crawler.live.steer`.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
 from reusewatch.crawler.live.project import ENABLED, check
+from reusewatch.crawler.live.steer import Steer
 from reusewatch.crawler.live.tap import Tap
 
 # Nearest the downloader, past Scrapy's last (900): it sees what was fetched, before any other
 # middleware makes a redirect, a retry or an error of it.
 TAP_ORDER = 950
+# Nearest the engine: a request that is not sent is not looked at by any other.
+STEER_ORDER = 50
 
 
 class ReuseWatch:
@@ -29,3 +33,4 @@ class ReuseWatch:
         # Looked at here already: a wrong setting is told before anything is made of it.
         check(settings)
         settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", Tap, TAP_ORDER)
+        settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", Steer, STEER_ORDER)

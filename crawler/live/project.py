@@ -4,7 +4,7 @@ They go before the environment and reusewatch.toml. Some names are the add-on's 
 `REUSEWATCH_ENABLED`; `REUSEWATCH_CONFIG`, another file than ./reusewatch.toml;
 `REUSEWATCH_QUEUE_RESPONSES` and `REUSEWATCH_QUEUE_BYTES`, how much may wait for the bus in memory;
 `REUSEWATCH_EXIT_CODE = False`: a process whose crawl had trouble ends with the code that it would
-have had without.
+have had without; `REUSEWATCH_STEER` and those that begin with it: see `steering_rules`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,16 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
+import msgspec
 from scrapy.settings import BaseSettings
 
 from reusewatch.crawler.live.feeder import Capacity
 from reusewatch.streams.settings import ENV_PREFIX, SECRETS, Resolved, SettingsError, resolve
+from reusewatch.streams.steering.rules import Rules
 
 logger = logging.getLogger(__name__)
 
@@ -29,14 +33,44 @@ QUEUE_BYTES = f"{ENV_PREFIX}QUEUE_BYTES"
 EXIT_CODE = f"{ENV_PREFIX}EXIT_CODE"
 # Of the bundled crawl: a bus that is away at the beginning is not waited for.
 MUST_BE_THERE = "BUS_MUST_BE_THERE"
-_OURS = (ENABLED, CONFIG, QUEUE_RESPONSES, QUEUE_BYTES, EXIT_CODE)
+# What is found keeps requests out: "off", "dry-run" or "on"; what is done for each kind of finding
+# ("drop", "lower" or "keep"); which share of requests is sent all the same; by how much a priority
+# is lowered; and how old a finding may be.
+STEER = f"{ENV_PREFIX}STEER"
+STEER_ACTIONS = f"{STEER}_ACTIONS"
+STEER_SAMPLED = f"{STEER}_SAMPLED"
+STEER_LOWERED = f"{STEER}_LOWERED"
+STEER_EXPIRE_DAYS = f"{STEER}_EXPIRE_DAYS"
+_STEERING = (STEER, STEER_ACTIONS, STEER_SAMPLED, STEER_LOWERED, STEER_EXPIRE_DAYS)
+_OURS = (ENABLED, CONFIG, QUEUE_RESPONSES, QUEUE_BYTES, EXIT_CODE, *_STEERING)
+# From a response to its effect within a second: two commits are on that way.
+_STEERED_COMMIT_SECONDS = 0.25
 
 
 def resolved(settings: BaseSettings) -> Resolved:
     """The settings of reusewatch that hold in a Scrapy project. Raises SettingsError."""
     file = settings.get(CONFIG)
     # By these names an error says where the value stands: in the project's settings.
-    return resolve(environ={**os.environ, **_given(settings)}, file=Path(file) if file else None)
+    found = resolve(environ={**os.environ, **_given(settings)}, file=Path(file) if file else None)
+    if steering_rules(settings).mode == "off":
+        return found
+    seconds = min(found.settings.commit_seconds, _STEERED_COMMIT_SECONDS)
+    return replace(found, settings=msgspec.structs.replace(found.settings, commit_seconds=seconds))
+
+
+def steering_rules(settings: BaseSettings) -> Rules:
+    """How the crawl is steered. Raises SettingsError."""
+    default = Rules(seed=0)
+    try:
+        return Rules(
+            mode=settings.get(STEER, default.mode),
+            actions={**default.actions, **settings.getdict(STEER_ACTIONS)},
+            sampled=settings.getfloat(STEER_SAMPLED, default.sampled),
+            lowered=settings.getint(STEER_LOWERED, default.lowered),
+            expires=timedelta(days=settings.getfloat(STEER_EXPIRE_DAYS, default.expires.days)),
+        )
+    except (ValueError, OverflowError) as error:
+        raise SettingsError(f"{', '.join(_STEERING)}: {error}") from error
 
 
 def capacity(settings: BaseSettings) -> Capacity:
@@ -56,6 +90,7 @@ def check(settings: BaseSettings) -> None:
     try:
         resolved(settings)
         capacity(settings)
+        steering_rules(settings)
     except SettingsError as error:
         _tell(error)
         raise

@@ -12,12 +12,12 @@ from msgspec.structs import replace
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.local import LocalBus
-from reusewatch.streams.verbs.kept_out import KeptOut, Places
+from reusewatch.streams.steering.places import KeptOut, Places
 from reusewatch.streams.verbs.prefixes import keep_written, replace_text
 from reusewatch.streams.wire import alert_message, headers_for, withdrawal
 from tests.command import run
 from tests.contract.tables import KEPT_OUT
-from tests.streams.verbs.test_kept_out import BAD, bad
+from tests.streams.steering.test_places import BAD, bad
 
 NOW = datetime.now(UTC)
 OPEN = replace(bad(1), detected_at=NOW)

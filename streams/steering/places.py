@@ -24,10 +24,12 @@ EXPIRES = timedelta(days=7)
 
 class KeptOut(msgspec.Struct, frozen=True, kw_only=True):
     """A place to keep out of: all URLs that begin with the prefix. `since`: when it was detected
-    last; `alert`: the finding's id."""
+    last; `alert`: the finding's id. `sure`: it is more than information, and what
+    stands there comes from elsewhere; else it may be the place that others copy."""
 
     prefix: str
     kind: str
+    sure: bool = True
     since: Time
     expires: Time
     alert: str
@@ -36,9 +38,12 @@ class KeptOut(msgspec.Struct, frozen=True, kw_only=True):
 class Places:
     """The open findings of places, by alert id. Holds no more than those."""
 
-    def __init__(self, *, expires: timedelta = EXPIRES, info: bool = False) -> None:
+    def __init__(
+        self, *, expires: timedelta = EXPIRES, info: bool = False, unsure: bool = False
+    ) -> None:
         self._expires = expires
         self._info = info
+        self._unsure = unsure
         self._open: dict[str, Alert] = {}
 
     def take(self, message: Message) -> None:
@@ -51,10 +56,10 @@ class Places:
             self._open.pop(message.key, None)
 
     def _wanted(self, alert: Alert) -> bool:
-        # Whoever mirrors a site would else remove the site from the crawl.
-        copied = alert.direction is None or alert.direction.original == "there"
+        here = alert.direction is not None and alert.direction.original == "here"
         told = self._info or alert.severity != "info"
-        return alert.kind in KINDS and alert.state == "open" and copied and told
+        wanted = (not here) if self._unsure else (_comes_from_elsewhere(alert) and told)
+        return alert.kind in KINDS and alert.state == "open" and wanted
 
     def at(self, now: datetime) -> list[KeptOut]:
         """What to keep out of at this time, by prefix."""
@@ -65,13 +70,19 @@ class Places:
         expires = alert.detected_at + self._expires
         if expires <= now:
             return []
+        sure = _comes_from_elsewhere(alert) and alert.severity != "info"
         return [
             KeptOut(
-                prefix=prefix, kind=alert.kind, since=alert.detected_at, expires=expires,
-                alert=alert.id,
+                prefix=prefix, kind=alert.kind, sure=sure, since=alert.detected_at,
+                expires=expires, alert=alert.id,
             )
             for prefix in _prefixes(alert)
         ]  # fmt: skip
+
+
+def _comes_from_elsewhere(alert: Alert) -> bool:
+    # Whoever mirrors a site would else remove the site from the crawl.
+    return alert.direction is None or alert.direction.original == "there"
 
 
 def _prefixes(alert: Alert) -> list[str]:

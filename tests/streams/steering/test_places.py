@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from reusewatch.detector.neighborhoods.prefixes import crawl_trap
 from reusewatch.streams.bus import Message, Outgoing, Partition
 from reusewatch.streams.records import Alert, Direction, Evidence
-from reusewatch.streams.verbs.kept_out import Places, trap_in
+from reusewatch.streams.steering.places import Places, trap_in
 from reusewatch.streams.wire import WireError, alert_message, headers_for, withdrawal
 from tests.streams.verbs.test_choosing import BEGAN, made
 

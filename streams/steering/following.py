@@ -1,0 +1,86 @@
+"""The topic of alerts, followed in a thread, for rules that decide in another.
+
+A bus that is away changes nothing: what was known holds until it expires, and the topic is read
+from its beginning when the bus is back, since it keeps the last that was said of each finding.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from reusewatch.streams import topics
+from reusewatch.streams.bus import Bus, BusError
+from reusewatch.streams.steering.places import Places
+from reusewatch.streams.steering.rules import Steering
+from reusewatch.streams.wire import WireError
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
+
+
+class Following:
+    """Keeps a steering at what the topic says. `known` is set once all that stood there is."""
+
+    def __init__(
+        self,
+        open_bus: Callable[[threading.Event], Bus],
+        steering: Steering,
+        say: Callable[[str], None],
+    ) -> None:
+        self.known = threading.Event()
+        self.passed_over = 0
+        self._open_bus = open_bus
+        self._steering = steering
+        self._say = say
+        self._stop = threading.Event()
+        self._changed = False
+        # A daemon: who is told twice to stop does not wait for a broker.
+        self._thread = threading.Thread(target=self._run, name="reusewatch-steering", daemon=True)
+
+    def start(self) -> None:
+        """Begin to read."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Read no more; the thread ends soon after."""
+        self._stop.set()
+
+    def join(self) -> None:
+        """Wait for its end."""
+        self._thread.join()
+
+    def _run(self) -> None:
+        pause = _FIRST_PAUSE
+        while not self._stop.is_set():
+            try:
+                self._follow()
+                pause = _FIRST_PAUSE
+            except BusError as error:
+                self._say(f"steering goes on with what it knows: {error}")
+                self._stop.wait(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _follow(self) -> None:
+        rules = self._steering.rules
+        places = Places(expires=rules.expires, unsure=True)
+        self._changed = True
+        read = self._open_bus(self._stop).read(
+            topics.ALERTS, follow=True, stop=self._stop.is_set, idle=lambda: self._hold(places)
+        )
+        for message in read:
+            try:
+                places.take(message)
+                self._changed = True
+            except WireError as error:
+                # It hides nothing of what comes behind it.
+                self.passed_over += 1
+                if self.passed_over == 1:
+                    self._say(f"steering passed over an alert that cannot be read: {error}")
+
+    def _hold(self, places: Places) -> None:
+        """All that came was taken."""
+        if self._changed:
+            self._steering.hold(places.at(datetime.now(UTC)))
+            self._changed = False
+        self.known.set()
