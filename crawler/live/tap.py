@@ -34,6 +34,7 @@ from reusewatch.crawler.live.ending import LOST, LastWords, at_end
 from reusewatch.crawler.live.feeder import Feeder, Item
 from reusewatch.crawler.live.fetched import fetched, letter, maker, skip_kind
 from reusewatch.crawler.live.project import EXIT_CODE, MUST_BE_THERE, capacity, resolved
+from reusewatch.crawler.live.watching import CrawlWatch, Pulse
 from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.detector.errors import BadPage
 from reusewatch.streams.running.sinks import PageSink, open_live_sink
@@ -69,6 +70,11 @@ class Tap:
             changed=self._changed,
             capacity=capacity(crawler.settings),
         )
+        self._pulse = Pulse()
+        self.watch = CrawlWatch(
+            crawler, self._settings, figures=self.figures, waiting=self.feeder.waiting,
+            opened=lambda: self.feeder.opened, pulse=self._pulse,
+        )  # fmt: skip
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._closed, signals.spider_closed)
 
@@ -80,6 +86,7 @@ class Tap:
     async def process_response(self, request: Request, response: Response) -> Response:
         """Hand the response on, and let it pass as it is."""
         self.responses += 1
+        self._pulse.beat()
         if kind := skip_kind(request, response):
             self.skipped[kind] += 1
         else:
@@ -108,6 +115,7 @@ class Tap:
         if self.feeder.failure is not None:
             self._tell()
             raise CloseSpider(_reason(self.feeder.failure))
+        self.watch.open(logger.warning)
 
     async def _closed(self, spider: Spider) -> None:
         self._closing = True
@@ -117,6 +125,7 @@ class Tap:
             await self._change()
         if self._beat.running:
             self._beat.stop()
+        self.watch.close()
         self._publish()
         self._tell()
         if self._ends_process:

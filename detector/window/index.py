@@ -38,6 +38,7 @@ from reusewatch.detector.window.store import (
     MAX_ROWS,
     MAX_VERSIONS,
     NEWEST,
+    QUEUED,
     REFUSED,
     ROWS,
     SAME_SITE,
@@ -122,6 +123,15 @@ class NearDuplicateIndex:
     def newest(self) -> int:
         """The latest fetch seen."""
         return int(self._store.numbers[NEWEST])
+
+    @property
+    def oldest(self) -> int | None:
+        """No page with words in the window was last seen before this; None where there is none.
+
+        The head of the queue, which is exact once pages leave: a page seen again goes back only
+        when its turn comes.
+        """
+        return int(self._store.due[0]) if self._store.numbers[QUEUED] else None
 
     @property
     def cut(self) -> int:

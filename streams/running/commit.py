@@ -42,6 +42,11 @@ class Progress:
         """Whether what was committed is still being read again."""
         return self._catch_up is not None
 
+    @property
+    def left(self) -> int:
+        """Messages that are still to be read again, about: a log may begin later."""
+        return 0 if self._catch_up is None else self._catch_up.left
+
     def repeats(self, messages: Sequence[Message]) -> list[Message]:
         """While recovering: the messages whose outcome was sent before the restart."""
         if self._catch_up is None:

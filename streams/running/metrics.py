@@ -75,11 +75,19 @@ class Meters:
         self.bytes_out = counter("bytes_out_total", "Bytes of the messages sent.", "topic")
         self.dead = counter("dead_letters_total", "Records that could not be processed.", "reason")
         self.events = counter("events_total", "What else happened, by name.", "event")
+        self.findings = counter(
+            "findings_total", "Pages that were judged, by what was found of them.", "finding"
+        )
         self.alerts = counter("alerts_total", "Alerts sent.", "kind")
         self.muted = counter("muted_total", "Outputs that were not sent again after a restart.")
         self.batch_seconds = histogram("batch_seconds", "The time to process a batch.", _FAST)
         self.latency_seconds = histogram(
             "latency_seconds", "From a page's arrival on the bus to this stage's output.", _SLOW
+        )
+        self.alert_seconds = histogram(
+            "alert_seconds",
+            "From the arrival of a batch's oldest page to the batch's alerts, where it had any.",
+            _SLOW,
         )
         self.commit_seconds = histogram("commit_seconds", "The time to commit.", _FAST)
         self.lag_records = gauge(
@@ -95,13 +103,29 @@ class Meters:
         )  # fmt: skip
         self.state_rows = gauge("state_rows", "Rows of the state that the stage holds.")
         self.state_bytes = gauge("state_bytes", "Bytes of the state that the stage holds, about.")
+        self.state_limit_rows = gauge(
+            "state_limit_rows", "Rows that the state may grow to; then the oldest leave."
+        )
+        self.window_time = gauge(
+            "window_timestamp_seconds",
+            "When the oldest and the newest page of the window were last fetched.", "end",
+        )  # fmt: skip
+        self.threshold = gauge(
+            "threshold_ratio", "From which contains or badness on something is reported.", "figure"
+        )
+        self.mean = gauge("mean_ratio", "The mean of contains or badness so far.", "figure")
+        self.deviation = gauge(
+            "deviation_ratio", "The standard deviation of contains or badness so far.", "figure"
+        )
         self.snapshot_time = gauge(
             "snapshot_timestamp_seconds", "When the newest snapshot was written."
         )
         self.snapshot_seconds = histogram(
             "snapshot_seconds", "The time to write a snapshot.", _SLOW
         )
-        self.rebalances = counter("rebalances_total", "Times that partitions came or went.")
+        self.rebalances = counter(
+            "rebalances_total", "Times that partitions were assigned or revoked.", "reason"
+        )
         self.troubles = counter(
             "bus_troubles_total", "Times that the bus was waited for or connected anew."
         )
@@ -113,6 +137,9 @@ class Meters:
             "version",
         )  # fmt: skip
         self.ready = gauge("ready", "1 once recovery is done and the process reads.")
+        self.recovery_records = gauge(
+            "recovery_records", "Messages that recovery still has to read again; 0 after it."
+        )
         info = gauge("build_info", "What is running: always 1.", "version", "scheme", "python")
         info.labels(stage, version("reusewatch"), scheme, platform.python_version()).set(1)
 

@@ -9,10 +9,12 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from typing import Literal
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Message, Outgoing, Partition
 from reusewatch.streams.running.metrics import Meters
+from reusewatch.streams.stages.events import FINDINGS
 from reusewatch.streams.stages.stage import Output, Stage
 from reusewatch.streams.wire import received_ms
 
@@ -27,17 +29,18 @@ class Recorder:
         self._stage = stage
         self.alerts = 0
 
-    def rebalanced(self) -> None:
+    def rebalanced(self, reason: Literal["assigned", "revoked"]) -> None:
         """Partitions came or went."""
-        self._meters.rebalances.labels(self._stage).inc()
+        self._meters.rebalances.labels(self._stage, reason).inc()
 
     def forgot(self, parts: Sequence[Partition]) -> None:
         """These partitions are somebody else's from now on."""
         self._meters.forget(parts)
 
-    def ready(self, *, ready: bool) -> None:
-        """Whether the worker reads and is through with recovery."""
+    def ready(self, *, ready: bool, left: int) -> None:
+        """Whether the worker reads and is through with recovery, and what is left of that."""
         self._meters.ready.labels(self._stage).set(ready)
+        self._meters.recovery_records.labels(self._stage).set(left)
 
     def muted(self, messages: Sequence[Outgoing]) -> None:
         """These were made again after a restart, and not sent."""
@@ -56,26 +59,43 @@ class Recorder:
         return self._meters.snapshot_seconds.labels(self._stage).time()
 
     def state(self, stage: Stage) -> None:
-        """How much the stage holds."""
-        self._meters.state_rows.labels(self._stage).set(stage.rows())
-        self._meters.state_bytes.labels(self._stage).set(stage.nbytes())
+        """How much the stage holds, and how that is."""
+        name, meters = self._stage, self._meters
+        meters.state_rows.labels(name).set(stage.rows())
+        meters.state_bytes.labels(name).set(stage.nbytes())
+        found = stage.condition()
+        if found.most_rows is not None:
+            meters.state_limit_rows.labels(name).set(found.most_rows)
+        for end, at in (("oldest", found.oldest_us), ("newest", found.newest_us)):
+            if at is not None:
+                meters.window_time.labels(name, end).set(at / 1e6)
+        for figure, line in found.lines.items():
+            meters.threshold.labels(name, figure).set(line.threshold)
+            meters.mean.labels(name, figure).set(line.mean)
+            meters.deviation.labels(name, figure).set(line.deviation)
 
     def sent(self, output: Output, cause: Sequence[Message]) -> None:
         """What the stage made of these messages is on its way."""
         name, meters = self._stage, self._meters
-        self._count_out(output.messages)
+        alerts = self._count_out(output.messages)
         meters.pages.labels(name).inc(output.pages)
         for reason, count in output.dead.items():
             meters.dead.labels(name, reason).inc(count)
         for event, count in output.events.items():
-            meters.events.labels(name, event).inc(count)
-        now, latency = time.time(), meters.latency_seconds.labels(name)
-        for message in cause:
-            latency.observe(max(now - received_ms(message) / 1000, 0))
+            kind = meters.findings if event in FINDINGS else meters.events
+            kind.labels(name, event).inc(count)
+        now = time.time()
+        waited = [max(now - received_ms(message) / 1000, 0) for message in cause]
+        latency = meters.latency_seconds.labels(name)
+        for seconds in waited:
+            latency.observe(seconds)
+        if waited and alerts:
+            meters.alert_seconds.labels(name).observe(max(waited))
         if output.labels is not None:
             meters.show_labels(name, output.labels)
 
-    def _count_out(self, messages: Sequence[Outgoing]) -> None:
+    def _count_out(self, messages: Sequence[Outgoing]) -> int:
+        """How many alerts were among them."""
         # Summed up first: a meter asks for its labels and a lock each time.
         records = Counter(sent.topic for sent in messages)
         size: Counter[str] = Counter()
@@ -90,6 +110,7 @@ class Recorder:
         for kind, count in kinds.items():
             self._meters.alerts.labels(self._stage, kind).inc(count)
         self.alerts += kinds.total()
+        return kinds.total()
 
     def processed(self, messages: Sequence[Message], seconds: float) -> None:
         """These messages were processed, in so long."""

@@ -19,6 +19,7 @@ class CatchUp:
     def __init__(self, inlet: Inlet, start: Offsets, committed: Offsets) -> None:
         self._inlet = inlet
         self._committed = dict(committed)
+        self._start = {part: max(at, 0) for part, at in start.items()}
         self._behind = {part for part, at in start.items() if max(at, 0) < committed.get(part, 0)}
         self._seen: dict[Partition, int] = {}
         self._passed_over: dict[Partition, int] = {}
@@ -27,6 +28,13 @@ class CatchUp:
     def through(self) -> bool:
         """Whether everything committed is in the state again."""
         return not self._behind
+
+    @property
+    def left(self) -> int:
+        """Messages that are still to be judged again, where none is missing from the log."""
+        return sum(
+            self._committed[part] - self._seen.get(part, self._start[part]) for part in self._behind
+        )
 
     def forget(self, parts: Sequence[Partition]) -> None:
         """These are somebody else's to read again."""

@@ -19,6 +19,7 @@ from reusewatch.detector.errors import DetectorError
 from reusewatch.streams.bus import Unreachable
 from reusewatch.streams.questions import BadQuestion, Parameters, Rows, Unanswered
 from reusewatch.streams.running.askers import length_of, refusal
+from reusewatch.streams.running.crawl_metrics import CrawlMeters
 from reusewatch.streams.running.metrics import Meters
 
 _QUESTIONS = "/questions/"
@@ -45,7 +46,7 @@ class Health:
 
     def __init__(
         self,
-        meters: Meters,
+        meters: Meters | CrawlMeters,
         host: str,
         port: int,
         watched: Watched,
@@ -102,7 +103,7 @@ class _Server(ThreadingHTTPServer):
 
 
 def _handler(
-    meters: Meters, watched: Watched, names: Collection[str]
+    meters: Meters | CrawlMeters, watched: Watched, names: Collection[str]
 ) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         timeout = 10  # a client that says nothing does not hold a thread for ever

@@ -114,12 +114,12 @@ class Worker:
         self._newly_held.update(parts)
         self._held.update(parts)
         self._standing_by = False
-        self._record.rebalanced()
+        self._record.rebalanced("assigned")
         event, word = ("took-over", "took over") if self._stage.sole else ("assigned", "assigned")
         self._news.tell(event, f"{word} {in_words(parts)}", partitions=named(parts))
 
     def _on_revoked(self, parts: Sequence[Partition]) -> None:
-        self._record.rebalanced()
+        self._record.rebalanced("revoked")
         if self._dirty:
             self.commit(snapshot=False)
         self._progress.forget(parts)
@@ -315,7 +315,7 @@ class Worker:
 
     def _tell_ready(self) -> None:
         ready = self.ready()
-        self._record.ready(ready=ready)
+        self._record.ready(ready=ready, left=self._progress.left)
         began = self._recovery.began
         if ready and began is not None:
             self._tell_recovered(time.monotonic() - began)

@@ -17,6 +17,7 @@ EVENTS: Mapping[str, str] = {
     "over-share": "A page left in place of an older one: its site had over `window_site_share`.",
     "turned": "A page turned out to be the copy when an older original was read after it.",
     "withdrawn": "An alert was taken back.",
+    "overlong": "A page had more words than are read: what is behind them was not looked at.",
     "cut": "A candidate or a posting was passed over, since too many pages share its key.",
     "refused": "Two clusters did not become one, since it would have been over `max_cluster`.",
     "revisit-waiting": "A revisit record came before the page that it refers to, and waits.",
@@ -40,3 +41,13 @@ EVENTS: Mapping[str, str] = {
     "page-forgotten": "What a page had added was forgotten: seen again, it counts anew.",
     "labels-refused": "A labeled dataset could not be taken up; the one before stays in force.",
 }
+
+FINDINGS: Mapping[str, str] = {
+    "duplicate": "Its file or its words are those of another page.",
+    "near-duplicate": "No duplicate, and nearly the words of another page.",
+    "labeled": "Its file, or a paragraph of it, is in the labeled dataset.",
+    "partial": "It and another page have a part in common, see `partial_share`.",
+    "quilted": "It is stitched from several others, see `quilt_c`.",
+}
+"""What is counted of pages when they are judged, reported or not: counted as events are, and shown
+as `reusewatch_findings_total` with these names as its label `finding`."""

@@ -31,7 +31,7 @@ from reusewatch.streams.origins import kafka_origin
 from reusewatch.streams.questions import Parameters, Rows, no_questions
 from reusewatch.streams.records import DeadLetter, Origin, Page
 from reusewatch.streams.stages.snapshot import State
-from reusewatch.streams.stages.stage import Output
+from reusewatch.streams.stages.stage import Condition, Output
 from reusewatch.streams.urls import place
 from reusewatch.streams.wire import (
     RECEIVED,
@@ -215,6 +215,10 @@ class FingerprintStage:
     def nbytes(self) -> int:
         """None."""
         return 0
+
+    def condition(self) -> Condition:
+        """There is no state."""
+        return Condition()
 
     def save(self) -> State | None:
         """Nothing to keep."""

@@ -147,6 +147,8 @@ class Reporter:
             kept = self._index.entry_of(subject.page)
             if kept is None or int(kept["text"]) != subject.text:
                 continue  # it has left, or has other words by now, which are judged by themselves
+            events["quilted"] += one.is_quilt
+            events["partial"] += one.whole is not None
             match = self._match_of(subject, now)
             self._quilting.remember(
                 subject.page, quilt_of(one) if one.is_quilt else None, within_of(one, self._known)
@@ -289,5 +291,8 @@ def _count(found: Judgements, events: Counter[str]) -> None:
     events["withdrawn"] += int(((flags & NEAR_WITHDRAWN) != 0).sum())
     for bit in (WITHDRAWN, NEAR_WITHDRAWN):
         events["withdrawn"] += int(((found.turned["flags"] & bit) != 0).sum())
+    same = (found.pages["text"] >= 0) | (found.pages["file"] >= 0)
+    events["duplicate"] += int(same.sum())
+    events["near-duplicate"] += int(((found.pages["near"] >= 0) & ~same).sum())
     events["evicted"] += int(found.pages["evicted"].sum())
     events["turned"] += len(found.turned)

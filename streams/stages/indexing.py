@@ -46,7 +46,7 @@ from reusewatch.streams.stages.labeled import Labeled, LabeledPages
 from reusewatch.streams.stages.quilting import Quilting
 from reusewatch.streams.stages.similarity import Similarity
 from reusewatch.streams.stages.snapshot import State
-from reusewatch.streams.stages.stage import Output
+from reusewatch.streams.stages.stage import Condition, Output
 from reusewatch.streams.times import at_us
 from reusewatch.streams.urls import place, simple_site
 from reusewatch.streams.wire import (
@@ -170,12 +170,14 @@ class IndexStage:
         sightings = sightings_of(batch, mine, self._site_of, owned)
         now = self._clock()
         events["salvaged"] += sum(subject.salvaged for subject in subjects)
+        events["overlong"] += sum(subject.overlong for subject in mine)
         own = block.filter(pa.array(counts(block))) if self._similarity else batch
         weighted = self._similarity.weighted(own) if self._similarity and len(own) else None
         out = self._discover(block, now, events)
         if self._similarity and weighted is not None:
             self._similarity.add(weighted, now=at_us(now))
         labeled = self._labeled.judge_block(batch, now, owned)
+        events["labeled"] += sum(1 for one in labeled if one.labels)
         out += [
             self._reporter.not_judged(subject, "error-page")
             for subject, one, page in zip(subjects, judged, of, strict=True)
@@ -287,6 +289,16 @@ class IndexStage:
         """What the window takes, and about what the rest does."""
         own = self._index.nbytes + self._origins.nbytes + len(self._waiting) * _REVISIT_BYTES
         return own + sum(part.nbytes() for part in self._parts.values())
+
+    def condition(self) -> Condition:
+        """The window's bound, the times of its pages, the threshold of labeled content."""
+        oldest = self._index.oldest
+        return Condition(
+            most_rows=self._bounds["max_pages"],
+            oldest_us=oldest,
+            newest_us=None if oldest is None else self._index.newest,
+            lines={"contains": self._labeled.line},
+        )
 
     def save(self) -> State:
         """The window's arrays, the waiting revisits, the names of archives, and the parts."""

@@ -31,6 +31,7 @@ from reusewatch.streams.records import FINE, HIDES, Alert, Evidence, Kind, Origi
 from reusewatch.streams.stages.direction import AT_HOME
 from reusewatch.streams.stages.reports import DETECTOR, SEVERITIES, alert_id, severity_of
 from reusewatch.streams.stages.snapshot import State
+from reusewatch.streams.stages.stage import Line
 from reusewatch.streams.url_sets import UrlSet
 
 # Labeled pages that a later verdict, when they turn out to be copies, still says it of.
@@ -159,6 +160,11 @@ class LabeledPages:
     def threshold(self) -> float:
         """From which share on a page is reported, as of now."""
         return self._threshold.of(self._seen)
+
+    @property
+    def line(self) -> Line:
+        """The threshold, with what it is made of."""
+        return Line(self.threshold, self._seen.mean, self._seen.deviation)
 
     def judge(self, row: Row, total: int, now: datetime, *, owned: bool = False) -> Labeled:
         """What is said of a page of which so many chunks count; it then counts for the threshold

@@ -50,7 +50,7 @@ from reusewatch.streams.stages.neighborhood_reports import (
     trap_alert,
 )
 from reusewatch.streams.stages.snapshot import State
-from reusewatch.streams.stages.stage import Output
+from reusewatch.streams.stages.stage import Condition, Line, Output
 from reusewatch.streams.times import moment
 from reusewatch.streams.url_sets import UrlSet
 from reusewatch.streams.urls import canonical
@@ -247,9 +247,18 @@ class NeighborhoodStage:
     @property
     def threshold(self) -> float:
         """Above which badness a neighborhood is bad, by all that is known."""
+        return self._line().threshold
+
+    def _line(self) -> Line:
         whole = self._new()
-        whole.elsewhere, whole.pages_elsewhere = self._elsewhere(-1)
-        return whole.threshold
+        known = self._elsewhere(-1)
+        whole.elsewhere, whole.pages_elsewhere = known
+        return Line(whole.threshold, known.moments.mean, known.moments.deviation)
+
+    def condition(self) -> Condition:
+        """The bound of the partitions held here, and the threshold over all."""
+        most = self._new.keywords["max_prefixes"] * len(self._parts)
+        return Condition(most_rows=most or None, lines={"badness": self._line()})
 
     def answer(self, name: str, parameters: Parameters) -> Rows:
         """`neighborhoods`: the worst ones, worst first."""

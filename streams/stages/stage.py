@@ -7,7 +7,7 @@ it polls, sends and commits.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -28,6 +28,26 @@ class Output:
     events: Counter[str] = field(default_factory=Counter)
     # The labeled dataset that the batch was matched with.
     labels: InForce | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Where the line is drawn from which on something is reported, and what it is drawn by."""
+
+    threshold: float
+    mean: float
+    deviation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """How a stage's state is: what it may grow to, what times it spans, the lines in force."""
+
+    most_rows: int | None = None
+    oldest_us: int | None = None
+    newest_us: int | None = None
+    # By the figure that is compared with it: `contains` or `badness`.
+    lines: Mapping[str, Line] = field(default_factory=dict)
 
 
 class Stage(Protocol):
@@ -56,6 +76,9 @@ class Stage(Protocol):
 
     def nbytes(self) -> int:
         """Bytes of state, about."""
+
+    def condition(self) -> Condition:
+        """How the state is, for who watches."""
 
     def save(self) -> State | None:
         """The state, or None where there is none to keep."""

@@ -10,9 +10,10 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from reusewatch.streams.running.crawl_metrics import DECLARED, DROPS
 from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.settings import described
-from reusewatch.streams.stages.events import EVENTS
+from reusewatch.streams.stages.events import EVENTS, FINDINGS
 
 FILE = Path(__file__).resolve().parents[2] / "deploy" / "README.md"
 
@@ -20,7 +21,7 @@ FILE = Path(__file__).resolve().parents[2] / "deploy" / "README.md"
 def metrics() -> str:
     """Every metric of a worker, but those of Python and of the process."""
     rows = ["| metric | type | labels | meaning |", "| --- | --- | --- | --- |"]
-    for one in Meters("", "").declared:
+    for one in (*Meters("", "").declared, *DECLARED):
         # Every metric has the stage that it is of: the text says so once.
         labels = ", ".join(f"`{name}`" for name in one.labels if name != "stage")
         rows.append(f"| `{one.name}` | {one.kind} | {labels} | {one.meaning} |")
@@ -33,10 +34,24 @@ def events() -> str:
     return "\n".join(["| event | meaning |", "| --- | --- |", *rows]) + "\n"
 
 
+def findings() -> str:
+    """The names that `reusewatch_findings_total` has as its label `finding`."""
+    rows = [f"| `{name}` | {meaning} |" for name, meaning in FINDINGS.items()]
+    return "\n".join(["| finding | a page counts where |", "| --- | --- |", *rows]) + "\n"
+
+
+def drops() -> str:
+    """The names that `reusewatch_crawl_drops_total` has as its label `reason`."""
+    rows = [f"| `{name}` | {meaning} |" for name, meaning in DROPS.items()]
+    return "\n".join(["| reason | dropped since |", "| --- | --- |", *rows]) + "\n"
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     "settings": described.markdown,
     "metrics": metrics,
     "events": events,
+    "findings": findings,
+    "drops": drops,
 }
 
 

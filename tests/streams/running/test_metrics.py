@@ -12,6 +12,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
+from reusewatch.detector.mean_and_deviation import PAPER_PAGES
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Outgoing, Partition, Unreachable
 from reusewatch.streams.local import LocalBus
@@ -97,7 +98,16 @@ def test_everything_that_operators_need_is_there_and_set(worker: Worker, health:
     assert value(found, "last_progress_timestamp_seconds", **PART) >= began
     assert value(found, "state_rows") == 3
     assert value(found, "state_bytes") > 100
-    assert value(found, "rebalances_total") == 1
+    assert value(found, "rebalances_total", reason="assigned") == 1
+    assert value(found, "recovery_records") == 0
+    assert value(found, "state_limit_rows") >= 3
+    assert value(found, "findings_total", finding="duplicate") == 1
+    assert value(found, "alert_seconds_count") == 1
+    ends = [value(found, "window_timestamp_seconds", end=end) for end in ("oldest", "newest")]
+    assert 0 < ends[0] < ends[1] < time.time()
+    assert value(found, "threshold_ratio", figure="contains") == PAPER_PAGES
+    assert value(found, "mean_ratio", figure="contains") == 0
+    assert value(found, "deviation_ratio", figure="contains") == 0
     assert value(found, "ready") == 1
     assert value(found, "build_info", scheme=SCHEME.name, stage="index") == 1
 
@@ -112,7 +122,7 @@ def test_lag_is_shown_while_it_waits_and_gone_with_its_partition(
     inlet_of(worker).lose([Partition(topics.FINGERPRINTS, 0)])
     found = samples(health)
     assert not [s for s in found if s.labels.get("partition")]
-    assert value(found, "rebalances_total") == 2
+    assert value(found, "rebalances_total", reason="revoked") == 1
     assert value(found, "ready") == 0
 
 
@@ -188,5 +198,6 @@ def test_no_label_comes_from_a_page() -> None:
         label for metric in vars(meters).values() for label in getattr(metric, "_labelnames", ())
     }
     assert declared <= {
-            "stage", "topic", "partition", "reason", "event", "kind", "unit", "version",
+            "stage", "topic", "partition", "reason", "event", "finding", "kind", "unit", "version",
+            "figure", "end",
         }  # fmt: skip

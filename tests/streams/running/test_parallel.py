@@ -15,7 +15,7 @@ from reusewatch.streams.dead_letter_limit import WorkerStopped
 from reusewatch.streams.questions import Parameters, Rows, no_questions
 from reusewatch.streams.running.parallel import InProcess, ProcessPool, Runner
 from reusewatch.streams.stages.snapshot import State
-from reusewatch.streams.stages.stage import Output
+from reusewatch.streams.stages.stage import Condition, Output
 from tests.command import ROOT
 from tests.end_to_end.runs import command_line, wait_until
 from tests.streams.stages.making import as_message
@@ -54,6 +54,9 @@ class Echo:
 
     def nbytes(self) -> int:
         return 0
+
+    def condition(self) -> Condition:
+        return Condition()
 
     def save(self) -> State | None:
         return None

@@ -15,7 +15,7 @@ from reusewatch.streams.questions import Parameters, Rows
 from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.worker import Pace
 from reusewatch.streams.stages.snapshot import Snapshots, State
-from reusewatch.streams.stages.stage import Output
+from reusewatch.streams.stages.stage import Condition, Output
 from tests.pages import SCHEME
 from tests.streams.memory_bus import MemoryBus
 from tests.streams.stages.making import NEVER, inlet_of, work_off, worker_of
@@ -49,6 +49,9 @@ class Adder:
 
     def nbytes(self) -> int:
         return 8 * len(self.seen)
+
+    def condition(self) -> Condition:
+        return Condition()
 
     def save(self) -> State:
         return State(facts={"sum": self.sum})
