@@ -31,6 +31,7 @@ from reusewatch.streams.opening import open_bus, state_directory
 from reusewatch.streams.running.stage_names import JUDGES
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.steering.following import Following
+from reusewatch.streams.steering.places import Places
 from reusewatch.streams.steering.rules import Decision, Steering
 
 logger = logging.getLogger(__name__)
@@ -59,7 +60,10 @@ class Steer:
         self._closing = False
         self.steering = Steering(rules)
         self.following = Following(
-            lambda stop: open_bus(self._settings, stop=stop), self.steering, logger.warning
+            lambda stop: open_bus(self._settings, stop=stop),
+            lambda: Places(expires=rules.expires, unsure=True),
+            self.steering.hold,
+            logger.warning,
         )
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._scheduled, signals.request_scheduled)
@@ -104,6 +108,7 @@ class Steer:
 
     def _count(self, decision: Decision, request: Request) -> None:
         done = f"would-be-{_DONE[decision.action]}" if self._is_dry else _DONE[decision.action]
+        self._crawler.stats.inc_value(f"reusewatch/steer/{done}")
         self._crawler.stats.inc_value(f"reusewatch/steer/{done}/{decision.place.kind}")
         # A place may hold millions of URLs: the first request tells of it.
         first = decision.place.alert not in self._told

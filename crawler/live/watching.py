@@ -12,8 +12,10 @@ from collections.abc import Callable, Mapping
 from scrapy.crawler import Crawler
 
 from reusewatch.streams.bus import Unreachable
+from reusewatch.streams.opening import open_bus
 from reusewatch.streams.questions import Parameters, Rows, no_questions
 from reusewatch.streams.running.crawl_metrics import CrawlFigures, CrawlMeters
+from reusewatch.streams.running.prefix_answers import PrefixAnswers
 from reusewatch.streams.running.serving import Health
 from reusewatch.streams.settings import Settings
 
@@ -24,6 +26,7 @@ _STATS: Mapping[str, str] = {
     "robots-txt": "robotstxt/forbidden",
     "refused": "reusewatch/refused",
     "failed": "retry/max_reached",
+    "steered": "reusewatch/steer/dropped",
 }
 
 
@@ -66,8 +69,10 @@ class CrawlWatch:
             return
         try:
             self._health = Health(
-                CrawlMeters(self.read), settings.metrics_host, settings.metrics_port, self
-            )
+                CrawlMeters(self.read), settings.metrics_host, settings.metrics_port, self,
+                prefixes=PrefixAnswers(lambda stop: open_bus(settings, stop=stop), say),
+                question_hosts=settings.question_hosts,
+            )  # fmt: skip
         except Unreachable as error:
             say(f"{error}; the crawl goes on without")
 

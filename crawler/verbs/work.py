@@ -104,6 +104,7 @@ def _run(stage: str, settings: Settings, stop: Stop, log: WorkerLog) -> None:
     from reusewatch.crawler.replaying.readable import Readable
     from reusewatch.streams.running import topology
     from reusewatch.streams.running.metrics import Meters
+    from reusewatch.streams.running.prefix_answers import PrefixAnswers
     from reusewatch.streams.running.serving import Health
 
     meters = Meters(stage, settings.scheme.name)
@@ -123,9 +124,11 @@ def _run(stage: str, settings: Settings, stop: Stop, log: WorkerLog) -> None:
     )
     worker = topology.worker(stage, settings, opened, meters, log, read_origin=read_origin)
     port = PORTS[stage] if settings.metrics_port is None else settings.metrics_port
+    prefixes = PrefixAnswers(lambda stop: open_bus(settings, stop=stop), log.trouble)
     health = Health(
-        meters, settings.metrics_host, port, worker, question_hosts=settings.question_hosts
-    )
+        meters, settings.metrics_host, port, worker, prefixes=prefixes,
+        question_hosts=settings.question_hosts,
+    )  # fmt: skip
     where = f"http://{settings.metrics_host}:{health.port}/metrics"
     log.tell("started", f"at work on {settings.bus}; {where}", bus=settings.bus, metrics=where)
     try:

@@ -22,6 +22,7 @@ DROPS: Mapping[str, str] = {
     "robots-txt": "robots.txt forbids it",
     "refused": "its address is private, or it is no http",
     "failed": "no answer came, whatever was tried",
+    "steered": "what was found of its place keeps the crawl out of it",
     "cached": "it came out of Scrapy's cache",
     "content-type": "it is no page: an image, a script, …",
     "head": "it is the answer to HEAD",

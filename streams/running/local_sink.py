@@ -25,6 +25,7 @@ from reusewatch.streams.running.label_settings import label_store
 from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.news import Brief
 from reusewatch.streams.running.parallel import InProcess, ProcessPool, Runner
+from reusewatch.streams.running.prefix_answers import PrefixAnswers
 from reusewatch.streams.running.recent_pages import RecentPages
 from reusewatch.streams.running.serving import Health
 from reusewatch.streams.running.topology import (
@@ -106,6 +107,7 @@ class LocalSink:
             settings.metrics_host,
             settings.metrics_port,
             self,
+            prefixes=PrefixAnswers(lambda stop: LocalBus(self._bus.directory), say),
             question_hosts=settings.question_hosts,
         )
         say(f"replay: http://{settings.metrics_host}:{health.port}/metrics")

@@ -21,11 +21,13 @@ from reusewatch.streams.questions import BadQuestion, Parameters, Rows, Unanswer
 from reusewatch.streams.running.askers import length_of, refusal
 from reusewatch.streams.running.crawl_metrics import CrawlMeters
 from reusewatch.streams.running.metrics import Meters
+from reusewatch.streams.running.prefix_answers import PrefixAnswers
 
 _QUESTIONS = "/questions/"
 _LONGEST_QUESTION = 1 << 20
 _MOST_CLIENTS = 128
 _AGAIN_SECONDS = 5
+_THERE_IS = b"/metrics, /healthz, /readyz, /prefixes and /questions/NAME"
 
 
 class Watched(Protocol):
@@ -42,7 +44,8 @@ class Watched(Protocol):
 
 
 class Health:
-    """/metrics, /healthz, /readyz and /questions/NAME on one port, loopback unless configured."""
+    """/metrics, /healthz, /readyz, /questions/NAME and /prefixes on one port, loopback unless
+    configured. `prefixes` closes with it."""
 
     def __init__(
         self,
@@ -51,11 +54,13 @@ class Health:
         port: int,
         watched: Watched,
         *,
+        prefixes: PrefixAnswers,
         question_hosts: Collection[str] = (),
     ) -> None:
+        self._prefixes = prefixes
         names = frozenset(name.lower() for name in (host, *question_hosts))
         try:
-            self._server = _Server((host, port), _handler(meters, watched, names))
+            self._server = _Server((host, port), _handler(meters, watched, prefixes, names))
         except OSError as error:
             raise Unreachable(
                 f"metrics cannot be served on {host}:{port}: {error.strerror}: give another "
@@ -72,6 +77,7 @@ class Health:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+        self._prefixes.close()
 
 
 class _Server(ThreadingHTTPServer):
@@ -103,7 +109,7 @@ class _Server(ThreadingHTTPServer):
 
 
 def _handler(
-    meters: Meters | CrawlMeters, watched: Watched, names: Collection[str]
+    meters: Meters | CrawlMeters, watched: Watched, prefixes: PrefixAnswers, names: Collection[str]
 ) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         timeout = 10  # a client that says nothing does not hold a thread for ever
@@ -120,8 +126,10 @@ def _handler(
             elif self.path.startswith(_QUESTIONS):
                 path, _, query = self.path.partition("?")
                 self._answer_question(path, query)
+            elif self.path.partition("?")[0] == "/prefixes":
+                self._answer_prefixes(self.path.partition("?")[2])
             else:
-                self._answer(404, b"there is /metrics, /healthz, /readyz and /questions/NAME\n")
+                self._answer(404, b"there is " + _THERE_IS + b"\n")
 
         def do_POST(self) -> None:
             length = length_of(self.headers, _LONGEST_QUESTION)
@@ -152,12 +160,36 @@ def _handler(
                 said = {"as_of": datetime.now(UTC), "answers": found}
                 self._answer(200, msgspec.json.encode(said), "application/json")
 
+        def _answer_prefixes(self, query: str) -> None:
+            if (refused := refusal(self.headers, names)) is not None:
+                self._answer(403, f"{refused}\n".encode("utf-8", "replace"))
+                return
+            form = dict(urllib.parse.parse_qsl(query)).get("format", "prefixes")
+            known = [tag.strip() for tag in self.headers.get("If-None-Match", "").split(",")]
+            try:
+                found = prefixes.answer(form, known)
+            except BadQuestion as error:
+                self._answer(400, f"{error}\n".encode())
+            except Unanswered as error:
+                self._answer(503, f"{error}\n".encode(), again=_AGAIN_SECONDS)
+            else:
+                status = 200 if found.body is not None else 304
+                self._answer(status, found.body or b"", etag=found.etag)
+
         def _answer(
-            self, status: int, body: bytes, kind: str = "text/plain", *, again: int | None = None
+            self,
+            status: int,
+            body: bytes,
+            kind: str = "text/plain",
+            *,
+            again: int | None = None,
+            etag: str | None = None,
         ) -> None:
             self.send_response(status)
             if again is not None:
                 self.send_header("Retry-After", str(again))
+            if etag is not None:
+                self.send_header("ETag", etag)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

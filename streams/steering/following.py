@@ -1,4 +1,4 @@
-"""The topic of alerts, followed in a thread, for rules that decide in another.
+"""The topic of alerts, followed in a thread, for those who need the places that are open now.
 
 A bus that is away changes nothing: what was known holds until it expires, and the topic is read
 from its beginning when the bus is back, since it keeps the last that was said of each finding.
@@ -12,31 +12,33 @@ from datetime import UTC, datetime
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus, BusError
-from reusewatch.streams.steering.places import Places
-from reusewatch.streams.steering.rules import Steering
+from reusewatch.streams.steering.places import KeptOut, Places
 from reusewatch.streams.wire import WireError
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
 
 
 class Following:
-    """Keeps a steering at what the topic says. `known` is set once all that stood there is."""
+    """Tells `hold`, in its thread, what is open whenever that changes. `known` is set once all
+    that stood on the topic was told."""
 
     def __init__(
         self,
         open_bus: Callable[[threading.Event], Bus],
-        steering: Steering,
+        places: Callable[[], Places],
+        hold: Callable[[list[KeptOut]], None],
         say: Callable[[str], None],
     ) -> None:
         self.known = threading.Event()
         self.passed_over = 0
         self._open_bus = open_bus
-        self._steering = steering
+        self._places = places
+        self._tell = hold
         self._say = say
         self._stop = threading.Event()
         self._changed = False
         # A daemon: who is told twice to stop does not wait for a broker.
-        self._thread = threading.Thread(target=self._run, name="reusewatch-steering", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="reusewatch-places", daemon=True)
 
     def start(self) -> None:
         """Begin to read."""
@@ -57,13 +59,12 @@ class Following:
                 self._follow()
                 pause = _FIRST_PAUSE
             except BusError as error:
-                self._say(f"steering goes on with what it knows: {error}")
+                self._say(f"what is open is as it was known last: {error}")
                 self._stop.wait(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _follow(self) -> None:
-        rules = self._steering.rules
-        places = Places(expires=rules.expires, unsure=True)
+        places = self._places()
         self._changed = True
         read = self._open_bus(self._stop).read(
             topics.ALERTS, follow=True, stop=self._stop.is_set, idle=lambda: self._hold(places)
@@ -76,11 +77,11 @@ class Following:
                 # It hides nothing of what comes behind it.
                 self.passed_over += 1
                 if self.passed_over == 1:
-                    self._say(f"steering passed over an alert that cannot be read: {error}")
+                    self._say(f"passed over an alert that cannot be read: {error}")
 
     def _hold(self, places: Places) -> None:
         """All that came was taken."""
         if self._changed:
-            self._steering.hold(places.at(datetime.now(UTC)))
+            self._tell(places.at(datetime.now(UTC)))
             self._changed = False
         self.known.set()

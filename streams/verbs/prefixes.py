@@ -24,9 +24,9 @@ from reusewatch.streams.segments import sync_directory
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.settings.keeping import keep_of
 from reusewatch.streams.signals import stopping
+from reusewatch.streams.steering.formats import FORMATS, Format, written
 from reusewatch.streams.steering.places import KeptOut, Places
 from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
-from reusewatch.streams.verbs.prefix_formats import FORMATS, Format, written
 from reusewatch.streams.verbs.topic_views import PassedOver
 from reusewatch.streams.wire import WireError
 

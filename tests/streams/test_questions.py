@@ -30,6 +30,7 @@ from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.indexing import IndexStage
 from reusewatch.streams.stages.snapshot import Snapshots
 from tests.pages import SCHEME
+from tests.streams.running.asked import no_prefixes
 
 
 class Counting(IndexStage):
@@ -88,7 +89,7 @@ def served(stage: Counting) -> Iterator[Served]:
 
 @pytest.fixture
 def address(served: Served) -> Iterator[str]:
-    health = Health(Meters("index", SCHEME.name), "127.0.0.1", 0, served)
+    health = Health(Meters("index", SCHEME.name), "127.0.0.1", 0, served, prefixes=no_prefixes())
     yield f"127.0.0.1:{health.port}"
     health.close()
 
@@ -183,7 +184,7 @@ def test_no_more_clients_are_served_than_there_are_threads_for(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(serving, "_MOST_CLIENTS", 2)
-    health = Health(Meters("index", SCHEME.name), "127.0.0.1", 0, served)
+    health = Health(Meters("index", SCHEME.name), "127.0.0.1", 0, served, prefixes=no_prefixes())
     silent = [create_connection(("127.0.0.1", health.port)) for _ in range(2)]
     with create_connection(("127.0.0.1", health.port), timeout=10) as third:
         assert third.recv(1) == b""  # hung up on

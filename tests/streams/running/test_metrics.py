@@ -23,6 +23,7 @@ from reusewatch.streams.running.worker import Pace, Worker
 from reusewatch.streams.settings import Settings
 from tests.pages import SCHEME, Fetch, page_of
 from tests.streams.memory_bus import MemoryBus
+from tests.streams.running.asked import no_prefixes
 from tests.streams.stages.making import blocks_of, index_stage, inlet_of, work_off, worker_of
 
 # A copy, its original, and a page of its own.
@@ -43,7 +44,7 @@ def worker(tmp_path: Path) -> Iterator[Worker]:
 
 @pytest.fixture
 def health(worker: Worker) -> Iterator[Health]:
-    served = Health(worker._record._meters, "127.0.0.1", 0, worker)
+    served = Health(worker._record._meters, "127.0.0.1", 0, worker, prefixes=no_prefixes())
     yield served
     served.close()
 
@@ -152,7 +153,7 @@ def test_ready_and_healthy(worker: Worker, health: Health) -> None:
 
 def test_a_port_that_is_taken_is_said(health: Health, worker: Worker) -> None:
     with pytest.raises(Unreachable, match=f"127.0.0.1:{health.port}.*--metrics-port"):
-        Health(worker._record._meters, "127.0.0.1", health.port, worker)
+        Health(worker._record._meters, "127.0.0.1", health.port, worker, prefixes=no_prefixes())
 
 
 def test_a_local_replay_serves_where_it_is_asked_to(tmp_path: Path) -> None:

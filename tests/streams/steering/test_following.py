@@ -16,6 +16,7 @@ from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus, Outgoing, Unreachable
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.steering.following import Following
+from reusewatch.streams.steering.places import Places
 from reusewatch.streams.steering.rules import Rules, Steering
 from reusewatch.streams.wire import alert_message, withdrawal
 from tests.streams.steering.test_places import BAD, bad
@@ -25,7 +26,7 @@ from tests.streams.steering.test_places import BAD, bad
 def followed(opening: Callable[[Event], Bus]) -> Iterator[tuple[Steering, list[str]]]:
     said: list[str] = []
     steering = Steering(Rules(mode="on"))
-    following = Following(opening, steering, said.append)
+    following = Following(opening, Places, steering.hold, said.append)
     following.start()
     assert following.known.wait(30)
     yield steering, said

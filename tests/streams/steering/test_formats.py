@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reusewatch.streams.verbs.prefix_formats import FORMATS, Place, Refused, written
+from reusewatch.streams.steering.formats import FORMATS, Place, Refused, written
 
 Reader = Callable[[str, str], bool]
 

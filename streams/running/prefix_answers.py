@@ -1,0 +1,66 @@
+"""What a crawl should keep out of, for whoever asks a worker: `GET /prefixes?format=…`.
+
+No worker holds all prefixes, so each reads the topic of alerts, from the first time that it is
+asked on. An answer has an ETag, and who has that text already is told so without it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import cast
+
+from reusewatch.streams.bus import Bus
+from reusewatch.streams.questions import BadQuestion, Unanswered
+from reusewatch.streams.steering.following import Following
+from reusewatch.streams.steering.formats import FORMATS, Format, written
+from reusewatch.streams.steering.places import KeptOut, Places
+
+_WAIT_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A text and its tag; without the text for who has it."""
+
+    etag: str
+    body: bytes | None
+
+
+class PrefixAnswers:
+    """Answers from what the topic says; reads it in a thread, once somebody asked."""
+
+    def __init__(
+        self, open_bus: Callable[[threading.Event], Bus], say: Callable[[str], None]
+    ) -> None:
+        self._following = Following(open_bus, Places, self._hold, say)
+        self._rows: Sequence[KeptOut] = ()
+        self._starting = threading.Lock()
+        self._started = False
+
+    def _hold(self, rows: Sequence[KeptOut]) -> None:
+        self._rows = rows
+
+    def answer(self, form: str, known: Collection[str]) -> Answer:
+        """The prefixes that hold now; `known`: tags of texts that the client has. Raises
+        BadQuestion, and Unanswered while the topic is not read through."""
+        if form not in FORMATS:
+            raise BadQuestion(f"format={form[:100]}: there is {', '.join(FORMATS)}")
+        with self._starting:
+            if not self._started:
+                self._following.start()
+                self._started = True
+        if not self._following.known.wait(_WAIT_SECONDS):
+            raise Unanswered("the topic of alerts is being read")
+        moment = datetime.now(UTC)
+        rows = (row.prefix for row in self._rows if row.expires > moment)
+        body = written(rows, cast("Format", form)).text.encode()
+        etag = f'"{blake2b(body, digest_size=16).hexdigest()}"'
+        return Answer(etag, None if etag in known or "*" in known else body)
+
+    def close(self) -> None:
+        """Read no more."""
+        self._following.stop()
