@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from scrapy.crawler import Crawler
 
 from reusewatch.streams.bus import Unreachable
+from reusewatch.streams.extras import NotInstalled, needed_for
 from reusewatch.streams.opening import open_bus
 from reusewatch.streams.questions import Parameters, Rows, no_questions
-from reusewatch.streams.running.crawl_metrics import CrawlFigures, CrawlMeters
-from reusewatch.streams.running.prefix_answers import PrefixAnswers
-from reusewatch.streams.running.serving import Health
 from reusewatch.streams.settings import Settings
+
+if TYPE_CHECKING:
+    from reusewatch.streams.running.crawl_metrics import CrawlFigures
+    from reusewatch.streams.running.serving import Health
 
 # The names of Scrapy's stats, by the reasons that we tell.
 _STATS: Mapping[str, str] = {
@@ -68,12 +71,17 @@ class CrawlWatch:
         if settings.metrics_port is None or settings.bus.startswith("local:"):
             return
         try:
+            # A crawl's host needs no more than the bus does, unless it is to be watched.
+            with needed_for("metrics of a crawl (metrics_port)"):
+                from reusewatch.streams.running.crawl_metrics import CrawlMeters
+                from reusewatch.streams.running.prefix_answers import PrefixAnswers
+                from reusewatch.streams.running.serving import Health
             self._health = Health(
                 CrawlMeters(self.read), settings.metrics_host, settings.metrics_port, self,
                 prefixes=PrefixAnswers(lambda stop: open_bus(settings, stop=stop), say),
                 question_hosts=settings.question_hosts,
             )  # fmt: skip
-        except Unreachable as error:
+        except (NotInstalled, Unreachable) as error:
             say(f"{error}; the crawl goes on without")
 
     @property
@@ -89,6 +97,8 @@ class CrawlWatch:
 
     def read(self) -> CrawlFigures:
         """The figures as of now."""
+        from reusewatch.streams.running.crawl_metrics import CrawlFigures
+
         stats, known = self._crawler.stats, self._figures()
         skipped = known["skipped"]
         assert isinstance(skipped, Mapping)  # noqa: S101 - the tap's own
