@@ -7,7 +7,7 @@ unexport PYTHONDONTWRITEBYTECODE
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types layers browser bench experiments broker corpora kafka lock schemas docs wheel clean
+.PHONY: help setup demo monitors test check lint types layers browser bench experiments broker corpora kafka lock schemas docs wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,10 +35,10 @@ demo: $(READY) ## a small web of copies, replayed; shows what is found
 WORKERS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); echo $$((cores < 4 ? cores + 1 : 5)))
 PYTEST := $(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal
 
-test: broker ## all tests, with a real Kafka broker; WORKERS=n at a time
+test: broker monitors ## all tests, with a real Kafka broker; WORKERS=n at a time
 	@$(PYTEST)
 
-check: broker lint types layers ## what CI runs: lint, types, layers, tests
+check: broker monitors lint types layers ## what CI runs: lint, types, layers, tests
 	@$(PYTEST)
 
 lint: $(READY)
@@ -53,6 +53,9 @@ layers: $(READY)
 
 broker: $(READY)
 	@bash deploy/kafka/install.sh
+
+monitors: $(READY) # Prometheus, Alertmanager and their tools, always the same, into .monitors
+	@$(BIN)/python -m tests.monitors
 
 browser: $(READY) ## evidence in a real Chromium, installed where that may be; PICTURE=file.png
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
@@ -99,4 +102,4 @@ lock: ## write requirements.lock anew from pyproject.toml
 	  --no-emit-index-url --no-header --upgrade pyproject.toml --output-file requirements.lock
 
 clean: ## remove what make made
-	@rm -rf .venv .bench .corpora .demo .kafka .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	@rm -rf .venv .bench .corpora .demo .kafka .monitors .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

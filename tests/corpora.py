@@ -35,18 +35,19 @@ class NotFetched(Exception):
 @dataclass(frozen=True, slots=True)
 class Package:
     """A package file. `source`: the source package, a folder of the mirrors; `html`: where in it
-    the pages stand."""
+    the pages stand, or whatever is wanted."""
 
     name: str
     version: str
     source: str
     html: str
     sha256: str
+    architecture: str = "all"
 
     @property
     def file(self) -> str:
         """Its name on the mirrors, and here."""
-        return f"{self.name}_{self.version}_all.deb"
+        return f"{self.name}_{self.version}_{self.architecture}.deb"
 
     def addresses(self, mirrors: Sequence[str]) -> list[str]:
         """Where it may be had, the likely place first."""
@@ -108,7 +109,7 @@ PACKAGES = (*BENCHMARKS, RUST_163, POSTGRES_13, POSTGRES_17, PYTHON_313, JAVA_17
 def pages(package: Package, directory: Path = CORPORA) -> dict[str, bytes]:
     """The package's pages by path, in the order of paths; the longest, over half a megabyte, are
     left out."""
-    with tarfile.open(fileobj=io.BytesIO(_data_of(fetch(package, directory)))) as archive:
+    with tarfile.open(fileobj=io.BytesIO(data_of(fetch(package, directory)))) as archive:
         return dict(sorted(_html(archive, package.html)))
 
 
@@ -122,7 +123,7 @@ def _html(archive: tarfile.TarFile, folder: str) -> Iterator[tuple[str, bytes]]:
             yield path.removeprefix(f"{folder}/"), content.read()
 
 
-def _data_of(file: Path) -> bytes:
+def data_of(file: Path) -> bytes:
     """The member of a package file that holds its tree."""
     found = file.read_bytes()
     at = len(_AR_MARK)
@@ -174,7 +175,7 @@ def _fetched(package: Package, directory: Path, mirrors: Sequence[str]) -> bytes
             return found
         tried.append(f"{address}: not the file with this checksum")
     raise NotFetched(
-        f"{package.file} is measured with and cannot be fetched; put it into {directory} (sha256 "
+        f"{package.file} is needed and cannot be fetched; put it into {directory} (sha256 "
         f"{package.sha256}), and run this again. Tried: "
         f"{'; '.join(tried) or 'nothing, as there is no apt with sources of packages'}"
     )
