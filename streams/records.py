@@ -191,6 +191,10 @@ class Evidence(Record, frozen=True, kw_only=True):
     donor: str | None = None
     donor_start: int | None = None
     donor_end: int | None = None
+    # Of a labeled page, which is the donor where its label has kept where it stood: where it can
+    # be read again, and the hash of what was read there.
+    donor_origin: Origin | None = None
+    donor_hash: Hash64 | None = None
     label: str | None = None
     # The places are near, and not exact: of a sample of what both pages have in common.
     approximate: bool = False
@@ -275,6 +279,17 @@ class Alert(Record, frozen=True, kw_only=True):
     obfuscated: float = 0.0
 
 
+class LabelPlace(Record, frozen=True, kw_only=True):
+    """Where something that is labeled stood: a page, or bytes of it, that came under this label."""
+
+    url: str
+    label: str
+    start: int = 0
+    end: int = 0
+    origin: Origin | None = None
+    file_hash: Hash64 = ""
+
+
 class Label(Record, frozen=True, kw_only=True):
     """A change of the labeled dataset: all that is known of one hash from now on.
 
@@ -283,7 +298,7 @@ class Label(Record, frozen=True, kw_only=True):
     """
 
     hash: Hash64
-    unit: Literal["file", "chunk"]
+    unit: Literal["file", "chunk", "gram"]
     name: str
     removed: bool = False
     version: str
@@ -291,6 +306,7 @@ class Label(Record, frozen=True, kw_only=True):
     severity: Severity = "warning"
     # From a pack that was pushed as its difference: the next pack that is pushed withdraws it.
     pushed: bool = False
+    stood: LabelPlace | None = None
 
 
 class PackLabel(Record, frozen=True, kw_only=True):
@@ -302,6 +318,7 @@ class PackLabel(Record, frozen=True, kw_only=True):
     files: int
     chunks: int
     homes: tuple[str, ...] = ()
+    grams: int = 0
 
 
 class PackNamed(Record, frozen=True, kw_only=True):
@@ -314,6 +331,7 @@ class PackNamed(Record, frozen=True, kw_only=True):
     files: int
     chunks: int
     labels: tuple[PackLabel, ...] = ()
+    grams: int = 0
 
 
 class LabelsBefore(Record, frozen=True, kw_only=True):

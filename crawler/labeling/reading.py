@@ -7,22 +7,39 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reusewatch.crawler.archives.reading import read_archive
-from reusewatch.crawler.labeling.sources import LabelSource
+from reusewatch.crawler.labeling.sources import NOWHERE, LabelSource
 from reusewatch.crawler.pages.archive_events import Found, Limits
 from reusewatch.crawler.replaying.files import document_of_file
 from reusewatch.crawler.replaying.jobs import now
 from reusewatch.crawler.replaying.sources import expand
-from reusewatch.crawler.replaying.trees import tree_pages
+from reusewatch.crawler.replaying.trees import (
+    is_tree_origin,
+    origin_of_file,
+    path_of_tree_origin,
+    tree_pages,
+)
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.documents import document_of
-from reusewatch.streams.records import FINE
+from reusewatch.streams.records import FINE, Origin, Page
 
 if TYPE_CHECKING:
     from reusewatch.detector.sketching.fingerprint import Document
+
+
+@dataclass(frozen=True, slots=True)
+class PageRead:
+    """A page to be labeled: what it is called, its site where it stood on one, and where it can be
+    read again."""
+
+    document: Document
+    url: str
+    site: str | None
+    origin: Origin
 
 
 class LabelReading:
@@ -39,17 +56,18 @@ class LabelReading:
         """URLs that were asked for and are in none of the sources."""
         return sorted((self._wanted or frozenset()) - self._found)
 
-    def documents(self, source: LabelSource) -> Iterator[Document]:
+    def pages(self, source: LabelSource) -> Iterator[PageRead]:
         """The pages of a source that is no pack."""
         if source.kind == "file":
-            yield document_of_file(Path(source.name), None, self._scheme)
+            document = document_of_file(Path(source.name), None, self._scheme)
+            yield PageRead(document, source.name, None, origin_of_file(source.name, NOWHERE))
             return
         for found in self._records(source):
             if why := self._why_not(found):
                 self.left_out[why] += 1
             elif found.page is not None:
                 self._found.add(found.page.url)
-                yield document_of(found.page)
+                yield _read(found.page)
 
     def _records(self, source: LabelSource) -> Iterator[Found]:
         if source.kind == "tree":
@@ -74,3 +92,11 @@ class LabelReading:
         if self._wanted is not None and page.url not in self._wanted:
             return "not-listed"
         return None
+
+
+def _read(page: Page) -> PageRead:
+    """A page; one of a tree that was served nowhere is called by its file."""
+    source = page.origin.source
+    if is_tree_origin(source) and page.url.startswith(NOWHERE):
+        return PageRead(document_of(page), path_of_tree_origin(source), None, page.origin)
+    return PageRead(document_of(page), page.url, page.site, page.origin)

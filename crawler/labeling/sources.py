@@ -11,7 +11,7 @@ from reusewatch.crawler.replaying.sources import is_archive
 from reusewatch.detector.labels.format import MAGIC
 
 # Where a page stood matters for its links only, and there are none in chunks.
-_NOWHERE = "http://localhost/"
+NOWHERE = "http://localhost/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def label_source(text: str) -> LabelSource:
     if path.is_file():
         return LabelSource(_kind_of(path), text)
     if path.is_dir() and not any(is_archive(str(one)) for one in path.rglob("*") if one.is_file()):
-        return LabelSource("tree", text, _NOWHERE)
+        return LabelSource("tree", text, NOWHERE)
     return LabelSource("archive", text)
 
 

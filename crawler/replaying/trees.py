@@ -125,6 +125,11 @@ def is_tree_origin(source: str) -> bool:
     return source.startswith(_MARK) and "#" in source
 
 
+def origin_of_file(path: str, url: str) -> Origin:
+    """Where a file that was named itself is read again, as a tree of one page at this URL."""
+    return Origin(source=f"{_MARK}{url}#{_text_of(Path(path))}", offset=0)
+
+
 def path_of_tree_origin(source: str) -> str:
     """The file of a tree's page."""
     return source.removeprefix(_MARK).partition("#")[2]

@@ -29,7 +29,19 @@ if TYPE_CHECKING:
 _UNITS = ("chunk", "file")
 _FACTS = ("url", "source", "offset", "file_hash")
 Blocks = Callable[[], Iterator[pa.RecordBatch]]
-Samples = dict[tuple[str, int], tuple[str, str | None]]
+Samples = dict[tuple[str, int], "Sample"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A page that has something, and where; the text where the page could be read again."""
+
+    url: str
+    origin: Origin
+    file_hash: int
+    start: int
+    end: int
+    text: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +100,8 @@ class Discovery:
         common: dict[str, list[Counted]],
         blocks: Blocks,
         read_origin: Callable[[Origin], Page],
-    ) -> list[dict[str, Any]]:
-        """A line for each, the most frequent first, with a page that has it."""
+    ) -> tuple[list[dict[str, Any]], Samples]:
+        """A line for each, the most frequent first, with a page that has it; and those pages."""
         wanted = {unit: {one.hash for one in found} for unit, found in common.items()}
         samples: Samples = {}
         if any(wanted.values()):
@@ -98,12 +110,13 @@ class Discovery:
                     self._sample(unit, seen, wanted[unit], block, read_origin, samples)
                 if not any(wanted.values()):
                     break
-        rows = [
+        rows: list[dict[str, Any]] = [
             {"unit": unit, "hash": hex_of(one.hash), "pages": one.pages, "sites": one.sites,
-             "url": samples[unit, one.hash][0], "text": samples[unit, one.hash][1]}
+             "url": samples[unit, one.hash].url, "text": samples[unit, one.hash].text}
             for unit, found in common.items() for one in found if (unit, one.hash) in samples
         ]  # fmt: skip
-        return sorted(rows, key=lambda row: (-int(row["pages"]), row["unit"], row["hash"]))
+        rows.sort(key=lambda row: (-row["pages"], row["unit"], row["hash"]))
+        return rows, samples
 
     def _sample(
         self, unit: str, seen: Occurrences, wanted: set[int], block: pa.RecordBatch,
@@ -117,12 +130,12 @@ class Discovery:
             wanted.remove(value)
             row = int(np.searchsorted(seen.hashes.offsets, at, "right")) - 1
             page = block.slice(row, 1).select(_FACTS).to_pylist()[0]
+            origin = Origin(source=page["source"], offset=page["offset"])
+            span = int(seen.starts[at]), int(seen.ends[at])
             (text,) = texts_of(
-                read_origin, Origin(source=page["source"], offset=page["offset"]),
-                [(int(seen.starts[at]), int(seen.ends[at]))],
-                file_hash=page["file_hash"], scheme=self._scheme,
-            )  # fmt: skip
-            samples[unit, value] = page["url"], text
+                read_origin, origin, [span], file_hash=page["file_hash"], scheme=self._scheme
+            )
+            samples[unit, value] = Sample(page["url"], origin, page["file_hash"], *span, text)
 
 
 def _add(counts: ExactCounts, seen: Occurrences) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from reusewatch.crawler.errors import SourceError
-from reusewatch.crawler.labeling.packing import build_pack
+from reusewatch.crawler.labeling.packing import Kept, build_pack
 from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.crawler.verbs.seen_blocks import Seen, Wanted
 from reusewatch.detector.labels.format import Label, Severity
@@ -21,6 +21,11 @@ from reusewatch.streams.url_sets import UrlSet
 from reusewatch.streams.verbs.labels import show_summary
 from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
 
+LEAST_GRAMS = 0.25
+"""Of the grams: with less, copies of a few sentences are missed."""
+# Sites that are suggested as homes, and from which share of the labeled paragraphs on.
+_SITES_SAID = 3
+_HOME_SHARE = 0.1
 _SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")
 
 
@@ -75,9 +80,34 @@ def build(
         Path | None,
         typer.Option("--urls", metavar="FILE", help="Of archives only these URLs, one a line."),
     ] = None,
+    grams: Annotated[
+        bool,
+        typer.Option(
+            "--grams/--no-grams",
+            help="Keep the pages' grams, runs of five words, by which copies of single sentences "
+            "are found: about 21 bytes each, one for every word.",
+        ),
+    ] = True,
+    gram_share: Annotated[
+        str,
+        typer.Option(
+            "--gram-share",
+            metavar="SHARE",
+            help="Of the grams only this share, 1/4 or more, for as much less of a pack; `all`.",
+        ),
+    ] = "all",
+    places: Annotated[
+        bool,
+        typer.Option(
+            "--places/--no-places",
+            help="Keep where everything stood, so that alerts name the labeled page: 12 bytes a "
+            "chunk, 10 a gram, and a row of about 100 a page. Without, the pack names no page.",
+        ),
+    ] = True,
     json: JsonOption = False,
 ) -> None:
     """Build a pack."""
+    kept = Kept(_share(gram_share) if grams else 0.0, places)
     if severity not in _SEVERITIES:
         fail(f"--severity {severity}: there is {', '.join(_SEVERITIES)}", 2)
     try:
@@ -104,16 +134,53 @@ def build(
             label, sources or (), output, scheme=settings.scheme, say=say, unit=settings.chunks,
             stops=all_stop_chunks(settings.scheme, stop_list(settings)), min_length=min_length,
             limits=Limits(max_body_bytes=settings.max_body_bytes), wanted=listed,
-            more=seen if from_bus else None,
+            more=seen if from_bus else None, kept=kept,
         )  # fmt: skip
     except KeyboardInterrupt:
         say(f"interrupted: {output} was not written")
         raise
     show_summary(summary, json=json)
+    _say_sample(summary, kept)
+    _say_homes(name, summary, homes)
     if damaged := summary["left_out"].get("damaged"):
         fail(f"{damaged} records were damaged and are not in the pack", 1)
     if not summary["files"] and not summary["distinct"]:
         fail(f"nothing was found to label: {output} is empty, and in force would flag nothing", 1)
+
+
+def _share(text: str) -> float:
+    """A share of the grams as users write it."""
+    over, _, under = text.partition("/")
+    try:
+        share = 1.0 if text == "all" else float(over) / float(under or 1)
+    except (ValueError, ZeroDivisionError):
+        share = 0.0
+    if not LEAST_GRAMS <= share <= 1:
+        fail(f"--gram-share {text}: a share from 1/4 to 1, or all; --no-grams keeps none", 2)
+    return share
+
+
+def _say_sample(summary: dict[str, Any], kept: Kept) -> None:
+    if 0 < summary["gram_share"] < kept.gram_share:
+        say(f"build: the bus keeps {summary['gram_share']:g} of the grams of its pages, and so "
+            'does the pack; replay with grams = "all", or build it of archives')  # fmt: skip
+    elif kept.gram_share and summary["pages"] and not summary["grams"]:
+        say('build: there are no grams: a replay with grams = "sampled" or "all" keeps some')
+
+
+def _say_homes(name: str, summary: dict[str, Any], homes: tuple[str, ...]) -> None:
+    """Whose content it may be: that is for people to know, and is never taken silently."""
+    sites, total = summary["sites"], summary["site_chunks"]
+    told = [
+        f"{site} ({count} of {total} paragraphs)"
+        for site, count in list(sites.items())[:_SITES_SAID]
+        if count and count >= _HOME_SHARE * total
+    ]
+    if homes or not told:
+        return
+    first = next(iter(sites))
+    say(f"build: most of it is from {', '.join(told)}. Where {name} is at home nothing should be "
+        f"reported for it: if that is so, build it again with --home {first}")  # fmt: skip
 
 
 def _urls(path: Path | None) -> frozenset[str] | None:

@@ -68,13 +68,13 @@ def discover(
         stops = all_stop_chunks(settings.scheme, stop_list(settings))
         work = Discovery(settings.scheme, rules, Path(spool), stops)
         common = work.count(reading.blocks)
-        shown = work.shown(
+        shown, samples = work.shown(
             common, reading.blocks, origin_reader(settings.scheme, settings.max_body_bytes)
         )
         if stop.is_set():
             raise typer.Exit(130)
         if output is not None:
-            write_pack(common, output, scheme=settings.scheme, spool=Path(spool))
+            write_pack(common, samples, output, scheme=settings.scheme, spool=Path(spool))
     if not shown:
         say(f"nothing is on more than {pages} pages of {sites} sites")
     if json:

@@ -21,17 +21,20 @@ from reusewatch.detector.labels.format import check_name
 from reusewatch.detector.labels.hash_table import HashTable
 from reusewatch.detector.labels.pack import KINDS, Kind, LabelPack
 from reusewatch.detector.labels.places import ABSENT
+from reusewatch.detector.labels.stood import Stood
 
 UNPACKED = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """The names that one hash stands under from now on; with none, it is in L no more."""
+    """The names that one hash stands under from now on; with none, it is in L no more. And where it
+    stood, if that is known."""
 
     kind: Kind
     hash: int
     labels: frozenset[str]
+    stood: Stood | None = None
 
     def __post_init__(self) -> None:
         # Refused here, where it can be named: in the overlay it would fail every match.
@@ -56,6 +59,7 @@ class LabeledDataset:
     def __init__(self, scheme: HashScheme, pack: LabelPack | None = None) -> None:
         self._scheme = scheme
         self._stated: dict[Kind, dict[int, frozenset[str]]] = {kind: {} for kind in KINDS}
+        self._stood: dict[Kind, dict[int, Stood]] = {kind: {} for kind in KINDS}
         self._removed: set[str] = set()
         self._digest = 0
         self._overlays: dict[Kind, _Overlay] | None = None
@@ -83,7 +87,7 @@ class LabeledDataset:
         """
         for kind in KINDS:
             for value, labels in self._stated[kind].items():
-                yield Delta(kind, value, labels)
+                yield Delta(kind, value, labels, self._stood[kind].get(value))
 
     def swap(self, pack: LabelPack | None) -> None:
         """Put another pack under the overlay."""
@@ -98,13 +102,16 @@ class LabeledDataset:
             stated = self._stated[delta.kind]
             self._toggle(delta.kind, delta.hash, stated.get(delta.hash))
             stated[delta.hash] = delta.labels
+            self._stood[delta.kind].pop(delta.hash, None)
+            if delta.stood is not None:
+                self._stood[delta.kind][delta.hash] = delta.stood
             self._toggle(delta.kind, delta.hash, delta.labels)
         self._overlays = None
 
     def remove(self, name: str) -> None:
         """Take a name out of L. Deltas that name it later put those hashes back."""
         changed = [
-            Delta(delta.kind, delta.hash, delta.labels - {name})
+            Delta(delta.kind, delta.hash, delta.labels - {name}, delta.stood)
             for delta in self.deltas()
             if name in delta.labels
         ]
@@ -140,6 +147,13 @@ class LabeledDataset:
         hits = np.flatnonzero(places != ABSENT)
         found[hits] = overlay.sets[places[hits]]
         return found
+
+    def stood(self, kind: Kind, hashes: NDArray[np.uint64]) -> list[Stood | None]:
+        """Where each of a few hashes stood, as far as that is known."""
+        none: list[Stood | None] = [None] * len(hashes)
+        found = self._pack.stood_at(kind, hashes) if self._pack is not None else none
+        said = self._stood[kind]
+        return [said.get(value, one) for value, one in zip(hashes.tolist(), found, strict=True)]
 
     def labels_of(self, number: int) -> tuple[str, ...]:
         """The names in a set that `match` found."""

@@ -16,6 +16,12 @@ it; and a section that is written in another way gets the next version. These ar
     files.buckets  chunks.buckets   where in them each range of hashes begins: `hash_table`
     files.sets     chunks.sets      the number of each hash's set of labels, `width` bytes
     sets                            the sets: parent and label of each: `label_sets`
+    grams.hashes   grams.buckets    the same of grams, runs of five words: `gram_filter`
+    grams.sets     grams.filter
+    files.places   chunks.places    where each hash stood: page, first byte and length: `stood`
+    grams.places
+    pages.rows     pages.ends       those pages, a row of bytes each, and where it ends
+    pages.labels                    the label that each page came under
 
 The prelude is written last, so that a pack cut short has none. The checksums of the prelude and of
 the directory are compared at every opening, those of the sections by `verify`, whether they are
@@ -53,9 +59,21 @@ SECTIONS: Mapping[str, int] = {
     "chunks.buckets": 1,
     "chunks.sets": 1,
     "sets": 1,
+    "grams.hashes": 1,
+    "grams.buckets": 1,
+    "grams.sets": 1,
+    "grams.filter": 1,
+    "grams.places": 1,
+    "files.places": 1,
+    "chunks.places": 1,
+    "pages.rows": 1,
+    "pages.ends": 1,
+    "pages.labels": 1,
 }
 # Without these a pack says nothing.
-NEEDED = frozenset(SECTIONS)
+NEEDED = frozenset(
+    name for name in SECTIONS if name == "sets" or name.partition(".")[0] in ("files", "chunks")
+) - {"files.places", "chunks.places"}
 
 # Characters that a chunk has more of, if nothing else is said (Ardi, Heidemann 2014, §5.1).
 SHORTEST = 100
@@ -64,7 +82,8 @@ Severity = Literal["info", "warning", "critical"]
 
 class Label(msgspec.Struct, frozen=True, kw_only=True):
     """A name under which hashes stand in L, and how many do; chunks of more characters than
-    `longer_than`, so that it is known which chunks of a page could match at all."""
+    `longer_than`, so that it is known which chunks of a page could match at all; of the grams of
+    its pages the share that was kept, chosen by value, 0 where none was."""
 
     name: str
     source: str = ""
@@ -76,9 +95,13 @@ class Label(msgspec.Struct, frozen=True, kw_only=True):
     files: int = 0
     chunks: int = 0
     longer_than: int = SHORTEST
+    grams: int = 0
+    gram_share: float = 0.0
 
     def __post_init__(self) -> None:
         check_name(self.name)
+        if not 0 <= self.gram_share <= 1:
+            raise ValueError(f"a share of the grams is from 0 to 1, not {self.gram_share}")
         if len(self.homes) > MOST_HOMES:
             raise ValueError(f"a label has up to {MOST_HOMES} homes, not {len(self.homes)}")
         for home in self.homes:
@@ -121,7 +144,8 @@ class Section(msgspec.Struct, frozen=True):
 
 
 class Directory(msgspec.Struct, frozen=True, kw_only=True):
-    """What a pack says of itself; `counts` are distinct hashes, `width` bytes of a set number."""
+    """What a pack says of itself; `counts` are distinct hashes, and pages; `width` bytes of a set
+    number. What is not in `counts` is not in the pack."""
 
     scheme: str
     version: str

@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.errors import SchemeMismatch
+from reusewatch.detector.labels.format import Label
 from reusewatch.detector.labels.pack import KINDS, Kind, LabelPack
 from reusewatch.detector.labels.pairs import Pairs, Source, merged
+from reusewatch.detector.labels.stood import NO_PAGE, PageSpool, Stood
 from reusewatch.detector.labels.writing import Written, write_pack
 
-# A hash, and the names that it stands under from now on.
-Changed = tuple[Kind, int, frozenset[str]]
+# A hash, the names that it stands under from now on, and where it stood.
+Changed = tuple[Kind, int, frozenset[str], Stood | None]
 _DROPPED = (1 << 32) - 1
 
 
@@ -34,20 +36,27 @@ class Difference:
     removed_files: int = 0
     added_chunks: int = 0
     removed_chunks: int = 0
+    added_grams: int = 0
+    removed_grams: int = 0
     added_homes: tuple[str, ...] = ()
     removed_homes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return any((self.added_files, self.removed_files, self.added_chunks, self.removed_chunks,
-                    self.added_homes, self.removed_homes))  # fmt: skip
+                    self.added_grams, self.removed_grams, self.added_homes,
+                    self.removed_homes))  # fmt: skip
 
 
 class _Renamed:
-    """A source whose labels have other numbers; those that are `_DROPPED` are left out."""
+    """A source whose labels have other numbers; those that are `_DROPPED` are left out. Its pages
+    have others as well, where they are asked for."""
 
-    def __init__(self, source: Source, numbers: NDArray[np.uint32]) -> None:
+    def __init__(
+        self, source: Source, numbers: NDArray[np.uint32], pages: NDArray[np.uint32] | None = None
+    ) -> None:
         self._source = source
         self._numbers = numbers
+        self._pages = None if pages is None else np.append(pages, np.uint32(NO_PAGE))
 
     def __len__(self) -> int:
         return len(self._source)
@@ -56,7 +65,11 @@ class _Renamed:
         """A piece of the source, without what is left out."""
         pairs = self._source.read(start, count)
         labels = self._numbers[pairs.labels]
-        return Pairs(pairs.hashes, labels)[labels != _DROPPED]
+        places = None
+        if self._pages is not None and pairs.places is not None:
+            places = pairs.places
+            places["page"] = self._pages[places["page"].clip(0, len(self._pages) - 1)]
+        return Pairs(pairs.hashes, labels, places)[labels != _DROPPED]
 
 
 def merge(
@@ -69,17 +82,40 @@ def merge(
 ) -> Written:
     """One pack of all labels but the dropped ones. Of labels with one name, the last is described.
 
-    A hash stands under every name that any of the packs gives it.
+    A hash stands under every name that any of the packs gives it, and where the first of them
+    says. Pages of the packs are named, but for those of dropped labels.
     """
     scheme = _one_scheme(packs)
     described = {label.name: label for pack in packs for label in pack.labels}
     labels = [label for name, label in described.items() if name not in drop]
     numbers = _numbers(packs, [label.name for label in labels])
-    pairs = {kind: merged(_sources(packs, numbers, kind)) for kind in KINDS}
-    fresh = [msgspec.structs.replace(label, files=0, chunks=0) for label in labels]
-    return write_pack(
-        path, scheme=scheme, labels=fresh, pairs=pairs, version=version, written=written
-    )
+    kinds = [kind for kind in KINDS if kind != "grams" or any(len(x.grams) for x in packs)]
+    fresh = [
+        msgspec.structs.replace(label, files=0, chunks=0, grams=0, gram_share=_share(packs, label))
+        for label in labels
+    ]
+    spool = PageSpool(path.with_name(f".{path.name}.pages")) if _placed(packs) else None
+    try:
+        pages = [
+            spool.copy(pack.pages, numbering, _DROPPED) if spool is not None else None
+            for pack, numbering in zip(packs, numbers, strict=True)
+        ]
+        pairs = {kind: merged(_sources(packs, numbers, kind, pages)) for kind in kinds}
+        return write_pack(path, scheme=scheme, labels=fresh, pairs=pairs, pages=spool,
+                          version=version, written=written)  # fmt: skip
+    finally:
+        if spool is not None:
+            spool.close()
+
+
+def _placed(packs: Sequence[LabelPack]) -> bool:
+    return any(len(pack.pages) for pack in packs)
+
+
+def _share(packs: Sequence[LabelPack], label: Label) -> float:
+    """Of the grams of a label that several packs have, the least share that one of them kept."""
+    shares = [x.gram_share for pack in packs for x in pack.labels if x.name == label.name]
+    return min((share for share in shares if share), default=0.0)
 
 
 def diff(old: LabelPack, new: LabelPack) -> tuple[Difference, ...]:
@@ -97,6 +133,8 @@ def diff(old: LabelPack, new: LabelPack) -> tuple[Difference, ...]:
             int(counted["files"][0][at]),
             int(counted["chunks"][1][at]),
             int(counted["chunks"][0][at]),
+            int(counted["grams"][1][at]),
+            int(counted["grams"][0][at]),
             tuple(sorted(after.get(name, none) - before.get(name, none))),
             tuple(sorted(before.get(name, none) - after.get(name, none))),
         )
@@ -119,7 +157,8 @@ def _differences(sources: list[Source], names: int) -> NDArray[np.int64]:
 def changed(old: LabelPack, new: LabelPack, limit: int) -> list[Changed] | None:
     """What makes the old pack say what the new one does; None if it is more than `limit` hashes.
 
-    A hash under another set of names is given with all of its names, as the new pack has them.
+    A hash under another set of names is given with all of its names, as the new pack has them, and
+    where that says it stood. One that only stands elsewhere now has not changed.
     """
     _one_scheme([old, new])
     names = list(dict.fromkeys(label.name for pack in (old, new) for label in pack.labels))
@@ -127,12 +166,13 @@ def changed(old: LabelPack, new: LabelPack, limit: int) -> list[Changed] | None:
     for kind in KINDS:
         for piece in merged(_sources([old, new], _both(old, new, names), kind)):
             now = _new_names(piece, len(names))
-            found += (
-                (kind, value, frozenset(names[label] for label in labels))
-                for value, labels in now.items()
-            )
-            if len(found) > limit:
+            if len(found) + len(now) > limit:
                 return None
+            stood = new.stood_at(kind, np.array([*now], np.uint64))
+            found += (
+                (kind, value, frozenset(names[label] for label in labels), place)
+                for (value, labels), place in zip(now.items(), stood, strict=True)
+            )
     return found
 
 
@@ -167,11 +207,15 @@ def _compared(
 
 
 def _sources(
-    packs: Sequence[LabelPack], numbers: list[NDArray[np.uint32]], kind: Kind
+    packs: Sequence[LabelPack],
+    numbers: list[NDArray[np.uint32]],
+    kind: Kind,
+    pages: Sequence[NDArray[np.uint32] | None] | None = None,
 ) -> list[Source]:
+    renumbered = pages if pages is not None else [None] * len(packs)
     return [
-        _Renamed(pack.source(kind), numbering)
-        for pack, numbering in zip(packs, numbers, strict=True)
+        _Renamed(pack.source(kind), numbering, of)
+        for pack, numbering, of in zip(packs, numbers, renumbered, strict=True)
     ]
 
 

@@ -26,18 +26,33 @@ from reusewatch.detector.labels.hash_table import HashTable, bucket_count
 from reusewatch.detector.labels.label_sets import members
 from reusewatch.detector.labels.pairs import Pairs
 from reusewatch.detector.labels.places import ABSENT
+from reusewatch.detector.labels.stood import (
+    NO_PAGE,
+    NOWHERE,
+    PLACE,
+    SHORT_PLACE,
+    LabeledPage,
+    LabeledPages,
+    Stood,
+    lengthened,
+    nowhere,
+)
 
-Kind = Literal["files", "chunks"]
-KINDS: tuple[Kind, Kind] = ("files", "chunks")
+Kind = Literal["files", "chunks", "grams"]
+KINDS: tuple[Kind, ...] = ("files", "chunks", "grams")
 _BLOCK = 1 << 24
+_EMPTY = HashTable.of(np.empty(0, np.uint64))
+NO_PAGES = LabeledPages(np.empty(0, np.uint8), np.empty(0, np.uint64), np.empty(0, np.uint32))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabeledHashes:
-    """L_f or L_c: a table of hashes, and which set of labels each stands under."""
+    """L_f or L_c, or grams: a table of hashes, which set of labels each stands under, and where it
+    stood, if that was kept."""
 
     table: HashTable
     sets: NDArray[Any]
+    places: NDArray[np.void] | None = None
 
     def __len__(self) -> int:
         return len(self.table)
@@ -48,6 +63,15 @@ class LabeledHashes:
         hits = np.flatnonzero(places != ABSENT)
         places[hits] = self.sets[places[hits]]
         return places
+
+    def stood(self, hashes: NDArray[np.uint64]) -> NDArray[np.void]:
+        """Where each hash stood; `NOWHERE` where that is not known."""
+        found = nowhere(len(hashes))
+        if self.places is not None:
+            at = self.table.find(hashes)
+            hits = np.flatnonzero(at != ABSENT)
+            found[hits] = lengthened(self.places[at[hits]])
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,12 +85,14 @@ class LabelPack:
     labels: tuple[Label, ...]
     files: LabeledHashes
     chunks: LabeledHashes
+    grams: LabeledHashes
     sets: NDArray[np.uint32]
+    pages: LabeledPages
     skipped: tuple[str, ...] = ()
 
     def of(self, kind: Kind) -> LabeledHashes:
-        """L_f or L_c."""
-        return self.files if kind == "files" else self.chunks
+        """L_f or L_c, or the grams."""
+        return {"files": self.files, "chunks": self.chunks, "grams": self.grams}[kind]
 
     def find(self, kind: Kind, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
         """The number of each hash's set of labels; `ABSENT` where it is not in the pack."""
@@ -83,8 +109,30 @@ class LabelPack:
         except (ValueError, IndexError) as error:
             raise DamagedPack(str(self.path), str(error)) from error
 
+    def stood(self, kind: Kind, hashes: NDArray[np.uint64]) -> NDArray[np.void]:
+        """Where each hash stood; `NOWHERE` where that is not known, or it is not in the pack."""
+        found = self.of(kind).stood(hashes)
+        known = found["page"] != NO_PAGE
+        if known.any() and int(found["page"][known].max()) >= len(self.pages):
+            raise DamagedPack(str(self.path), f"{kind} stood on pages that are not there")
+        return found
+
+    def page(self, number: int) -> tuple[LabeledPage, str]:
+        """A labeled page, and the label that it came under."""
+        try:
+            return self.pages.page(number), self.labels[int(self.pages.labels[number])].name
+        except (ValueError, IndexError) as error:
+            raise DamagedPack(str(self.path), str(error)) from error
+
+    def stood_at(self, kind: Kind, hashes: NDArray[np.uint64]) -> list[Stood | None]:
+        """The same for people, of few hashes."""
+        return [
+            None if number == NO_PAGE else Stood(*self.page(number), start, start + length)
+            for number, start, length in self.stood(kind, hashes).tolist()
+        ]
+
     def source(self, kind: Kind) -> PackSource:
-        """L_f or L_c as sorted pairs, to merge or compare."""
+        """L_f or L_c, or the grams, as sorted pairs, to merge or compare."""
         return PackSource(self, kind)
 
 
@@ -93,6 +141,7 @@ class PackSource:
 
     def __init__(self, pack: LabelPack, kind: Kind) -> None:
         self._hashes = pack.of(kind)
+        self._pages = pack.pages
         self._members = lru_cache(maxsize=1 << 16)(lambda number: members(pack.sets, number))
 
     def __len__(self) -> int:
@@ -107,7 +156,22 @@ class PackSource:
         flat = np.array([label for group in groups for label in group], np.uint32)
         begins = np.cumsum([0, *(len(group) for group in groups)])[:-1][which]
         steps = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return Pairs(np.repeat(hashes, sizes), flat[np.repeat(begins, sizes) + steps])
+        labels = flat[np.repeat(begins, sizes) + steps]
+        return Pairs(np.repeat(hashes, sizes), labels, self._places(start, count, sizes, labels))
+
+    def _places(
+        self, start: int, count: int, sizes: NDArray[np.int64], labels: NDArray[np.uint32]
+    ) -> NDArray[np.void] | None:
+        """Where each pair stood: a place is that of the label whose page it is on, and of no other,
+        since a label that is left out takes its pages with it."""
+        if self._hashes.places is None:
+            return None
+        found = np.repeat(lengthened(self._hashes.places[start : start + count]), sizes)
+        known = np.flatnonzero(found["page"] < len(self._pages))
+        theirs = np.full(len(found), -1, np.int64)
+        theirs[known] = self._pages.labels[found["page"][known]]
+        found[theirs != labels] = NOWHERE
+        return found
 
 
 def open_pack(path: Path, scheme: HashScheme | None) -> LabelPack:
@@ -136,13 +200,29 @@ def _pack(path: Path, data: mmap.mmap | bytes, directory: Directory) -> LabelPac
         hashes = array(f"{kind}.hashes", "<u8", count)
         buckets = array(f"{kind}.buckets", "<u4", bucket_count(count))
         sets = array(f"{kind}.sets", f"<u{directory.width}", count)
-        return LabeledHashes(HashTable(hashes, buckets), sets)
+        places = None
+        if directory.known(f"{kind}.places"):
+            stored = SHORT_PLACE if kind == "grams" else PLACE
+            places = _array(data, directory, f"{kind}.places", stored, count)
+        return LabeledHashes(HashTable(hashes, buckets), sets, places)
+
+    def optional() -> tuple[LabeledHashes, LabeledPages]:
+        """Sections that a pack may be without, and be a pack."""
+        has_grams = directory.known("grams.hashes") is not None
+        grams = labeled("grams") if has_grams else LabeledHashes(_EMPTY, np.empty(0, np.uint8))
+        if directory.known("pages.rows") is None:
+            return grams, NO_PAGES
+        count = directory.counts["pages"]
+        rows = array("pages.rows", "u1", directory.sections["pages.rows"].size)
+        ends, labels = array("pages.ends", "<u8", count), array("pages.labels", "<u4", count)
+        return grams, LabeledPages(rows, ends, labels)
 
     try:
         rows = array("sets", "<u4", directory.sections["sets"].size // 4).reshape(-1, 2)
         files, chunks = labeled("files"), labeled("chunks")
+        grams, pages = optional()
         return LabelPack(path, directory.scheme, directory.version, directory.labels,
-                         files, chunks, rows, directory.skipped())  # fmt: skip
+                         files, chunks, grams, rows, pages, directory.skipped())  # fmt: skip
     except (KeyError, ValueError) as error:
         raise DamagedPack(str(path), f"its directory contradicts itself ({error})") from error
 
@@ -203,7 +283,14 @@ def _contradictions(pack: LabelPack) -> Iterator[str]:
             yield f"the bucket index of {kind} does not fit its hashes"
         if len(sets) and int(sets.max()) >= len(pack.sets):
             yield f"{kind} name sets of labels that are not there"
+        places = pack.of(kind).places
+        if places is not None and np.any(
+            (places["page"] >= len(pack.pages)) & (places["page"] != NO_PAGE)
+        ):
+            yield f"{kind} stood on pages that are not there"
     try:
+        for number in range(len(pack.pages)):
+            pack.page(number)
         for number in range(len(pack.sets)):
             pack.labels_of(number)
     except DamagedPack as error:

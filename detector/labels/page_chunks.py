@@ -1,20 +1,70 @@
-"""The chunks of pages and of plain texts, without the other sketches: what labels are built of
-(Ardi, Heidemann 2014, §3.1 steps 2 and 3). The same chunks that fingerprints carry.
+"""The chunks and grams of pages and of plain texts, without the other sketches: what labels are
+built of (Ardi, Heidemann 2014, §3.1 steps 2 and 3; grams as a set, Najork 2012, §2). The same that
+fingerprints carry.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.stop_chunks import StopChunks, StopList
+from reusewatch.detector.ragged import Ragged
 from reusewatch.detector.scanning.decoding import decode
 from reusewatch.detector.scanning.readable import Readable
 from reusewatch.detector.scanning.scan import Source, scan, scan_batch
 from reusewatch.detector.sketching.chunks import Chunks, Unit, text_chunks
 from reusewatch.detector.sketching.fingerprint import Document, source_of, tokens_of
+from reusewatch.detector.sketching.grams import GRAM_K, gram_sets
+from reusewatch.detector.sketching.identity import identity_hashes
 from reusewatch.detector.sketching.raw_chunks import raw_chunks_of
+from reusewatch.detector.sketching.shingles import phrases
 from reusewatch.detector.sketching.tokens import TokenBatch, text_of
+from reusewatch.detector.sketching.word_places import WordPlaces
+
+Spans = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Content:
+    """What may be labeled of a batch of pages, with the bytes of their bodies at which it stands.
+    `grams` are none where they were not asked for."""
+
+    chunks: Chunks
+    chunk_spans: Spans
+    grams: Ragged
+    gram_spans: Spans
+
+
+def content_of(
+    documents: Sequence[Document],
+    scheme: HashScheme,
+    unit: Unit = "text",
+    *,
+    gram_share: float = 1.0,
+) -> Content:
+    """Chunks and grams of these pages; of the grams this share, chosen by value."""
+    decoded = [decode(page.body, page.charset) for page in documents]
+    batch = scan_batch(list(map(source_of, documents, decoded)), key=scheme.key)
+    text = text_of(tokens_of(batch))
+    at = WordPlaces.of(batch, decoded, text.tokens.counts, text.places)
+    if unit == "raw":
+        chunks = raw_chunks_of(decoded, scheme)[0]
+        spans = chunks.starts.astype(np.int64), chunks.ends.astype(np.int64)
+    else:
+        chunks = text_chunks(text.tokens, text.blocks, text.lengths, scheme)
+        last = chunks.ends.astype(np.int64) - 1
+        spans = at.spans(chunks.hashes.offsets, chunks.starts, last)
+    straight = phrases(text.tokens, GRAM_K, scheme, circular=False)
+    found = gram_sets(straight, identity_hashes(text.tokens, scheme), sample=gram_share)
+    first = found.positions.astype(np.int64)
+    return Content(
+        chunks, spans, found.hashes, at.spans(found.hashes.offsets, first, first + GRAM_K - 1)
+    )
 
 
 def chunks_of(documents: Sequence[Document], scheme: HashScheme, unit: Unit = "text") -> Chunks:

@@ -2,7 +2,8 @@
 
 The paper sorts on a cluster (Ardi, Heidemann 2014, §3.2: O(n log n), dominated by sorting); here
 runs are sorted in memory, spilled, and merged a block at a time. A pair that comes again is one
-pair. Knows neither names nor packs.
+pair. A pair may carry a place, where its hash stood; of equal pairs the first place is kept. Knows
+neither names nor packs.
 """
 
 from __future__ import annotations
@@ -15,28 +16,38 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from reusewatch.detector.labels.stood import NO_PAGE, PLACE, nowhere
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """Hashes and the label of each, in columns."""
+    """Hashes and the label of each, in columns; and where each stood, unless nobody asked."""
 
     hashes: NDArray[np.uint64]
     labels: NDArray[np.uint32]
+    places: NDArray[np.void] | None = None
 
     def __len__(self) -> int:
         return len(self.hashes)
 
     def __getitem__(self, rows: slice | NDArray[np.bool_] | NDArray[np.int64]) -> Pairs:
-        return Pairs(self.hashes[rows], self.labels[rows])
+        places = None if self.places is None else self.places[rows]
+        return Pairs(self.hashes[rows], self.labels[rows], places)
 
     @classmethod
     def joined(cls, parts: Sequence[Pairs]) -> Pairs:
         """These pairs end to end."""
         none = np.empty(0, np.uint64), np.empty(0, np.uint32)
+        placed = any(part.places is not None for part in parts)
         return cls(
             np.concatenate([none[0], *(part.hashes for part in parts)]),
             np.concatenate([none[1], *(part.labels for part in parts)]),
+            np.concatenate([part.placed() for part in parts]) if placed else None,
         )
+
+    def placed(self) -> NDArray[np.void]:
+        """Where each stood; nowhere, where that is not known."""
+        return nowhere(len(self)) if self.places is None else self.places
 
 
 class Source(Protocol):
@@ -51,10 +62,11 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Pairs on disk: all hashes, then all labels."""
+    """Pairs on disk: all hashes, then all labels, then all places, where there are any."""
 
     path: Path
     size: int
+    placed: bool = False
 
     def __len__(self) -> int:
         return self.size
@@ -64,9 +76,13 @@ class Run:
         count = min(count, self.size - start)
         hashes = np.fromfile(self.path, np.uint64, count, offset=8 * start)
         labels = np.fromfile(self.path, np.uint32, count, offset=8 * self.size + 4 * start)
-        if len(hashes) != count or len(labels) != count:
+        places = None
+        if self.placed:
+            at = 12 * self.size + PLACE.itemsize * start
+            places = np.fromfile(self.path, PLACE, count, offset=at)
+        if not len(hashes) == len(labels) == (count if places is None else len(places)) == count:
             raise OSError(f"{self.path} was cut off while it was being merged")
-        return Pairs(hashes, labels)
+        return Pairs(hashes, labels, places)
 
 
 def spill(pairs: Pairs, path: Path) -> Run:
@@ -74,7 +90,9 @@ def spill(pairs: Pairs, path: Path) -> Run:
     with path.open("wb") as file:
         file.write(np.ascontiguousarray(pairs.hashes).data)
         file.write(np.ascontiguousarray(pairs.labels).data)
-    return Run(path, len(pairs))
+        if pairs.places is not None:
+            file.write(pairs.places.tobytes())
+    return Run(path, len(pairs), pairs.places is not None)
 
 
 def sorted_pairs(pairs: Pairs) -> Pairs:
@@ -93,8 +111,14 @@ def _distinct(ordered: Pairs, same: NDArray[np.bool_]) -> Pairs:
     again[1:] |= same
     again[:-1] |= same
     rows = np.flatnonzero(again)
-    order = np.lexsort((ordered.labels[rows], ordered.hashes[rows]))
+    keys = (ordered.labels[rows], ordered.hashes[rows])
+    if ordered.places is not None:
+        # What stood somewhere before what did not; of those the first, since this sort is stable.
+        keys = (ordered.places["page"][rows] == NO_PAGE, *keys)  # type: ignore[assignment]
+    order = np.lexsort(keys)
     ordered.labels[rows] = ordered.labels[rows][order]
+    if ordered.places is not None:
+        ordered.places[rows] = ordered.places[rows][order]
     keep = np.ones(len(ordered), np.bool_)
     keep[1:] = ~same | (ordered.labels[1:] != ordered.labels[:-1])
     return ordered[keep]

@@ -23,9 +23,12 @@ from reusewatch.detector.labels.building import NO_FILE
 from reusewatch.detector.labels.hash_table import HashTable
 from reusewatch.detector.labels.places import ABSENT
 from reusewatch.detector.sketching.chunks import text_chunks
+from reusewatch.detector.sketching.grams import GRAM_K
 from reusewatch.detector.sketching.raw_chunks import raw_chunks
+from reusewatch.detector.sketching.shingles import phrases
 from reusewatch.detector.sketching.tokens import TokenBatch, text_of
 
+_NO_GRAMS = np.empty(0, np.uint64)
 Tokenize = Callable[[Sequence[str]], TokenBatch]
 """The tokenizer that scans pages, for plain texts: one page for each."""
 
@@ -85,12 +88,16 @@ def shipped() -> StopList:
 
 
 class StopChunks:
-    """Hashes of stop chunks and stop files under one scheme, and why each is one."""
+    """Hashes of stop chunks and stop files under one scheme, and why each is one; and the grams of
+    stop chunks, which say as little."""
 
-    def __init__(self, chunks: dict[int, str], files: dict[int, str]) -> None:
+    def __init__(
+        self, chunks: dict[int, str], files: dict[int, str], grams: NDArray[np.uint64] = _NO_GRAMS
+    ) -> None:
         self._reasons = {"chunks": chunks, "files": files}
         self._chunks = _table(chunks)
         self._files = _table(files)
+        self._grams = HashTable.of(grams)
 
     @classmethod
     def of(cls, listed: StopList, scheme: HashScheme, tokenize: Tokenize) -> StopChunks:
@@ -98,8 +105,9 @@ class StopChunks:
 
         A text of several paragraphs is several stop chunks; one without words is none.
         """
+        texts, grams = _of_texts(listed.chunks, scheme, tokenize)
         chunks = {
-            **_of_texts(listed.chunks, scheme, tokenize),
+            **texts,
             **{
                 value: group.reason
                 for group in listed.raw
@@ -112,7 +120,7 @@ class StopChunks:
             for group in listed.files
             for content in group.contents()
         }
-        return cls(chunks, {NO_FILE: "the empty file", **contents})
+        return cls(chunks, {NO_FILE: "the empty file", **contents}, grams)
 
     def __len__(self) -> int:
         return len(self._chunks) + len(self._files)
@@ -124,6 +132,10 @@ class StopChunks:
     def has_files(self, hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Which of these are stop files."""
         return _is_in(self._files, hashes)
+
+    def has_grams(self, hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Which of these stand within a stop chunk."""
+        return _is_in(self._grams, hashes)
 
     def reason(self, kind: str, value: int) -> str | None:
         """Why a hash is one of a stop chunk, or of a stop file."""
@@ -139,16 +151,21 @@ def _table(reasons: dict[int, str]) -> HashTable:
     return HashTable.of(np.array(sorted(reasons), np.uint64))
 
 
-def _of_texts(groups: Sequence[_Texts], scheme: HashScheme, tokenize: Tokenize) -> dict[int, str]:
+def _of_texts(
+    groups: Sequence[_Texts], scheme: HashScheme, tokenize: Tokenize
+) -> tuple[dict[int, str], NDArray[np.uint64]]:
+    """The chunks of texts with their reasons, and their grams."""
     texts = [text for group in groups for text in group.texts]
     reasons = [group.reason for group in groups for _ in group.texts]
     text = text_of(tokenize(texts))
     chunks = text_chunks(text.tokens, text.blocks, text.lengths, scheme).hashes
-    return {
+    grams = phrases(text.tokens, GRAM_K, scheme, circular=False)
+    found = {
         value: reason
-        for reason, found in zip(reasons, chunks, strict=True)
-        for value in found.tolist()
+        for reason, mine in zip(reasons, chunks, strict=True)
+        for value in mine.tolist()
     }
+    return found, np.unique(grams.values)
 
 
 @dataclass(frozen=True, slots=True)

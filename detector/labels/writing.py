@@ -31,19 +31,24 @@ from reusewatch.detector.labels.hash_table import bucket_index
 from reusewatch.detector.labels.label_sets import LabelSets, members
 from reusewatch.detector.labels.pack import KINDS, Kind
 from reusewatch.detector.labels.pairs import Pairs
+from reusewatch.detector.labels.stood import NO_PAGE, PLACE, PageSpool, shortened
 
 _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A pack that was written, and what is in it: distinct hashes of each kind."""
+    """A pack that was written, and what is in it: distinct hashes of each kind, and pages; and the
+    bytes of its sections."""
 
     path: Path
     version: str
     labels: tuple[Label, ...]
     files: int
     chunks: int
+    grams: int
+    pages: int
+    sizes: Mapping[str, int]
 
 
 class _Sections:
@@ -58,7 +63,7 @@ class _Sections:
         """Write a section piece by piece."""
         offset, size, running = self._file.tell(), 0, xxhash.xxh3_128()
         for piece in pieces:
-            data = np.ascontiguousarray(piece).data.cast("B") if piece.size else b""
+            data = np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data
             self._file.write(data)
             running.update(data)
             size += len(data)
@@ -75,33 +80,52 @@ class _Sections:
 class _Writer:
     """One pack on its way to disk."""
 
-    def __init__(self, file: BinaryIO, partial: Path, spool: Path, labels: int) -> None:
+    def __init__(
+        self, file: BinaryIO, partial: Path, spool: Path, labels: int, *, placed: bool
+    ) -> None:
         self._sections = _Sections(file)
         self._partial = partial
         self._spool = spool
+        self._placed = placed
         self._sets = LabelSets(labels)
         self.counts: dict[str, int] = {}
 
     def hashes(self, kind: Kind, pieces: Iterator[Pairs]) -> None:
-        """Write the hashes and the index of one kind; set numbers wait until all are known."""
-        with self._spool_of(kind).open("wb") as spool:
-            section = self._sections.write(f"{kind}.hashes", self._split(pieces, spool))
+        """Write the hashes and the index of one kind, and where they stood; set numbers wait until
+        all are known."""
+        with self._spool_of(kind).open("wb") as sets, self._places_of(kind).open("wb") as places:
+            section = self._sections.write(f"{kind}.hashes", self._split(pieces, sets, places))
         count = self.counts[kind] = section.size // 8
         hashes = _column(self._partial, section.offset, np.dtype(np.uint64), count)
         self._sections.write(f"{kind}.buckets", iter([bucket_index(hashes)]))
+        if self._placed:
+            stood = _column(self._places_of(kind), 0, PLACE, count)
+            self._sections.write(f"{kind}.places", _stored(kind, stood))
+        self._places_of(kind).unlink()
 
-    def _split(self, pieces: Iterator[Pairs], spool: BinaryIO) -> Iterator[NDArray[np.uint64]]:
+    def _split(
+        self, pieces: Iterator[Pairs], sets: BinaryIO, places: BinaryIO
+    ) -> Iterator[NDArray[np.uint64]]:
         for piece in pieces:
             starts = np.flatnonzero(np.append(True, piece.hashes[1:] != piece.hashes[:-1]))
-            spool.write(self._sets.unions(piece.labels, starts).data)
+            sets.write(self._sets.unions(piece.labels, starts).data)
+            if self._placed:
+                places.write(_first_places(piece, starts).tobytes())
             yield piece.hashes[starts]
+
+    def pages(self, spool: PageSpool) -> None:
+        """Write the pages that places are on."""
+        self.counts["pages"] = len(spool)
+        self._sections.write("pages.rows", spool.rows())
+        self._sections.write("pages.ends", iter([spool.ends()]))
+        self._sections.write("pages.labels", iter([spool.labels()]))
 
     def finish(self, labels: Sequence[Label]) -> tuple[tuple[Label, ...], int]:
         """Write set numbers and sets; the labels with their counts, and the width of a number."""
         rows = self._sets.rows()
         width = 1 if len(rows) <= 1 << 8 else 2 if len(rows) <= 1 << 16 else 4
         found = {kind: np.zeros(len(rows), np.int64) for kind in KINDS}
-        for kind in KINDS:
+        for kind in self._kinds():
             self._sections.write(f"{kind}.sets", self._numbers(kind, width, found[kind]))
         self._sections.write("sets", iter([rows.reshape(-1)]))
         counts = {kind: _per_label(rows, found[kind], len(labels)) for kind in KINDS}
@@ -128,13 +152,20 @@ class _Writer:
         return Directory(scheme=scheme, version=version, labels=counted, counts=self.counts,
                          width=width, sections=sections)  # type: ignore[arg-type]  # fmt: skip
 
+    def _kinds(self) -> list[Kind]:
+        return [kind for kind in KINDS if kind in self.counts]
+
     def _spool_of(self, kind: Kind) -> Path:
         return self._spool.with_name(f"{self._spool.name}.{kind}")
+
+    def _places_of(self, kind: Kind) -> Path:
+        return self._spool.with_name(f"{self._spool.name}.{kind}.places")
 
     def clean(self) -> None:
         """Take the waiting set numbers away."""
         for kind in KINDS:
             self._spool_of(kind).unlink(missing_ok=True)
+            self._places_of(kind).unlink(missing_ok=True)
 
 
 def write_pack(
@@ -143,11 +174,13 @@ def write_pack(
     scheme: str,
     labels: Sequence[Label],
     pairs: Mapping[Kind, Iterator[Pairs]],
+    pages: PageSpool | None = None,
     version: str | None = None,
     spool: Path | None = None,
     written: Callable[[Kind, int], None] | None = None,
 ) -> Written:
-    """Write a pack of sorted pairs; their labels are places in `labels`.
+    """Write a pack of sorted pairs; their labels are places in `labels`. With `pages` it says where
+    its hashes stood. A kind that `pairs` is without is not in it.
 
     `spool` is a directory for 4 bytes a hash while the pack is written: where the pack goes, unless
     said otherwise. `written` is told how many pairs of a kind were read so far.
@@ -157,10 +190,13 @@ def write_pack(
     try:
         with partial.open("wb") as file:
             waiting = (spool or path.parent) / partial.name
-            writer = _Writer(file, partial, waiting, len(labels))
+            writer = _Writer(file, partial, waiting, len(labels), placed=pages is not None)
             try:
                 for kind in KINDS:
-                    writer.hashes(kind, _told(pairs[kind], kind, written))
+                    if kind in pairs:
+                        writer.hashes(kind, _told(pairs[kind], kind, written))
+                if pages is not None:
+                    writer.pages(pages)
                 directory = writer.directory(scheme, version, labels)
             finally:
                 writer.clean()
@@ -171,7 +207,11 @@ def write_pack(
         partial.unlink(missing_ok=True)
         raise
     counts = directory.counts
-    return Written(path, directory.version, directory.labels, counts["files"], counts["chunks"])
+    return Written(
+        path, directory.version, directory.labels, counts["files"], counts["chunks"],
+        counts.get("grams", 0), counts.get("pages", 0),
+        {name: section.size for name, section in directory.sections.items()},
+    )  # fmt: skip
 
 
 def check_labels(labels: Sequence[Label]) -> None:
@@ -191,6 +231,21 @@ def _told(
         count += len(piece)
         if written is not None:
             written(kind, count)
+
+
+def _first_places(piece: Pairs, starts: NDArray[np.int64]) -> NDArray[np.void]:
+    """Of each run of pairs the first place that is known."""
+    stood = piece.placed()
+    rows = np.arange(len(stood))
+    rows[stood["page"] == NO_PAGE] += len(stood)  # behind all that are known
+    firsts: NDArray[np.void] = stood[np.minimum.reduceat(rows, starts) % len(stood)]
+    return firsts
+
+
+def _stored(kind: Kind, stood: NDArray[np.void]) -> Iterator[NDArray[np.void]]:
+    for start in range(0, len(stood), _BLOCK):
+        piece = stood[start : start + _BLOCK]
+        yield shortened(piece) if kind == "grams" else piece
 
 
 def _per_label(rows: NDArray[np.uint32], found: NDArray[np.int64], labels: int) -> list[int]:

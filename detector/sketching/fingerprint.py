@@ -26,6 +26,7 @@ from reusewatch.detector.sketching.grams import GRAM_K, SHORT
 from reusewatch.detector.sketching.raw_chunks import raw_chunks_of
 from reusewatch.detector.sketching.sketches import Sketches, sketch
 from reusewatch.detector.sketching.tokens import TokenBatch
+from reusewatch.detector.sketching.word_places import WordPlaces
 
 NONE = 0  # no hash: an empty file, a page without words
 EXCERPT = 300
@@ -89,9 +90,15 @@ class Fingerprints:
     gram_ends: NDArray[np.int64]
     all_grams: NDArray[np.bool_]
     texts: ChunkTexts | RawTexts
+    places: WordPlaces
 
     def __len__(self) -> int:
         return len(self.facts)
+
+    def text_of(self, page: int, first: int, last: int) -> str:
+        """The beginning of what stands from word to word of a page's visible text."""
+        ends = self.places.words(np.array([page, page]), np.array([first, last])).tolist()
+        return excerpt_of(self.places.decoded[page].utf8, self.places.batch, ends[0], ends[1] + 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,10 +148,11 @@ def fingerprints(
     sources = list(map(source_of, documents, decoded))
     batch = scan_batch(sources, key=scheme.key, limits=limits)
     made = sketch(tokens_of(batch), scheme, gram_sample=gram_sample)
-    first, last = _chunk_words(batch, made)
+    at = WordPlaces.of(batch, decoded, made.words, made.places)
+    first, last = _chunk_words(at, made)
     starts, ends = batch.starts[first].astype(np.int64), batch.ends[last].astype(np.int64)
     whole = np.full(len(made), gram_sample >= 1) | (made.words < SHORT + GRAM_K)
-    of_grams = (*_gram_places(batch, made), whole)
+    of_grams = (*_gram_places(at, made), whole)
     chunk_at, token_at = made.chunks.hashes.offsets.tolist(), batch.token_at.tolist()
     gram_at = made.grams.hashes.offsets.tolist()
     told = batch.facts.tolist()
@@ -156,28 +164,28 @@ def fingerprints(
         _to_body(text, *(place[gram_at[page] : gram_at[page + 1]] for place in of_grams[:2]))
         facts.append(_facts(document, text.utf8, batch, words, told[page], spans, scheme))
     if chunks == "raw":
-        return _with_raw_chunks(facts, made, documents, decoded, scheme, limits, of_grams)
+        return _with_raw_chunks(facts, made, documents, at, scheme, limits, of_grams)
     texts = ChunkTexts([source.utf8 for source in sources], batch, first, last)
-    return Fingerprints(facts, made, starts, ends, *of_grams, texts)
+    return Fingerprints(facts, made, starts, ends, *of_grams, texts, at)
 
 
 def _with_raw_chunks(
     facts: Sequence[Facts],
     made: Sketches,
     documents: Sequence[Document],
-    decoded: Sequence[Decoded],
+    at: WordPlaces,
     scheme: HashScheme,
     limits: ScanLimits,
     of_grams: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]],
 ) -> Fingerprints:
-    raw, cut = raw_chunks_of(decoded, scheme, most=limits.blocks)
+    raw, cut = raw_chunks_of(at.decoded, scheme, most=limits.blocks)
     facts = [
         replace(told, truncated=True) if more else told
         for told, more in zip(facts, cut, strict=True)
     ]
     starts, ends = raw.starts.astype(np.int64), raw.ends.astype(np.int64)
     texts = RawTexts(documents, starts, ends)
-    return Fingerprints(facts, replace(made, chunks=raw), starts, ends, *of_grams, texts)
+    return Fingerprints(facts, replace(made, chunks=raw), starts, ends, *of_grams, texts, at)
 
 
 def tokens_of(batch: Batch) -> TokenBatch:
@@ -235,15 +243,12 @@ def _title_words(fields: NDArray[np.uint8]) -> int:
     return len(fields) - len(fields.tobytes().lstrip(_TITLE))
 
 
-def _chunk_words(batch: Batch, made: Sketches) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _chunk_words(at: WordPlaces, made: Sketches) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The first and the last word of each chunk: from positions in the visible text to words."""
     chunks = made.chunks
     of_page = np.repeat(np.arange(len(made)), chunks.hashes.counts)
-    seen_at = np.concatenate(([0], np.cumsum(made.words)))[of_page]
-    token_at = batch.token_at[of_page]
-    first = token_at + made.places[seen_at + chunks.starts]
-    last = token_at + made.places[seen_at + chunks.ends - 1]
-    return first, last
+    last = chunks.ends.astype(np.int64) - 1
+    return at.words(of_page, chunks.starts), at.words(of_page, last)
 
 
 def _canonical(url: str, utf8: bytes, told: list[int]) -> str:
@@ -263,15 +268,13 @@ def _address(value: bytes) -> str:
     return address_text(value.decode("utf-8", "replace"))
 
 
-def _gram_places(batch: Batch, made: Sketches) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _gram_places(at: WordPlaces, made: Sketches) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Where the first word of each gram begins and its last word ends, as `_chunk_words`."""
     grams = made.grams
     of_page = np.repeat(np.arange(len(made)), grams.hashes.counts)
-    seen_at = np.concatenate(([0], np.cumsum(made.words)))[of_page] + grams.positions
-    token_at = batch.token_at[of_page]
-    first = token_at + made.places[seen_at]
-    last = token_at + made.places[seen_at + (GRAM_K - 1)]
-    return batch.starts[first].astype(np.int64), batch.ends[last].astype(np.int64)
+    first = grams.positions.astype(np.int64)
+    starts = at.batch.starts[at.words(of_page, first)].astype(np.int64)
+    return starts, at.batch.ends[at.words(of_page, first + (GRAM_K - 1))].astype(np.int64)
 
 
 def _title(utf8: bytes, start: int, end: int) -> str:

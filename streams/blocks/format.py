@@ -30,6 +30,7 @@ from reusewatch.streams.blocks.label_columns import (
     HOME_FIELDS,
     MATCH_FIELDS,
     NOTHING,
+    STOOD_FIELDS,
     Marks,
     label_columns,
 )
@@ -105,6 +106,7 @@ SECTIONS = (
     Section("dodges", 1, DODGE_FIELDS, needed=False),
     Section("claims", 1, CLAIM_FIELDS, needed=False),
     Section("origins", 1, ORIGIN_FIELDS, needed=False),
+    Section("stood", 1, STOOD_FIELDS, needed=False),
 )
 SCHEMA = pa.schema([field for section in SECTIONS for field in section.fields])
 PAGES_HEADER = "pages"
@@ -144,7 +146,8 @@ def block_of(
     sketches, kept = ([sketched[field.name] for field in of] for of in (SKETCH_FIELDS, GRAM_FIELDS))
     labels = label_columns([NOTHING] * len(rows) if marks is None else marks)
     dodges = [pa.array([facts.obfuscated for facts in made.facts], pa.float32())]
-    every = [*columns, *sketches, *labels, *kept, *dodges, *claims, *origins]
+    stood, labels = labels[-len(STOOD_FIELDS) :], labels[: -len(STOOD_FIELDS)]
+    every = [*columns, *sketches, *labels, *kept, *dodges, *claims, *origins, *stood]
     return pa.record_batch(every, schema=schema)
 
 

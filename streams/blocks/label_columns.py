@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+
+if TYPE_CHECKING:
+    from reusewatch.detector.labels.stood import Stood
 
 MATCH_FIELDS = (
     pa.field("labels_version", pa.string()),  # null: no dataset was in force
@@ -24,7 +27,22 @@ MATCH_FIELDS = (
 )
 # Whether one of the labels has a home, where the content is from; null: it was not asked.
 HOME_FIELDS = (pa.field("labels_homed", pa.bool_()),)
-LABEL_FIELDS = (*MATCH_FIELDS, *HOME_FIELDS)
+# A labeled page, and bytes of it; without any, the page as a whole.
+STOOD = pa.struct(
+    [
+        pa.field("url", pa.string()),
+        pa.field("start", pa.int64()),
+        pa.field("end", pa.int64()),
+        pa.field("source", pa.string()),
+        pa.field("offset", pa.int64()),
+        pa.field("file_hash", pa.uint64()),
+    ]
+)
+# Where the file stood, and beside `labeled_text` each chunk; null: that is not known.
+STOOD_FIELDS = (pa.field("file_at", STOOD), pa.field("labeled_at", pa.list_(STOOD)))
+LABEL_FIELDS = (*MATCH_FIELDS, *HOME_FIELDS, *STOOD_FIELDS)
+
+Place = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +57,25 @@ class Marks:
     labeled_text: tuple[str, ...] = ()
     stopped: tuple[int, ...] = ()
     labels_homed: bool | None = False
+    file_at: Place | None = None
+    labeled_at: tuple[Place, ...] | None = None
 
 
 NOTHING = Marks()
+NO_PLACE: Place = dict.fromkeys(field.name for field in STOOD)
+
+
+def place_of(stood: Stood) -> Place:
+    """Where something stood, as a block says it."""
+    page, whole = stood.page, stood.start >= stood.end
+    return {
+        "url": page.url,
+        "start": None if whole else stood.start,
+        "end": None if whole else stood.end,
+        "source": page.source or None,
+        "offset": page.offset,
+        "file_hash": page.file_hash,
+    }
 
 
 def label_columns(marks: Sequence[Marks]) -> list[pa.Array]:

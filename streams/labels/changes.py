@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.streams.bus import Outgoing
-from reusewatch.streams.labels.table import UNIT_OF, LabelTable
+from reusewatch.streams.labels.table import UNIT_OF, LabelTable, place_said
 from reusewatch.streams.records import Label, LabelManifest, LabelsBefore, PackNamed, Severity
 from reusewatch.streams.wire import label_message, label_withdrawal, manifest_message
 
@@ -88,11 +88,12 @@ def push_difference(
 
 
 def _label(changed: Changed, severity: Mapping[str, Severity], version: str) -> Label:
-    kind, value, names = changed
+    kind, value, names, stood = changed
     first, *also = sorted(names) or [""]
     return Label(
         hash=hex_of(value), unit=UNIT_OF[kind], name=first, also=tuple(also), removed=not names,
         version=version, severity=severity.get(first, "warning"), pushed=True,
+        stood=None if stood is None else place_said(stood),
     )  # fmt: skip
 
 

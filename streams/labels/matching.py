@@ -20,13 +20,13 @@ from reusewatch.detector.labels.pack import open_pack
 from reusewatch.detector.labels.page_chunks import stop_chunks_of
 from reusewatch.detector.labels.places import ABSENT
 from reusewatch.detector.labels.stop_chunks import StopChunks, StopList, shipped
-from reusewatch.streams.blocks.label_columns import Marks
+from reusewatch.streams.blocks.label_columns import NO_PLACE, Marks, Place, place_of
 from reusewatch.streams.labels.store import Current, LabelStore
 from reusewatch.streams.records import Severity
 from reusewatch.streams.url_sets import UrlSet
 
 if TYPE_CHECKING:
-    from reusewatch.detector.labels.pack import LabelPack
+    from reusewatch.detector.labels.pack import Kind, LabelPack
     from reusewatch.detector.sketching.fingerprint import Fingerprints
     from reusewatch.streams.labels.table import Overlay
 
@@ -127,6 +127,13 @@ class Matching:
         found[self.stops.has_files(hashes)] = ABSENT
         return found
 
+    def _stood(self, kind: Kind, hashes: NDArray[np.uint64], names: Sequence[str]) -> list[Place]:
+        """Where each hash stood under its name; what is not known is a place without a URL."""
+        return [
+            place_of(one) if one is not None and one.label == name else NO_PLACE
+            for one, name in zip(self._dataset.stood(kind, hashes), names, strict=True)
+        ]
+
     def _marks(
         self,
         made: Fingerprints,
@@ -144,7 +151,11 @@ class Matching:
             for place, number in zip(places, sets, strict=True)
             for name in self._foreign(number, url)
         ]
+        shown, hashes = pairs[:TEXTS], made.sketches.chunks.hashes.values[chunks]
+        at = np.array([place for place, _ in shown], np.int64)
         file_labels = () if file == ABSENT else self._foreign(file, url)
+        file_hash = np.array([made.facts[page].file_hash], np.uint64)
+        file_at = self._stood("files", file_hash, file_labels[:1])[0] if file_labels else NO_PLACE
         names = {name for _, name in pairs} | set(file_labels)
         return Marks(
             self.version,
@@ -152,9 +163,11 @@ class Matching:
             file_labels,
             tuple(place for place, _ in pairs),
             tuple(name for _, name in pairs),
-            tuple(made.texts.of(page, chunks.start + place) for place, _ in pairs[:TEXTS]),
+            tuple(made.texts.of(page, chunks.start + place) for place, _ in shown),
             stops,
             any(name in self._homes for name in names),
+            file_at if file_at["url"] is not None else None,
+            tuple(self._stood("chunks", hashes[at], [name for _, name in shown])),
         )
 
     def _foreign(self, number: int, url: str) -> tuple[str, ...]:

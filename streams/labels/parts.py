@@ -46,9 +46,10 @@ def named(path: Path, pack: LabelPack) -> PackNamed:
         checksum=checksum_of(path),
         files=len(pack.files),
         chunks=len(pack.chunks),
+        grams=len(pack.grams),
         labels=tuple(
             PackLabel(name=x.name, severity=x.severity, source=x.source[:_SOURCE],
-                      files=x.files, chunks=x.chunks, homes=x.homes)
+                      files=x.files, chunks=x.chunks, grams=x.grams, homes=x.homes)
             for x in pack.labels
         ),
     )  # fmt: skip

@@ -91,6 +91,8 @@ class Desk:
         if not path.exists() or (since is not None and checksum_of(since) != before.checksum):
             return None
         old = open_pack(path, self.scheme)
+        if _kept(old) != _kept(pack):
+            return None
         described = {
             label.name: (label.severity, label.source, label.homes) for label in old.labels
         }
@@ -141,3 +143,10 @@ class Desk:
             "chunks": manifest.pack.chunks if manifest.pack else 0,
             "removed": list(manifest.removed),
         }
+
+
+def _kept(pack: LabelPack) -> tuple[bool, frozenset[float]]:
+    """Whether a pack says where its hashes stood, and which share of the grams its labels keep:
+    hashes that travel alone say neither."""
+    shares = frozenset(label.gram_share for label in pack.labels if label.gram_share)
+    return len(pack.pages) > 0, shares

@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.hashing import HashScheme, hex_of
+from reusewatch.detector.labels.stood import LabeledPage, Stood
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus, Message
-from reusewatch.streams.records import Label, LabelManifest, PackNamed, Severity
+from reusewatch.streams.records import (
+    Label,
+    LabelManifest,
+    LabelPlace,
+    Origin,
+    PackNamed,
+    Severity,
+)
 from reusewatch.streams.wire import MANIFEST_KEY, Malformed, WireError, read_json, read_manifest
 
 if TYPE_CHECKING:
@@ -23,17 +31,19 @@ if TYPE_CHECKING:
 
 # Of four MiB each: far more than any pack has, and few enough to be counted through.
 MOST_PARTS = 1 << 16
-Kind = Literal["files", "chunks"]
-KIND_OF: Mapping[str, Kind] = {"file": "files", "chunk": "chunks"}
-UNIT_OF: Mapping[Kind, Any] = {"files": "file", "chunks": "chunk"}
+Kind = Literal["files", "chunks", "grams"]
+KIND_OF: Mapping[str, Kind] = {"file": "files", "chunk": "chunks", "gram": "grams"}
+UNIT_OF: Mapping[Kind, Any] = {"files": "file", "chunks": "chunk", "grams": "gram"}
 
 
 class Overlay(msgspec.Struct, frozen=True):
-    """What holds beside a pack: names removed, hashes with their names, and names' severities."""
+    """What holds beside a pack: names removed, hashes with their names, names' severities, and
+    where some of the hashes stood."""
 
     removed: tuple[str, ...] = ()
     changes: tuple[tuple[Kind, int, tuple[str, ...]], ...] = ()
     severities: dict[str, Severity] = {}
+    stood: dict[int, Stood] = {}
 
     def __bool__(self) -> bool:
         return bool(self.removed or self.changes)
@@ -42,7 +52,10 @@ class Overlay(msgspec.Struct, frozen=True):
         """Change a dataset to what holds. A removed name counts nowhere until it is pushed."""
         from reusewatch.detector.labels.dataset import Delta
 
-        dataset.apply(Delta(kind, value, frozenset(names)) for kind, value, names in self.changes)
+        dataset.apply(
+            Delta(kind, value, frozenset(names), self.stood.get(value))
+            for kind, value, names in self.changes
+        )
         for name in self.removed:
             dataset.remove(name)
 
@@ -100,10 +113,8 @@ class LabelTable:
 
     def overlay(self) -> Overlay:
         """What holds beside the pack, in an order of its own."""
-        changes = sorted(
-            (delta.kind, delta.hash, tuple(sorted(delta.labels)))
-            for delta in map(_delta, self.labels.values())
-        )
+        deltas = sorted(map(_delta, self.labels.values()), key=lambda one: (one.kind, one.hash))
+        changes = [(one.kind, one.hash, tuple(sorted(one.labels))) for one in deltas]
         severities = {
             name: label.severity
             for _, label in sorted(self.labels.items())
@@ -111,7 +122,8 @@ class LabelTable:
             for name in (label.name, *label.also)
         }
         removed = tuple(sorted(self.manifest.removed)) if self.manifest else ()
-        return Overlay(removed, tuple(changes), dict(sorted(severities.items())))
+        stood = {one.hash: one.stood for one in deltas if one.stood is not None}
+        return Overlay(removed, tuple(changes), dict(sorted(severities.items())), stood)
 
     def version(self, scheme: HashScheme) -> str | None:
         """The name of what is in force; None where nothing is."""
@@ -148,4 +160,24 @@ def _delta(label: Label) -> Delta:
     from reusewatch.detector.labels.dataset import Delta
 
     names = frozenset() if label.removed else frozenset((label.name, *label.also))
-    return Delta(KIND_OF[label.unit], int(label.hash, 16), names)
+    stood = None if label.stood is None else _stood(label.stood)
+    return Delta(KIND_OF[label.unit], int(label.hash, 16), names, stood)
+
+
+def place_said(stood: Stood) -> LabelPlace:
+    """Where something stood, as the topic says it."""
+    page = stood.page
+    origin = Origin(source=page.source, offset=page.offset) if page.source else None
+    return LabelPlace(
+        url=page.url, label=stood.label, start=stood.start, end=stood.end, origin=origin,
+        file_hash=hex_of(page.file_hash),
+    )  # fmt: skip
+
+
+def _stood(said: LabelPlace) -> Stood:
+    origin = said.origin or Origin(source="")
+    file_hash = int(said.file_hash or "0", 16)
+    if not (0 <= file_hash < 1 << 64 and 0 <= said.start <= said.end < 1 << 63):
+        raise ValueError("a labeled hash that stood nowhere on a page")
+    page = LabeledPage(said.url, origin.source, origin.offset, file_hash)
+    return Stood(page, said.label, said.start, said.end)

@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.labels.contains import contains
 from reusewatch.detector.mean_and_deviation import PAPER_PAGES, Moments, Threshold, share
 from reusewatch.streams.blocks.for_window import counts, obfuscated_of
-from reusewatch.streams.blocks.label_columns import LABEL_FIELDS, Marks, marks_of
+from reusewatch.streams.blocks.label_columns import LABEL_FIELDS, Marks, Place, marks_of
 from reusewatch.streams.blocks.matchable import Rule, counted_chunks
 from reusewatch.streams.records import FINE, HIDES, Alert, Evidence, Kind, Origin, Severity
 from reusewatch.streams.stages.direction import AT_HOME
@@ -208,9 +209,12 @@ class LabeledPages:
 
     def _page_alert(self, row: Row, marks: Marks, now: datetime) -> Alert:
         evidence = tuple(
-            Evidence(start=row["text_start"], end=row["text_end"], text=row["excerpt"], label=name)
-            for name in marks.file_labels
-        )
+            Evidence(
+                start=row["text_start"], end=row["text_end"], text=row["excerpt"], label=name,
+                **_stood(None if at else marks.file_at),
+            )
+            for at, name in enumerate(marks.file_labels)
+        )  # fmt: skip
         names = tuple(sorted(marks.file_labels))
         return self._alert("labeled-page", row, marks, row["file_hash"], names, 1.0, 1.0, evidence,
                            now)  # fmt: skip
@@ -220,10 +224,11 @@ class LabeledPages:
     ) -> Alert:
         starts, ends = row["chunk_starts"], row["chunk_ends"]
         # Only those with a text: the first of them.
-        shown = zip(marks.labeled, marks.labeled_by, marks.labeled_text, strict=False)
+        stood = chain(marks.labeled_at or (), repeat(None))
+        shown = zip(marks.labeled, marks.labeled_by, marks.labeled_text, stood, strict=False)
         evidence = tuple(
-            Evidence(start=starts[place], end=ends[place], text=text, label=name)
-            for place, name, text in shown
+            Evidence(start=starts[place], end=ends[place], text=text, label=name, **_stood(at))
+            for place, name, text, at in shown
         )
         names = tuple(sorted(set(marks.labeled_by)))
         return self._alert("labeled-content", row, marks, row["identity_hash"], names, found,
@@ -262,3 +267,17 @@ class LabeledPages:
             ),
             file_hash=hex_of(row["file_hash"]),
         )  # fmt: skip
+
+
+def _stood(place: Place | None) -> dict[str, Any]:
+    """Which labeled page it is from, and where on it, as evidence has it."""
+    if place is None or place["url"] is None:
+        return {}
+    source = place["source"]
+    return {
+        "donor": place["url"],
+        "donor_start": place["start"],
+        "donor_end": place["end"],
+        "donor_origin": Origin(source=source, offset=place["offset"]) if source else None,
+        "donor_hash": None if place["file_hash"] is None else hex_of(place["file_hash"]),
+    }

@@ -104,15 +104,16 @@ def show(
         rows = [
             {"name": x.name, "files": x.files, "chunks": x.chunks, "version": read.version,
              "scheme": read.scheme, "source": x.source, "severity": x.severity, "note": x.note,
-             "homes": list(x.homes)}
-            for x in read.labels
+             "homes": list(x.homes), "grams": x.grams, "gram_share": x.gram_share,
+             "pages": int((read.pages.labels == at).sum()), "bytes": pack.stat().st_size}
+            for at, x in enumerate(read.labels)
         ]  # fmt: skip
     if json:
         print_json_lines(rows)
         return
     print_table(
-        ("name", "files", "chunks", "severity", "version", "source", "homes"),
-        [(r["name"], r["files"], r["chunks"], r["severity"], r["version"], r["source"],
+        ("name", "files", "chunks", "grams", "severity", "version", "source", "homes"),
+        [(r["name"], r["files"], r["chunks"], r["grams"], r["severity"], r["version"], r["source"],
           ", ".join(r["homes"])) for r in rows], fold=("source", "version", "homes"),
     )  # fmt: skip
 
@@ -127,14 +128,15 @@ def _in_force(table: LabelTable, scheme: HashScheme) -> Iterator[dict[str, Any]]
         rows[label.name] = {
             "name": label.name, "files": label.files, "chunks": label.chunks, "version": version,
             "scheme": scheme.name, "source": label.source, "severity": label.severity, "note": "",
-            "homes": list(label.homes),
+            "homes": list(label.homes), "grams": label.grams,
         }  # fmt: skip
     severities = table.overlay().severities
     for name, unit, count in table.names():
         row = rows.setdefault(
             name,
             {"name": name, "files": 0, "chunks": 0, "version": version, "scheme": scheme.name,
-             "source": "", "severity": severities.get(name, "warning"), "note": "", "homes": []},
+             "source": "", "severity": severities.get(name, "warning"), "note": "", "homes": [],
+             "grams": 0},
         )  # fmt: skip
         row["note"] = "with changes since the pack"
         row[f"{unit}s"] += count
@@ -167,6 +169,7 @@ def merge(
         fail(f"{output} cannot be written: {error.strerror}", 3)
     show_summary(
         {"pack": str(output), "version": made.version, "files": made.files, "chunks": made.chunks,
+         "grams": made.grams, "pages": made.pages,
          "labels": [label.name for label in made.labels], "bytes": output.stat().st_size},
         json=json,
     )  # fmt: skip
@@ -208,7 +211,8 @@ def verify(pack: PackArgument, json: JsonOption = False) -> None:
         read = opened(pack, None)
         found |= {"version": read.version, "scheme": read.scheme, "files": len(read.files),
                   "chunks": len(read.chunks), "labels": [x.name for x in read.labels],
-                  "skipped": list(read.skipped)}  # fmt: skip
+                  "skipped": list(read.skipped), "grams": len(read.grams),
+                  "pages": len(read.pages), "bytes": pack.stat().st_size}  # fmt: skip
     show_summary(found, json=json)
     if damage:
         fail(f"{pack} is damaged: fetch or build it anew", 1)

@@ -306,7 +306,8 @@ def _percent(share: float) -> str:
 
 def _span(span: Evidence) -> Iterator[str]:
     if span.start is not None:
-        there = f"bytes {span.donor_start}–{span.donor_end} of {span.donor}"
+        bytes_there = f"bytes {span.donor_start}–{span.donor_end}"
+        there = f"{'all' if span.donor_start is None else bytes_there} of {span.donor}"
         here = f"bytes {span.start}–{span.end}"
         yield f"{here} of the page are {there}" if span.donor else here
     if span.url is not None:

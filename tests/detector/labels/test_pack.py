@@ -120,6 +120,9 @@ def test_the_report_accounts_for_every_chunk(tmp_path: Path) -> None:
         def has_files(self, hashes: np.ndarray) -> np.ndarray:
             return hashes == 8
 
+        def has_grams(self, hashes: np.ndarray) -> np.ndarray:
+            return hashes == 9
+
     told: list[Progress] = []
     with closing(LabelBuilder(tmp_path, SCHEME, stops=Stops(), progress=told.append)) as builder:
         label = builder.label(Label(name="a", source="here", note="why", severity="critical"))
@@ -198,7 +201,7 @@ def added(path: Path, name: str, version: int, *, needed: bool) -> None:
     """A pack with one section more, as a later version would write it; the label has more, too."""
     data = path.read_bytes()
     directory = read_directory(data, "")
-    more = b"grams".ljust(ALIGNMENT, b"\0")
+    more = b"graft".ljust(ALIGNMENT, b"\0")
     at = max(section.offset + section.padded for section in directory.sections.values())
     section = Section(at, 5, xxhash.xxh3_128_hexdigest(more), version, needed)
     later = structs.replace(directory, sections=directory.sections | {name: section})
@@ -207,7 +210,7 @@ def added(path: Path, name: str, version: int, *, needed: bool) -> None:
         write_directory(file, later)
 
 
-@pytest.mark.parametrize(("name", "version"), [("grams.hashes", 1), ("sets", 7)])
+@pytest.mark.parametrize(("name", "version"), [("grafts.hashes", 1), ("sets", 7)])
 def test_a_section_that_is_not_known_is_refused_where_it_is_needed(
     tmp_path: Path, name: str, version: int
 ) -> None:
@@ -222,17 +225,17 @@ def test_a_section_that_is_not_known_is_skipped_and_its_bytes_are_verified(tmp_p
     path = tmp_path / "pack"
     entries: Entries = [("chunks", 3 * value, "bank") for value in range(1, 30)]
     built(path, entries)
-    added(path, "grams.hashes", 1, needed=False)
+    added(path, "grafts.hashes", 1, needed=False)
     pack = open_pack(path, SCHEME)
-    assert pack.skipped == ("grams.hashes",)
+    assert pack.skipped == ("grafts.hashes",)
     same(pack, twin_of(entries))
     assert verify(path) == ()
     merge([pack], tmp_path / "merged")
     assert open_pack(tmp_path / "merged", SCHEME).skipped == ()
     data = bytearray(path.read_bytes())
-    data[data.index(b"grams")] ^= 1
+    data[data.index(b"graft")] ^= 1
     path.write_bytes(data)
-    assert "section grams.hashes" in verify(path)[0]
+    assert "section grafts.hashes" in verify(path)[0]
 
 
 @pytest.mark.parametrize("content", [b"", b"rwlabels", b"<html>", b"rwlabels" + bytes(100)])

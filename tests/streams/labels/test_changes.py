@@ -58,7 +58,7 @@ def test_what_changed_between_two_packs_is_every_hash_whose_names_did(tmp_path: 
     new = make_pack(tmp_path / "new", b=[3, 4, 5], c=[4], a=[2])
     found = changed(old, new, 100)
     assert found is not None
-    assert {(kind, value): names for kind, value, names in found} == {
+    assert {(kind, value): names for kind, value, names, _ in found} == {
         ("files", value): names_of(new, value)
         for value in range(10)
         if names_of(old, value) != names_of(new, value)
