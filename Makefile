@@ -6,8 +6,10 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 READY := .venv/.ready
 
+comma := ,
+
 .DEFAULT_GOAL := help
-.PHONY: help setup demo monitors test check lint types layers browser bench experiments broker corpora kafka lock schemas docs wheel clean
+.PHONY: help setup demo monitors test check lint types layers browser fuzz bench experiments broker corpora kafka lock schemas docs wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +66,16 @@ browser: $(READY) ## evidence in a real Chromium, installed where that may be; P
 	  || { echo "no chromium: on Debian, as root: apt-get install chromium" >&2; exit 2; }
 	@$(BIN)/python -m tests.browser $(PICTURE)
 
+FUZZER := .venv/.fuzzer
+$(FUZZER): $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=3,<4' && touch $@
+
+SECONDS ?= 600
+FUZZED := archives wire blocks packs questions scan
+fuzz: $(FUZZER) ## fuzz what reads what strangers wrote, ONLY=wire,… SECONDS=600 each; into .fuzz
+	@for name in $(if $(ONLY),$(subst $(comma), ,$(ONLY)),$(FUZZED)); do \
+	  nice $(BIN)/python -m tests.fuzzing "$$name" --seconds $(SECONDS) || exit 1; done
+
 PORT ?= 9092
 kafka: broker ## a Kafka broker on 127.0.0.1, PORT=9092, until Ctrl-C
 	@exec $(BIN)/python deploy/kafka/broker.py --port $(PORT)
@@ -102,4 +114,4 @@ lock: ## write requirements.lock anew from pyproject.toml
 	  --no-emit-index-url --no-header --upgrade pyproject.toml --output-file requirements.lock
 
 clean: ## remove what make made
-	@rm -rf .venv .bench .corpora .demo .kafka .monitors .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	@rm -rf .venv .fuzz .bench .corpora .demo .kafka .monitors .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -26,6 +26,7 @@ from reusewatch.streams.blocks.checking import (
     check_values,
     checksum_of,
 )
+from reusewatch.streams.blocks.expansion import MOST_BYTES, check_expansion
 from reusewatch.streams.blocks.label_columns import (
     HOME_FIELDS,
     MATCH_FIELDS,
@@ -239,7 +240,8 @@ def block_messages(
     A block is keyed by the site of its first page.
     """
     value = encode(block, scheme)
-    if len(value) > limit - _ENVELOPE:
+    # What cannot be read back must not be sent: readers refuse what becomes too large.
+    if len(value) > limit - _ENVELOPE or block.nbytes > MOST_BYTES // 2:
         if len(block) == 1:
             raise BadPage("too-large", f"a fingerprint of {len(value)} bytes; the limit is {limit}")
         half = len(block) // 2
@@ -299,6 +301,7 @@ def read_block(message: Message, scheme: HashScheme) -> pa.RecordBatch:
 def _decoded(message: Message, scheme: HashScheme) -> pa.RecordBatch:
     check_schema(message)
     check_bytes(message)
+    check_expansion(message.value or b"")
     try:
         with pa.ipc.open_stream(message.value or b"") as reader:
             table = reader.read_all()

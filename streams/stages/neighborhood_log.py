@@ -24,6 +24,8 @@ from reusewatch.streams.times import at_us
 from reusewatch.streams.wire import Malformed, moments_message, part_gone, part_message, read_json
 
 _MOST_PAGES = 1 << 48
+_MOST_CHUNKS = 1 << 32  # of one page
+_PAGE_ID = re.compile("[0-9a-f]{1,16}")
 _SQUARES = re.compile("[0-9a-f]{1,48}")
 _Noted = dict[str, NeighborhoodPart | None]  # by key; None: it is gone
 
@@ -118,6 +120,7 @@ class NeighborhoodLog:
 def take_up_part(hoods: Neighborhoods, message: Message) -> int | None:
     """Take up what one message of the changelog says; the page that is forgotten for it."""
     part = read_json(message, NeighborhoodPart)
+    _check(part)
     if part.what == "open":
         hoods.hold_open(part.url, part.told)
     elif part.what == "trap":
@@ -131,6 +134,15 @@ def take_up_part(hoods: Neighborhoods, message: Message) -> int | None:
             )
         )  # fmt: skip
     return None
+
+
+def _check(part: NeighborhoodPart) -> None:
+    """Malformed where a number is none that was ever written: snapshots have no room for it."""
+    page = part.page_id or "0"
+    if not _PAGE_ID.fullmatch(page):
+        raise Malformed(f"a part of neighborhoods of a page {page[:100]!r}")
+    if not 0 <= part.told <= 1 << SHARE_BITS or not 0 <= part.total <= _MOST_CHUNKS:
+        raise Malformed(f"a part of neighborhoods that counts {part.told} and {part.total}")
 
 
 def _page(facts: PageFacts, at: datetime) -> NeighborhoodPart:

@@ -1,45 +1,37 @@
-"""Coverage-guided fuzzing of the archive reader, by hand:
+"""The archive reader: nothing raises, reading ends, and goes on from each offset as it would have.
 
-    pip install atheris && python tests/fuzz/archive_fuzz.py -max_total_time=1800 CORPUS
-
-The directory CORPUS is filled with the specimens of the zoo of archives first. The first byte of an
-input says how the rest is packed, so that what stands inside members is reached as well. Windows
-are made small, so that a few thousand bytes are enough for a reader to look back behind one.
+The first byte of an input says how the rest is packed, so that what stands inside members is
+reached as well. Windows are made small, so that a few thousand bytes are enough for a reader to
+look back behind one.
 """
 
 from __future__ import annotations
 
 import gzip
 import io
-import sys
 import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice, pairwise
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-import atheris  # type: ignore[import-not-found]
-
-with atheris.instrument_imports(include=["reusewatch.crawler.archives", "reusewatch.crawler.pages",
-                                         "reusewatch.crawler.compression"]):  # fmt: skip
-    from reusewatch.crawler.archives import framing, members, reading
-    from reusewatch.crawler.compression import views
+from unittest.mock import patch
 
 import zstandard
 
+from reusewatch.crawler.archives import framing, members, reading
+from reusewatch.crawler.compression import views
 from reusewatch.crawler.errors import REASONS
 from reusewatch.crawler.pages.archive_events import SKIPPED, Limits, Reading
 from tests.crawler.archives import zoo
 
+# Deflate makes a thousand bytes of one, and each may be part of a record.
+SLOWER = 150
 _LIMITS = Limits(max_body_bytes=4096, max_record_bytes=20_000, max_header_bytes=4096)
 _PATH = Path(tempfile.mkdtemp()) / "x"
 _NEXT = b"\x00NEXT\x00"
 _MASK = (1 << reading.INDEX_BIT) - 1
 # What a reader may ask a view for, in bytes: so much for a byte of the archive, and at all.
 _ASKED_PER_BYTE, _ASKED = 400, 4 << 20
-
-views.STEP = members.STEP = 512
-framing._SEARCH, framing._OVERLAP = 2048, 512
 
 
 class _Counted:
@@ -55,7 +47,24 @@ def _counting(view: views.OnDisk, offset: int, length: int) -> bytes:
     return found
 
 
-views.OnDisk.at = _counting  # type: ignore[method-assign]
+@contextmanager
+def _small() -> Iterator[None]:
+    """Windows of a few hundred bytes; what is asked of files is counted."""
+    with (
+        patch.object(views, "STEP", 512), patch.object(members, "STEP", 512),
+        patch.object(framing, "_SEARCH", 2048), patch.object(framing, "_OVERLAP", 512),
+        patch.object(views.OnDisk, "at", _counting),
+    ):  # fmt: skip
+        yield
+
+
+def seeds() -> Iterator[bytes]:
+    """The zoo of archives, sound and damaged, and a crawl packed in each way."""
+    for specimen in zoo.ZOO.values():
+        yield b"\0" + specimen.data[:4096]
+    crawl = [zoo.response(zoo.A), zoo.response(zoo.B, length=9), zoo.info()]
+    for how in range(4):
+        yield bytes([how]) + _NEXT.join(crawl)
 
 
 def packed(data: bytes) -> bytes:
@@ -71,8 +80,12 @@ def packed(data: bytes) -> bytes:
 
 
 def once(data: bytes) -> None:
-    """Nothing raises, reading ends, events are of closed sets, and go on from each offset."""
-    archive = packed(data)
+    """Events are of closed sets, in order, and the same from any offset on."""
+    with _small():
+        _once(packed(data))
+
+
+def _once(archive: bytes) -> None:
     _PATH.write_bytes(archive)
     _Counted.bytes = 0
     events = _ended(
@@ -89,14 +102,14 @@ def once(data: bytes) -> None:
     _check(_ended(_piped(archive)))
 
 
-def _ended(events: object) -> list[reading.Found]:
+def _ended(events: Iterable[reading.Found]) -> list[reading.Found]:
     """All events; a reader that goes round in circles never comes to an end."""
-    found = list(islice(events, 10_000))  # type: ignore[call-overload]
+    found = list(islice(events, 10_000))
     assert len(found) < 10_000
     return found
 
 
-def _piped(archive: bytes) -> object:
+def _piped(archive: bytes) -> Iterable[reading.Found]:
     """The same bytes, as they come out of a pipe."""
     view = views.Window(io.BytesIO(archive).read)
     told = Reading(str(_PATH), zoo.SCHEME, _LIMITS, lambda: zoo.NOW)
@@ -115,16 +128,3 @@ def _check(events: list[reading.Found]) -> None:
 
 def _told(events: list[reading.Found]) -> list[object]:
     return [(event.page, event.skipped, event.damage) for event in events]
-
-
-if __name__ == "__main__":
-    corpus = next((Path(word) for word in sys.argv[1:] if not word.startswith("-")), None)
-    if corpus is not None:
-        corpus.mkdir(parents=True, exist_ok=True)
-        for number, specimen in enumerate(zoo.ZOO.values()):
-            (corpus / f"zoo-{number}").write_bytes(b"\0" + specimen.data[:4096])
-        crawl = [zoo.response(zoo.A), zoo.response(zoo.B, length=9), zoo.info()]
-        for how in range(4):
-            (corpus / f"crawl-{how}").write_bytes(bytes([how]) + _NEXT.join(crawl))
-    atheris.Setup(sys.argv, once)
-    atheris.Fuzz()

@@ -1,31 +1,28 @@
-"""Coverage-guided fuzzing of the scan and its texts, by hand:
+"""The scan and its texts: offsets are in order, and words and links can be made of them again.
 
-    pip install atheris && python tests/fuzz/scan_fuzz.py -max_total_time=600
-
-Kernels are machine code that atheris cannot see into; what guides it is the Python that makes words
-and links of their offsets again, which takes another branch wherever they did.
+Kernels are machine code that the engine cannot see into; what guides it is the Python that makes
+words and links of their offsets, which takes another branch wherever they did.
 """
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-import atheris  # type: ignore[import-not-found]
+from collections.abc import Iterator
 
 from reusewatch.detector.fields import ALONE
 from reusewatch.detector.hashing import PUBLIC_KEY
 from reusewatch.detector.scanning.mixing import word_hash
+from reusewatch.detector.scanning.readable import Readable, folded
 from reusewatch.detector.scanning.scan import ScanLimits, scan
-
-# What is imported by now is not instrumented: numba could not compile it.
-with atheris.instrument_imports(include=["reusewatch.detector.scanning.readable"]):
-    from reusewatch.detector.scanning.readable import Readable, folded
-
+from tests.crawler.archives import zoo
 from tests.detector.scanning.make_unicode_tables import kind_of
 from tests.detector.scanning.test_hostile_pages import check
+
+
+def seeds() -> Iterator[bytes]:
+    """A page, read as each kind of text and with each limit."""
+    page = zoo.html('words <a href="/a?b#c">of <b>a</b></a> <img src=x.png> &amp;c. \u4e00\u4e01')
+    for how in range(4):
+        yield bytes([how]) + page
 
 
 def once(data: bytes) -> None:
@@ -44,8 +41,3 @@ def once(data: bytes) -> None:
             assert word_hash(folded(word).encode(), PUBLIC_KEY) == value, word
             assert (length & ALONE) == ALONE * (kind_of(word[0]) == "single"), word
     readable.links()
-
-
-if __name__ == "__main__":
-    atheris.Setup(sys.argv, atheris.instrument_func(once))
-    atheris.Fuzz()
