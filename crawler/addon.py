@@ -15,12 +15,15 @@ from scrapy.settings import BaseSettings
 from reusewatch.crawler.live.project import ENABLED, check
 from reusewatch.crawler.live.steer import Steer
 from reusewatch.crawler.live.tap import Tap
+from reusewatch.crawler.live.url_traps import TrapFilter
 
 # Nearest the downloader, past Scrapy's last (900): it sees what was fetched, before any other
 # middleware makes a redirect, a retry or an error of it.
 TAP_ORDER = 950
 # Nearest the engine: a request that is not sent is not looked at by any other.
 STEER_ORDER = 50
+# Nearest the engine as well: after Scrapy's own have named the page that a link stands on.
+TRAPS_ORDER = 50
 
 
 class ReuseWatch:
@@ -34,3 +37,6 @@ class ReuseWatch:
         check(settings)
         settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", Tap, TAP_ORDER)
         settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", Steer, STEER_ORDER)
+        settings.setdefault_in_component_priority_dict(
+            "SPIDER_MIDDLEWARES", TrapFilter, TRAPS_ORDER
+        )

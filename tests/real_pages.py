@@ -13,12 +13,14 @@ import argparse
 import collections
 import email
 import gzip
+import html
 import http
 import importlib
 import inspect
 import json
 import logging
 import pydoc
+import re
 import sysconfig
 import tarfile
 import typing
@@ -68,3 +70,13 @@ def _stored() -> Iterator[tuple[str, bytes]]:
                 content = archive.extractfile(member)
                 assert content is not None
                 yield member.name, content.read()
+
+
+def urls_of_links() -> list[str]:
+    """Where the stored pages link to, on other hosts, each once."""
+    links = {
+        html.unescape(found.decode("utf-8", "replace"))
+        for _, body in real_pages()
+        for found in re.findall(rb'href="(https?://[^"]+)"', body)
+    }
+    return sorted(links)

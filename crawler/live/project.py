@@ -4,7 +4,8 @@ They go before the environment and reusewatch.toml. Some names are the add-on's 
 `REUSEWATCH_ENABLED`; `REUSEWATCH_CONFIG`, another file than ./reusewatch.toml;
 `REUSEWATCH_QUEUE_RESPONSES` and `REUSEWATCH_QUEUE_BYTES`, how much may wait for the bus in memory;
 `REUSEWATCH_EXIT_CODE = False`: a process whose crawl had trouble ends with the code that it would
-have had without; `REUSEWATCH_STEER` and those that begin with it: see `steering_rules`.
+have had without; `REUSEWATCH_STEER` and those that begin with it: see
+`steering_rules`; `REUSEWATCH_TRAPS`: see `url_traps`.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import cast
 
 import msgspec
 from scrapy.settings import BaseSettings
 
 from reusewatch.crawler.live.feeder import Capacity
 from reusewatch.streams.settings import ENV_PREFIX, SECRETS, Resolved, SettingsError, resolve
-from reusewatch.streams.steering.rules import Rules
+from reusewatch.streams.steering.rules import MODES, Mode, Rules
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +44,9 @@ STEER_SAMPLED = f"{STEER}_SAMPLED"
 STEER_LOWERED = f"{STEER}_LOWERED"
 STEER_EXPIRE_DAYS = f"{STEER}_EXPIRE_DAYS"
 _STEERING = (STEER, STEER_ACTIONS, STEER_SAMPLED, STEER_LOWERED, STEER_EXPIRE_DAYS)
-_OURS = (ENABLED, CONFIG, QUEUE_RESPONSES, QUEUE_BYTES, EXIT_CODE, *_STEERING)
+# Requests whose URLs are part of a crawl trap: "off", "dry-run" or "on".
+TRAPS = f"{ENV_PREFIX}TRAPS"
+_OURS = (ENABLED, CONFIG, QUEUE_RESPONSES, QUEUE_BYTES, EXIT_CODE, TRAPS, *_STEERING)
 # From a response to its effect within a second: two commits are on that way.
 _STEERED_COMMIT_SECONDS = 0.25
 
@@ -73,6 +77,14 @@ def steering_rules(settings: BaseSettings) -> Rules:
         raise SettingsError(f"{', '.join(_STEERING)}: {error}") from error
 
 
+def traps_mode(settings: BaseSettings) -> Mode:
+    """What is done with requests whose URLs are part of a trap. Raises SettingsError."""
+    mode = settings.get(TRAPS, "off")
+    if mode not in MODES:
+        raise SettingsError(f"{TRAPS} = {mode!r}: there is {', '.join(MODES)}")
+    return cast("Mode", mode)
+
+
 def capacity(settings: BaseSettings) -> Capacity:
     """How much may wait for the bus. Raises SettingsError."""
     default = Capacity()
@@ -91,6 +103,7 @@ def check(settings: BaseSettings) -> None:
         resolved(settings)
         capacity(settings)
         steering_rules(settings)
+        traps_mode(settings)
     except SettingsError as error:
         _tell(error)
         raise

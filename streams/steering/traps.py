@@ -1,0 +1,174 @@
+"""Crawl traps, told by the URLs that a crawl is about to ask for: ways in which few pages get very
+many URLs. Five kinds, each by what it does and not by the name of a program:
+
+- `loop`: path components that repeat, or more than 96 of them (Ardi, Heidemann 2014, §3.4.1,
+  appendix A), as in what pages are counted by;
+- `growing`: link after link leads below itself, deeper than sites are laid out;
+- `permuted`: the same path with the same parameters in another order, again and again;
+- `session`: a page that was asked for already under other session ids;
+- `calendar`: a day, a month or a year that lies more than a year ahead, or more dates of one page
+  than twenty years have months.
+
+Each URL is judged by itself and by what came before it: a trap never stands for its host. Memory is
+bounded: what was not seen for long is forgotten, and then a trap is found anew. Reads no clock.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Literal, get_args
+from urllib.parse import urlsplit
+
+from reusewatch.detector.errors import BadPage
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.neighborhoods.prefixes import crawl_trap
+from reusewatch.streams.urls import canonical
+
+Kind = Literal["loop", "growing", "permuted", "session", "calendar"]
+KINDS: tuple[str, ...] = get_args(Kind)
+
+# Links in a row of which each leads below itself, and the depth from which that counts.
+GROWING_LINKS, GROWING_DEPTH = 10, 12
+# Orders of the same parameters that a site may use: its menu's and its form's.
+ORDERS = 3
+# Session ids under which the same page may be asked for: the crawl's own, and one that was linked.
+SESSIONS = 3
+# Dates that one page may show.
+DATES = 240
+_AHEAD_DAYS = 400
+_REMEMBERED = 50_000
+
+_SESSION = re.compile(
+    r"(?:(?:php|j|asp)?sess(?:ion)?_?id|phpsessid|jsessionid|aspsessionid\w*|sid|zenid|oscsid"
+    r"|cfid|cftoken)",
+    re.IGNORECASE,
+)
+_IN_PATH = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?;]*", re.IGNORECASE)
+_DATED = re.compile(r"(?:date|day|month|year|week|cal(?:endar)?|from|to|start|end)", re.IGNORECASE)
+_DAY = re.compile(r"((?:1\d|2\d|9\d)\d{2})-?(?:(0?[1-9]|1[0-2])(?:-?(0?[1-9]|[12]\d|3[01]))?)?")
+# A year alone may be any number.
+_DAY_PATH = re.compile(r"/((?:1|2|9)\d{3})[/-](0?[1-9]|1[0-2])(?:[/-](0?[1-9]|[12]\d|3[01]))?/?$")
+
+Parameters = list[tuple[str, str]]
+
+
+class UrlTraps:
+    """Knows a trap when the next of its URLs comes."""
+
+    def __init__(self, remembered: int = _REMEMBERED) -> None:
+        self._scheme = HashScheme()
+        self._orders = _Seen(remembered)
+        self._sessions = _Seen(remembered)
+        self._dates = _Seen(remembered)
+
+    def kind_of(self, url: str, now: datetime, *, growing: int = 0) -> Kind | None:
+        """The trap that this URL is part of. `growing`: as `grows` counted the links to it."""
+        try:
+            page = canonical(url)
+        except BadPage:
+            return None
+        if crawl_trap(page) is not None:
+            return "loop"
+        if growing >= GROWING_LINKS and _depth(page) >= GROWING_DEPTH:
+            return "growing"
+        parts = urlsplit(page)
+        where, given = f"{parts.netloc}{parts.path}", _parameters(parts.query)
+        if self._is_permuted(where, given):
+            return "permuted"
+        if self._is_session(where, given):
+            return "session"
+        return "calendar" if self._is_calendar(parts.netloc, parts.path, given, now) else None
+
+    def _is_permuted(self, where: str, given: Parameters) -> bool:
+        if len(given) < 2:
+            return False
+        same = self._hash(where, sorted(given))
+        return self._orders.add(same, self._hash(where, given), ORDERS) > ORDERS
+
+    def _is_session(self, where: str, given: Parameters) -> bool:
+        """Which page it is, what names no session says; which session, all else."""
+        plain = _IN_PATH.sub("", where)
+        rest = [pair for pair in given if not _SESSION.fullmatch(pair[0])]
+        if plain == where and len(rest) == len(given):
+            return False
+        page = self._hash(plain, rest)
+        return self._sessions.add(page, self._hash(where, given), SESSIONS) > SESSIONS
+
+    def _is_calendar(self, host: str, path: str, given: Parameters, now: datetime) -> bool:
+        dates = [found for name, value in given if (found := _date_in(name, value))]
+        some = bool(dates)
+        if (shown := _DAY_PATH.search(path)) is not None:
+            dates.append(shown)
+        if any(_is_ahead(date, now) for date in dates):
+            return True
+        if not some:
+            return False  # an archive by days has its days in its paths, and as many as it likes
+        undated = [(name, "" if _date_in(name, value) else value) for name, value in given]
+        page = self._hash(f"{host}{path}", undated)
+        return self._dates.add(page, self._hash(host, given), DATES) > DATES
+
+    def _hash(self, where: str, given: Parameters) -> int:
+        return self._scheme.of_text("\n".join([where, *(f"{k}={v}" for k, v in given)]))
+
+
+class _Seen:
+    """How many values were seen of each key, and which; of the keys seen last."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[int, set[int]] = OrderedDict()
+
+    def add(self, key: int, value: int, limit: int) -> int:
+        """See a value; as which of its key's values it counts. Past the limit none is kept, so
+        that a value kept before passes still."""
+        values = self._values.setdefault(key, set())
+        self._values.move_to_end(key)
+        if value in values:
+            return 1
+        if len(values) < limit:
+            values.add(value)
+            if len(self._values) > self._most:
+                self._values.popitem(last=False)
+            return len(values)
+        return limit + 1
+
+
+def grows(parent: str, child: str) -> bool:
+    """Whether a link leads below the page that it stands on.
+
+    >>> grows("http://a.org/x/y", "http://a.org/x/z/w"), grows("http://a.org/x/y", "http://a.org/x/z")
+    (True, False)
+    """
+    above, below = _directory(parent), _directory(child)
+    return below.startswith(above) and below != above
+
+
+def _directory(url: str) -> str:
+    return url.partition("?")[0].rpartition("/")[0] + "/"
+
+
+def _depth(url: str) -> int:
+    return urlsplit(url).path.count("/")
+
+
+def _parameters(query: str) -> Parameters:
+    return list(_pairs(query))[:64]
+
+
+def _pairs(query: str) -> Iterator[tuple[str, str]]:
+    for part in re.split("[&;]", query):
+        if part:
+            name, _, value = part.partition("=")
+            yield name, value
+
+
+def _date_in(name: str, value: str) -> re.Match[str] | None:
+    return _DAY.fullmatch(value) if _DATED.search(name) else None
+
+
+def _is_ahead(date: re.Match[str], now: datetime) -> bool:
+    year, month = int(date[1]), int(date[2] or 1)
+    return (year - now.year) * 365 + (month - now.month) * 30 > _AHEAD_DAYS

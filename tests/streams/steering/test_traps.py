@@ -1,0 +1,102 @@
+"""Traps told by URLs: each kind is known soon, and what sites really have is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, date, datetime, timedelta
+from itertools import islice, permutations
+
+import pytest
+
+from reusewatch.streams.steering.traps import (
+    DATES,
+    GROWING_DEPTH,
+    GROWING_LINKS,
+    ORDERS,
+    SESSIONS,
+    UrlTraps,
+    grows,
+)
+from tests.real_pages import urls_of_links
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+HOST = "http://h.example"
+
+
+def kinds(urls: Iterable[str], traps: UrlTraps | None = None) -> list[str | None]:
+    traps = traps or UrlTraps()
+    return [traps.kind_of(url, NOW) for url in urls]
+
+
+def orders() -> Iterator[str]:
+    for names in permutations("abcd"):
+        yield f"{HOST}/shop?" + "&".join(f"{name}=1" for name in names)
+
+
+def days(first: date, count: int, form: str) -> list[str]:
+    return [f"{HOST}{(first + timedelta(days=i)).strftime(form)}" for i in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("urls", "kind", "free"),
+    [
+        ([f"{HOST}/x" + "/a/b" * n for n in range(6)], "loop", 3),
+        (orders(), "permuted", ORDERS),
+        ([f"{HOST}/p?sid={n:032x}&page=7" for n in range(20)], "session", SESSIONS),
+        ([f"{HOST}/p;jsessionid={n:032X}?page=7" for n in range(20)], "session", SESSIONS),
+        (days(date(2026, 1, 1), 900, "/cal?month=%Y-%m-%d"), "calendar", DATES),
+        (days(date(2027, 1, 1), 900, "/events/%Y/%m/%d/"), "calendar", 120),
+    ],
+)
+def test_a_trap_is_left_after_few_of_its_urls(urls: Iterable[str], kind: str, free: int) -> None:
+    found = kinds(urls)
+    caught = next(i for i, one in enumerate(found) if one)
+    assert caught <= free
+    assert set(found[caught:]) == {kind}
+
+
+def test_what_was_fetched_before_stays_what_it_was() -> None:
+    traps = UrlTraps()
+    urls = list(islice(orders(), 10))
+    kinds(urls, traps)
+    assert kinds(urls[:ORDERS], traps) == [None] * ORDERS
+
+
+def test_links_that_lead_below_themselves_for_ever_are_left() -> None:
+    traps, url, growing, sent = UrlTraps(), f"{HOST}/", 0, 0
+    for number in range(100):
+        child = f"{url}w{number}/"
+        growing = growing + 1 if grows(url, child) else 0
+        if traps.kind_of(child, NOW, growing=growing):
+            break
+        url, sent = child, sent + 1
+    assert sent <= max(GROWING_LINKS, GROWING_DEPTH)
+
+
+@pytest.mark.parametrize(
+    "urls",
+    [
+        days(date(1999, 1, 1), 5000, "/archive/%Y/%m/%d/"),
+        days(date(2024, 1, 1), 800, "/%Y/%m/%d/a-story"),
+        [f"{HOST}/item?id={n:032x}&lang=en" for n in range(1000)],
+        [f"{HOST}/list?page={n}&sort=up" for n in range(1000)],
+        [f"{HOST}/issues/{n}" for n in range(1900, 9999)],
+        [f"{HOST}/p?sid=1&page={n}" for n in range(1000)],
+    ],
+)
+def test_large_sites_are_none(urls: list[str]) -> None:
+    assert set(kinds(urls)) == {None}
+
+
+def test_links_of_real_pages_are_none() -> None:
+    urls = urls_of_links()
+    assert len(urls) > 100
+    assert [url for url, kind in zip(urls, kinds(urls), strict=True) if kind] == []
+
+
+def test_who_makes_many_urls_makes_it_forget_and_nothing_else() -> None:
+    traps = UrlTraps(remembered=100)
+    kinds((f"{HOST}/{n}?sid=1" for n in range(10_000)), traps)
+    assert len(traps._sessions._values) <= 100
+    found = kinds((f"{HOST}/p?sid={n}" for n in range(10)), traps)
+    assert found[SESSIONS:] == ["session"] * (10 - SESSIONS)
