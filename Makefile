@@ -97,7 +97,8 @@ experiments: $(PLOTS) corpora ## the papers' experiments: tables and plots in .b
 schemas: $(READY) ## write deploy/schemas anew from the records
 	@$(BIN)/python -m reusewatch.streams.verbs.schemas
 
-docs: $(READY) ## write the tables of deploy/README.md anew from the code
+docs: $(READY) ## write rules, dashboards and the tables of deploy/README.md anew from the code
+	@$(BIN)/python -m deploy.watching
 	@$(BIN)/python -m reusewatch.streams.verbs.tables
 
 # From a copy of what git knows: setuptools takes up whatever an older build left in build/lib.

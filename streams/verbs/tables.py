@@ -58,13 +58,18 @@ TABLES: Mapping[str, Callable[[], str]] = {
 def current(text: str) -> str:
     """The text, with each table as the code has it now."""
     for name, table in TABLES.items():
-        begin, end = f"<!-- {name}: written by make docs -->\n", f"<!-- end of {name} -->\n"
-        if text.count(begin) != 1 or text.count(end) != 1:
-            raise ValueError(f"the text has no place for {name}: put {begin}{end}into it once")
-        inside = re.escape(begin) + ".*?" + re.escape(end)
-        made = begin + table() + end
-        text = re.sub(inside, made.replace("\\", r"\\"), text, flags=re.S)
+        text = replaced(text, name, table())
     return text
+
+
+def replaced(text: str, name: str, table: str) -> str:
+    """The text with another table of this name."""
+    begin, end = f"<!-- {name}: written by make docs -->\n", f"<!-- end of {name} -->\n"
+    if text.count(begin) != 1 or text.count(end) != 1:
+        raise ValueError(f"the text has no place for {name}: put {begin}{end}into it once")
+    inside = re.escape(begin) + ".*?" + re.escape(end)
+    made = begin + table + end
+    return re.sub(inside, made.replace("\\", r"\\"), text, flags=re.S)
 
 
 def main(file: Path = FILE) -> None:
