@@ -42,6 +42,7 @@ _SCAN = (
 # The first three take as long to compile as the others and the scan.
 _HERE = (
     "reusewatch.detector.window.index",
+    "reusewatch.detector.window.settled",
     "reusewatch.detector.similar.overlap",
     "reusewatch.detector.labels.dataset",
     "reusewatch.detector.window.owning",
@@ -51,6 +52,7 @@ _BESIDE = (
     "reusewatch.detector.discovery.online",
     "reusewatch.detector.evidence.pairs",
     "reusewatch.detector.quilts.judging",
+    "reusewatch.detector.quilts.own",
 )
 MODULES = (*_HERE, *_BESIDE)
 """Of a replay and of every worker, without the scan."""

@@ -121,6 +121,9 @@ class NearDuplicate(Record, frozen=True, kw_only=True):
     cluster: Hash64 | None = None
     # Minimum weight overlapping, where the terms of both pages are kept.
     mwo: float | None = None
+    # How alike both are without what many other pages of their sites have too; null until the page
+    # has settled, where no alert is wanted, and where the grams of one are not kept.
+    own: float | None = None
 
 
 class Quilt(Record, frozen=True, kw_only=True):
@@ -266,6 +269,8 @@ class Alert(Record, frozen=True, kw_only=True):
     b: int | None = None
     c: int | None = None
     relation: Relation | None = None
+    # As in the verdict.
+    own: float | None = None
     differs: Differs | None = None
     # Of a prefix: files that count, and the share of all their chunks that is labeled.
     files: int | None = None

@@ -21,6 +21,7 @@ from reusewatch.detector.compiling.kernels import (
     part,
 )
 from reusewatch.detector.compiling.mixers import mix
+from reusewatch.detector.quilts.site_peers import join_site, leave_site
 from reusewatch.detector.quilts.store import (
     DOCUMENT_BYTES,
     DOCUMENTS,
@@ -55,7 +56,7 @@ def key_of(gram: Any) -> Any:
 
 
 @part(types.uint64(STORE, types.int64), inline=True)
-def _key_at(store: Any, at: Any) -> Any:
+def key_at(store: Any, at: Any) -> Any:
     return types.uint64(store.postings[at].low) | (types.uint64(store.postings[at].high) << _HALF)
 
 
@@ -64,7 +65,7 @@ def slot_of_gram(store: Any, bits: Any, key: Any) -> Any:
     """The slot that leads to a gram's newest posting; −1 if none has it."""
     hashed = mix(key)
     at = seek(store.grams, bits, hashed, home(store.grams, hashed))
-    while at >= 0 and _key_at(store, number(store.grams, bits, at)) != key:
+    while at >= 0 and key_at(store, number(store.grams, bits, at)) != key:
         at = seek(store.grams, bits, hashed, at)
     return at
 
@@ -100,7 +101,8 @@ def _forget(store: Any, at: Any) -> None:
         return
     take(store.by_text, number_bits(store.by_text), mix(document.text), at)
     take(store.by_page, number_bits(store.by_page), mix(document.page), at)
-    store.documents[at].flags |= np.uint32(GONE)
+    leave_site(store, at)
+    store.documents[at].flags |= np.uint16(GONE)
     store.numbers[LIVE] -= 1
 
 
@@ -115,7 +117,7 @@ def _expire(store: Any) -> None:
                          + types.int64(store.documents[at].kept)):  # fmt: skip
         ring = posting % store.postings.size
         # Only the newest posting of a gram is in the table, and this is the oldest.
-        take(store.grams, bits, mix(_key_at(store, ring)), ring)
+        take(store.grams, bits, mix(key_at(store, ring)), ring)
     numbers[FIRST_POSTING] = store.documents[at].begin + types.int64(store.documents[at].kept)
     numbers[FIRST_DOCUMENT] += 1
 
@@ -150,7 +152,11 @@ def _known(store: Any, bits: Any, pages: Any, row: Any) -> Any:
             take(store.by_page, bits, mix(known.page), at)
             put(store.by_page, bits, mix(page.page), at)
         store.documents[at].page, store.documents[at].at = page.page, page.at
-        store.documents[at].site, store.documents[at].ip = page.site, page.ip
+        if known.site != page.site:
+            leave_site(store, at)
+            store.documents[at].site = page.site
+            join_site(store, at)
+        store.documents[at].ip = page.ip
     store.documents[at].flags |= page.flags
     return True
 
@@ -202,6 +208,7 @@ def _enter(store: Any, pages: Any, row: Any, grams: Any, starts: Any, first: Any
     store.documents[at].begin = begin
     put(store.by_text, number_bits(store.by_text), mix(pages[row].text), at)
     put(store.by_page, number_bits(store.by_page), mix(pages[row].page), at)
+    join_site(store, at)
     numbers[END_DOCUMENT] += 1
     numbers[LIVE] += 1
 
@@ -242,12 +249,13 @@ def move(old: Any, new: Any) -> None:
         first = old.documents[source].begin
         for posting in range(first, first + types.int64(old.documents[source].kept)):
             ring = posting % old.postings.size
-            _post(new, bits, _key_at(old, ring), old.postings[ring].start)
+            _post(new, bits, key_at(old, ring), old.postings[ring].start)
         at = new.numbers[END_DOCUMENT] % new.documents.size
         new.documents[at] = old.documents[source]
-        new.documents[at].begin = begin
+        new.documents[at].begin, new.documents[at].peers = begin, 0
         new.numbers[END_DOCUMENT] += 1
         if not old.documents[source].flags & GONE:
             put(new.by_text, number_bits(new.by_text), mix(new.documents[at].text), at)
             put(new.by_page, number_bits(new.by_page), mix(new.documents[at].page), at)
+            join_site(new, at)
             new.numbers[LIVE] += 1

@@ -21,14 +21,12 @@ from reusewatch.detector.compiling.kernels import (
     tuple_of,
 )
 from reusewatch.detector.quilts.adding import key_of, slot_of_gram, warm
+from reusewatch.detector.quilts.site_peers import documents_of, is_there
 from reusewatch.detector.quilts.store import (
     DOCUMENTS,
     END_POSTING,
     FIRST_POSTING,
-    GONE,
-    MAX_AGE,
     NEIGHBORS,
-    NEWEST,
     STORE,
 )
 from reusewatch.detector.window.buckets import number, number_bits
@@ -55,16 +53,6 @@ def _document(store: Any, at: Any, position: Any) -> Any:
     return document
 
 
-@part(types.boolean(STORE, types.int64), inline=True)
-def _is_there(store: Any, document: Any) -> Any:
-    numbers = store.numbers
-    if store.documents[document].flags & GONE:
-        return False
-    return numbers[MAX_AGE] < 0 or (
-        store.documents[document].at >= numbers[NEWEST] - numbers[MAX_AGE]
-    )
-
-
 _FOUND = tuple_of(OUT_COUNTS, OUT_OFFSETS, _NUMBERS, OUT_COUNTS)
 
 
@@ -88,7 +76,7 @@ def holders_of(store: Any, grams: Any, most: Any, out: Any, met: Any) -> Any:
         position = _position(store, at) if at >= 0 else types.int64(-1)
         while position >= store.numbers[FIRST_POSTING]:
             document = _document(store, at, position)
-            if _is_there(store, document):
+            if is_there(store, document):
                 count += 1
                 if count > most:
                     break
@@ -108,6 +96,7 @@ def holders_of(store: Any, grams: Any, most: Any, out: Any, met: Any) -> Any:
             if numbered[document] < 0:
                 numbered[document] = known
                 met[known] = store.documents[document]
+                met[known].peers = documents_of(store, met[known].site)
                 known += 1
             documents[each] = numbered[document]
         offsets[gram + 1] = end

@@ -13,13 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reusewatch.detector.quilts.site_peers import CHAIN
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Holders:
     """Of each gram that was asked for: by how many documents it is held, and by which, where.
 
     `counts` go up to `most` + 1; a gram with so many is popular and has no list. The documents of
-    a list are numbers of `documents`, whose records are as `detector.quilts.store` has them.
+    a list are numbers of `documents`, whose records are as `detector.quilts.store` has them; `peers`
+    is of each how many documents its site has, as far as they are chained.
     """
 
     most: int
@@ -51,5 +54,18 @@ def added_up(answers: Sequence[Holders]) -> Holders:
     return Holders(
         first.most, counts, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         np.concatenate(held_by)[order], np.concatenate(starts)[order],
-        np.concatenate([one.documents for one in answers]),
+        _of_all_shares([one.documents for one in answers]),
     )  # fmt: skip
+
+
+def _of_all_shares(shares: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """The documents of all shares; of a site there are as many as all of them have."""
+    sites, which = np.unique(np.concatenate([one["site"] for one in shares]), return_inverse=True)
+    peers, begin = np.zeros(len(sites), np.int64), 0
+    for one in shares:
+        here = np.zeros(len(sites), np.int64)
+        np.maximum.at(here, which[begin : begin + len(one)], one["peers"])
+        peers, begin = peers + here, begin + len(one)
+    joined = np.concatenate(shares)
+    joined["peers"] = np.minimum(peers, CHAIN)[which]
+    return joined

@@ -1,7 +1,8 @@
 """Patch grams, sources and donors of pages, found in who holds their grams (Najork 2012, §2).
 
 Donors are pages that were there earlier (ties go by id), or owned ones: the paper's definition is
-symmetric, and would make quilts of the pages that were copied.
+symmetric, and would make quilts of the pages that were copied. What is a template of the page's site,
+or of a donor's, is no patch (`site_peers`).
 
 Figures are shares of all grams of a page, also where only a sample of them is posted: a document
 with all of its grams posted is compared gram by gram, and one with a sample stands for the grams
@@ -44,6 +45,7 @@ from reusewatch.detector.quilts.scratch import (
     SCRATCH,
     new_scratch,
 )
+from reusewatch.detector.quilts.site_peers import LEAST, many, popular
 from reusewatch.detector.quilts.store import DOCUMENTS, OWNED, records
 
 JUDGED = np.dtype(
@@ -67,6 +69,7 @@ _NUMBERS = types.Array(types.int32, 1, "C", readonly=True)
 _JUDGED = records(JUDGED)
 _ASKED = tuple_of(DOCUMENTS, OFFSETS, WORDS, types.int64)
 _ANSWER = tuple_of(COUNTS, OFFSETS, _NUMBERS, DOCUMENTS)
+_OF_SITE = tuple_of(types.int64, types.int64)
 _RULES = tuple_of(types.int64, types.int64, types.int64, types.int64, types.float64)
 
 
@@ -84,27 +87,42 @@ def _is_donor(subjects: Any, row: Any, documents: Any, at: Any, foreign: Any) ->
     return earlier(other.at, other.page, subject.at, subject.page)
 
 
-@part(types.boolean(DOCUMENTS, types.int64, _ANSWER, types.int64, types.int64))
-def _is_template(subjects: Any, row: Any, answer: Any, gram: Any, template: Any) -> Any:
-    """Whether more pages of the subject's own site have a gram than these."""
+@part(_OF_SITE(types.uint64, _ANSWER, types.int64))
+def _of_site(site: Any, answer: Any, gram: Any) -> Any:
+    """How many documents of a site hold a gram, and how many it has: but for one, which is the
+    page itself."""
     _, lists, held_by, documents = answer
-    own = 0
+    holding, of = types.int64(0), types.int64(1)
     for at in range(lists[gram], lists[gram + 1]):
-        own += documents[held_by[at]].site == subjects[row].site
-    return own > template
+        if documents[held_by[at]].site == site:
+            holding += 1
+            of = types.int64(documents[held_by[at]].peers)
+    return max(holding - 1, 0), max(of - 1, 0)
 
 
-@part(types.boolean(SCRATCH, DOCUMENTS, types.int64, _ANSWER, types.int64, types.int64))
+@part(types.boolean(SCRATCH, DOCUMENTS, types.int64, _ANSWER, types.int64, types.int64,
+                    types.int64))  # fmt: skip
 def _note_donors(
-    scratch: Any, subjects: Any, row: Any, answer: Any, gram: Any, rules_foreign: Any
-) -> Any:
+    scratch: Any, subjects: Any, row: Any, answer: Any, gram: Any, rules_foreign: Any,
+    template: Any,
+) -> Any:  # fmt: skip
     """Note the donors of one gram; whether one of them is posted whole."""
     _, lists, held_by, documents = answer
     whole = False
+    here, of_here = _of_site(subjects[row].site, answer, gram)
+    if here >= template or many(here, of_here):
+        return False
+    few = lists[gram + 1] - lists[gram] <= LEAST
     for at in range(lists[gram], lists[gram + 1]):
         which = types.int64(held_by[at])
         if not _is_donor(subjects, row, documents, which, rules_foreign):
             continue
+        if not few:
+            there, of_there = _of_site(documents[which].site, answer, gram)
+            if documents[which].site == subjects[row].site:
+                there = of_there = 0
+            if popular(here, of_here, there, of_there):
+                continue
         donor = types.int64(scratch.number[which])
         if donor < 0:
             donor = scratch.tallies[DONORS]
@@ -129,9 +147,9 @@ def _collect(scratch: Any, asked: Any, row: Any, answer: Any, rules: Any) -> Non
         scratch.gram_begin[here] = first
         in_range = types.int64(grams[gram] >> _UNSAMPLED_BITS) < sampled_below
         tallies[RANGED] += in_range
-        if answer[0][gram] > m or _is_template(subjects, row, answer, gram, template):
+        if answer[0][gram] > m:
             continue
-        whole = _note_donors(scratch, subjects, row, answer, gram, foreign)
+        whole = _note_donors(scratch, subjects, row, answer, gram, foreign, template)
         for pair in range(first, tallies[PAIRS]):
             scratch.pair_gram[pair] = here
             scratch.shared[scratch.pair_donor[pair]] += 1

@@ -7,7 +7,7 @@ and never decides what a site is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -133,6 +133,15 @@ class GramPostings:
             most, counts, offsets, held_by[:listed].copy(), starts[:listed].copy(),
             met[:known].copy(),
         )  # fmt: skip
+
+    def own(self, text: int, others: Sequence[int]) -> list[float | None]:
+        """How alike a page is to each of others without what many pages have (`own`), all by their
+        texts; None where one of the two is not here."""
+        from reusewatch.detector.quilts.own import own_of  # compiled for who judges near pages
+
+        found = np.empty(len(others))
+        own_of(self._store, np.uint64(text), np.array(others, np.uint64), found)
+        return [None if share < 0 else float(share) for share in found]
 
     def save(self) -> Mapping[str, NDArray[Any]]:
         """Documents and postings as raw arrays; tables are made anew from them."""

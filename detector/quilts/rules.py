@@ -19,7 +19,8 @@ class QuiltRules:
 
     `partial_share`: from this share of the subject's grams, or of the donor's, on, one donor makes
     a partial copy. `template`: a gram that more documents of the subject's own site hold than these
-    is that site's template, and no patch. `least`: a page of fewer posted grams is not judged, and
+    is that site's template, and no patch, however many more documents the site has (else
+    `site_peers` says what a template is). `least`: a page of fewer posted grams is not judged, and
     of fewer of a donor's no share is told.
     """
 

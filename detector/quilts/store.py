@@ -3,10 +3,11 @@
 A *document* is an identity set: a token sequence, whichever pages have it. A *posting* is one gram
 of it: a key of 48 bits, where the gram stands, and the posting of the same gram that came before.
 A gram leads to its newest posting by a table (`detector.window.buckets`), and from there to the
-older ones; the postings of a document stand side by side.
+older ones; the postings of a document stand side by side. A site leads to a sample of its documents
+(`site_peers`).
 
-A document takes 88 bytes and 13 in tables, a posting 14 and about 5: of a page of 400 words with
-one gram of eight some 1 050 bytes where no gram is shared, 950 where half are.
+A document takes 88 bytes and 19 in tables, a posting 14 and about 5: of a page of 400 words with
+one gram of eight some 1 060 bytes where no gram is shared, 960 where half are.
 
 Two grams of 2^26 share a key by chance once in four million looks: one gram of a page then counts
 wrongly, and no figure hangs on one gram.
@@ -37,8 +38,9 @@ DOCUMENT = np.dtype(
         ("begin", "i8"),
         # Its grams; those that are posted; those of them that every page's sample has.
         ("grams", "u4"), ("kept", "u4"), ("ranged", "u4"),
-        # Sightings at other pages than the one before; bits as above.
-        ("sightings", "u4"), ("flags", "u4"), ("unused", "u4"),
+        # Sightings at other pages than the one before; bits as above; of the chain of its site
+        # the next document, and how many there are from here on, 0 of a document in no chain.
+        ("sightings", "u4"), ("flags", "u2"), ("peers", "u2"), ("peer", "i4"),
     ]
 )  # fmt: skip
 POSTING = np.dtype([("low", "u4"), ("next", "u4"), ("start", "u4"), ("high", "u2")])
@@ -53,7 +55,7 @@ NEIGHBORS = 16
 the first ever; in a ring the n-th stands at n modulo its size."""
 
 BY_TEXT, BY_PAGE = 0, 1
-DOCUMENT_BYTES, POSTING_BYTES = 101, 19
+DOCUMENT_BYTES, POSTING_BYTES = 107, 19
 """What one of each takes, tables included, as the bound counts it."""
 _SMALLEST = 1024
 _NEVER = -(1 << 62)
@@ -68,6 +70,7 @@ class Store(NamedTuple):
     grams: NDArray[np.uint32]
     by_text: NDArray[np.uint32]
     by_page: NDArray[np.uint32]
+    by_site: NDArray[np.uint32]
     numbers: NDArray[np.int64]
 
 
@@ -79,7 +82,7 @@ def records(kind: np.dtype[Any]) -> Any:
 DOCUMENTS = records(DOCUMENT)
 STORE = packed(
     Store,
-    [DOCUMENTS, records(POSTING), OUT_COUNTS, OUT_COUNTS, OUT_COUNTS, OUT_COUNTS, OUT_OFFSETS],
+    [DOCUMENTS, records(POSTING), *[OUT_COUNTS] * 5, OUT_OFFSETS],
 )
 
 
@@ -94,5 +97,6 @@ def empty_store(documents: int = _SMALLEST, postings: int = _SMALLEST * 16) -> S
         grams=empty_tables(1, postings)[0],
         by_text=empty_tables(1, documents)[0],
         by_page=empty_tables(1, documents)[0],
+        by_site=empty_tables(1, documents)[0],
         numbers=numbers,
     )

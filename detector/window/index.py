@@ -9,7 +9,7 @@ Knows no clock: `now` is a fact that is passed in. Never decides what a site is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from reusewatch.detector.window.judging import JUDGED
 from reusewatch.detector.window.near_rules import Policy
 from reusewatch.detector.window.owned import is_owned, real
 from reusewatch.detector.window.shares import LEAST_SHARE, counted, share_of, uncounted
-from reusewatch.detector.window.sightings import Cluster, Judgements, Seen, Sightings
+from reusewatch.detector.window.sightings import Cluster, Judgements, Seen, Settled, Sightings
 from reusewatch.detector.window.store import (
     CROWDED_EVER,
     CUT,
@@ -182,6 +182,31 @@ class NearDuplicateIndex:
             )  # fmt: skip
             parts.append(self._judgements(answer, turned, found))
         return _joined(parts)
+
+    def settled(self, versions: Sequence[tuple[int, int]]) -> tuple[list[int], Settled]:
+        """What the window knows by now of versions that it holds, each a page and its words.
+
+        Returns which of these the window holds still, and what it knows of those.
+        """
+        from reusewatch.detector.window.settled import NEAREST, judge_settled
+
+        held, rows = [], []
+        for at, (page, text) in enumerate(versions):
+            for row in versions_of(self._store, np.uint64(page)):
+                if self._store.rows[row]["entry"] >= 0 and text == self._text_of(row):
+                    held.append(at)
+                    rows.append(row)
+                    break
+        answer = np.empty(len(rows), JUDGED)
+        nearest = np.empty((len(rows) * NEAREST, 4), np.int32)
+        found = judge_settled(
+            self._store, np.array(rows, np.int64), self._rules, answer, nearest
+        )
+        judged = self._judgements(answer, np.empty(0, JUDGED), found)
+        return held, Settled(judged, nearest.reshape(len(rows), NEAREST, 4))
+
+    def _text_of(self, row: int) -> int:
+        return int(self._store.entries[self._store.rows[row]["entry"]]["text"])
 
     def _judgements(
         self, pages: NDArray[Any], turned: NDArray[Any], found: NDArray[Any]

@@ -79,7 +79,7 @@ def _c(these: Any, one: Any, those: Any, other: Any) -> Any:
 
 
 @part(types.int64(ENTRIES_TYPE, types.int64, ENTRIES_TYPE, types.int64))
-def _shared(these: Any, one: Any, those: Any, other: Any) -> Any:
+def shared_phrases(these: Any, one: Any, those: Any, other: Any) -> Any:
     """Agreeing sampled min-values, k = 5."""
     agree = 0
     for i in range(SAMPLE):
@@ -113,7 +113,7 @@ def _rules(policy: Any, b: Any, c: Any, shared: Any) -> Any:
 def near_by(policy: Any, these: Any, one: Any, those: Any, other: Any) -> Any:
     """Whether two sets are near by the policy, on one site or on two."""
     b, c = _b(these, one, those, other), _c(these, one, those, other)
-    return _rules(policy, b, c, _shared(these, one, those, other)) != 0
+    return _rules(policy, b, c, shared_phrases(these, one, those, other)) != 0
 
 
 @part(types.int64(STORE, types.int64, OUT_OFFSETS, ENTRIES_TYPE, types.int64, types.int64,
@@ -134,7 +134,7 @@ def neighbors(
         c = _c(entries, entry, store.entries, other)
         if b < policy[B_SIMILAR] and c < min(policy[T], policy[COMBINED_T]):
             continue
-        rules = _rules(policy, b, c, _shared(entries, entry, store.entries, other))
+        rules = _rules(policy, b, c, shared_phrases(entries, entry, store.entries, other))
         if rules:
             near[size, ENTRY], near[size, B], near[size, C], near[size, RULES] = other, b, c, rules
             size += 1

@@ -159,13 +159,15 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """The nearest page seen before: agreeing supershingles and bits, and its class."""
+    """The nearest page seen before: agreeing supershingles and bits, and its class. `own` is how
+    alike both are without what many pages have, where that is known."""
 
     seen: Seen
     b: int
     c: int
     same_site: bool
     cluster: int
+    own: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,3 +315,19 @@ class Judgements:
             same_site=bool(record["flags"] & same),
             cluster=int(record["cluster"]),
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Settled:
+    """Pages judged once more, and to which pages each is near: as `settled` lists them."""
+
+    judged: Judgements
+    nearest: NDArray[Any]
+
+    def near(self, page: int) -> list[Near]:
+        """The near pages in a relation that alerts, those first that share most phrases."""
+        record = self.judged.pages[page]
+        site, cluster = int(self.judged.found[record["seen"]]["site"]), int(record["cluster"])
+        rows = (row[:3].tolist() for row in self.nearest[page])
+        seen = ((self.judged.seen(at), b, c) for at, b, c in rows if at >= 0)
+        return [Near(one, b, c, one.site == site, cluster) for one, b, c in seen]

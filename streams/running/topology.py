@@ -163,6 +163,7 @@ def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
         max_cluster=settings.max_cluster,
         evidence_pairs=settings.evidence_pairs,
         least_mwo=settings.near_mwo,
+        near_own=settings.near_own,
         owned=UrlSet(settings.owned),
         allowed=UrlSet(settings.allowed),
         precedence_us=settings.precedence_seconds * 1_000_000,
@@ -187,6 +188,7 @@ def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
         similarity=_similarity(settings, max_age_us) if settings.similar_pages else None,
         discovering=_discovering(settings, read_origin),
         quilting=_quilting(settings, max_age_us) if settings.grams != "none" else None,
+        settle_pages=settings.settle_pages,
     )
 
 
@@ -205,7 +207,6 @@ def _quilting(settings: Settings, max_age_us: int | None) -> Quilting:
         sample=GRAM_SAMPLES[settings.grams],
         max_bytes=settings.gram_bytes,
         max_age_us=max_age_us,
-        settle_pages=settings.settle_pages,
     )
 
 

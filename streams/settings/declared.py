@@ -205,11 +205,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     near_mwo: Annotated[
         ShareOrNone, about("Near-duplicates whose weighted terms overlap by less do not alert.")
     ] = 0.0
+    near_own: Annotated[
+        ShareOrNone,
+        about(
+            "Near-duplicates do not alert that are less alike in what is their own: what is left "
+            "of both without what many pages of one of their sites have. 0: all alert, and at "
+            'once; so they do with `grams = "none"`.'
+        ),
+    ] = 0.3
     settle_pages: Annotated[
         Natural,
         about(
-            "Parts of a page are looked for when so many later pages of its partition were judged, "
-            "so that what they were taken from is known whichever came first. Copies never wait."
+            "Parts of a page are looked for, and near-duplicates told, when so many later pages of "
+            "its partition were judged: so that what they were taken from, and what of them is a "
+            "template, is known whichever came first. Copies never wait."
         ),
     ] = 2000
     settle_seconds: Annotated[

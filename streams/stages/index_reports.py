@@ -5,13 +5,12 @@ Loaded by who really judges: it stands on numba.
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from itertools import groupby
-from typing import Any, Literal
+from typing import Literal
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.window.index import NearDuplicateIndex
@@ -24,7 +23,7 @@ from reusewatch.detector.window.judging import (
     SUPERSEDED,
     WITHDRAWN,
 )
-from reusewatch.detector.window.sightings import Judgements, Match, Seen, Turned
+from reusewatch.detector.window.sightings import Judgements, Match, Near, Seen, Turned
 from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.origins import Origins
@@ -33,14 +32,8 @@ from reusewatch.streams.stages.direction import direction_of, names
 from reusewatch.streams.stages.evidencing import Evidencing
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import NOT_JUDGED, Labeled, LabeledPages
-from reusewatch.streams.stages.quilt_reports import (
-    partial_copy_alert,
-    quilt_alert,
-    quilt_of,
-    with_other_donors,
-    within_of,
-)
-from reusewatch.streams.stages.quilting import Quilting, Stitched
+from reusewatch.streams.stages.quilt_reports import NOTHING_SAID, with_other_donors
+from reusewatch.streams.stages.quilting import Quilting
 from reusewatch.streams.stages.reports import (
     alert_id,
     duplicate_alert,
@@ -48,15 +41,11 @@ from reusewatch.streams.stages.reports import (
     verdict,
 )
 from reusewatch.streams.stages.similarity import Similarity
-from reusewatch.streams.times import at_us
 from reusewatch.streams.urls import place
 from reusewatch.streams.wire import alert_message, verdict_message, withdrawal
 
 _ALERTS = ALERT | NEAR_ALERT
 _WITHDRAWN = WITHDRAWN | NEAR_WITHDRAWN
-_TOLD = 20_000
-# A near-duplicate that shares so much of both pages is told as that.
-_WHOLE = 0.5
 
 
 class Reporter:
@@ -84,8 +73,13 @@ class Reporter:
         self._similarity = similarity
         self._quilting = quilting
         self._rules = rules
-        # What was told of the pages that have come last, which may be told again with more.
-        self._told: OrderedDict[int, Match | None] = OrderedDict()
+        # Pages of this batch whose near-duplicates are told when they have settled.
+        self._near: dict[tuple[int, int], Subject] = {}
+
+    def take_near(self) -> list[Subject]:
+        """The near-copies that were found since, which wait until they have settled."""
+        near, self._near = list(self._near.values()), {}
+        return near
 
     def report(
         self,
@@ -119,90 +113,16 @@ class Reporter:
             for turn in turned.get(at, ()):
                 out += self._turned(turn, subject, now)
         _count(found, events)
-        evident = iter(self._evidencing.complete([x for x in out if isinstance(x, Alert)], events))
-        return [alert_message(next(evident)) if isinstance(x, Alert) else x for x in out]
+        return self.complete(out, events)
 
     def verdict(self, subject: Subject, match: Match | None, labeled: Labeled) -> Outgoing:
         """What is known of a page."""
         mwo = None
         if match is not None and match.near is not None:
             mwo = self._mwo(subject.page, match.near.seen.page)
-        stitched = self._quilting.said(subject.page) if self._quilting is not None else (None, None)
-        if self._quilting is not None:
-            self._told[subject.page] = match
-            if len(self._told) > _TOLD:
-                self._told.popitem(last=False)
-        made = verdict(subject, match, labeled, self._scheme, mwo=mwo, stitched=stitched)
+        said = NOTHING_SAID if self._quilting is None else self._quilting.said(subject.page)
+        made = verdict(subject, match, labeled, self._scheme, mwo=mwo, said=said)
         return verdict_message(made)
-
-    def stitched(
-        self, found: Iterable[Stitched], now: datetime, events: Counter[str]
-    ) -> list[Outgoing]:
-        """Of pages that are quilts or hold a part of another, verdicts and alerts."""
-        assert self._quilting is not None  # noqa: S101 - who else would have found them
-        out: list[Outgoing] = []
-        alerts: list[Alert] = []
-        for one in found:
-            subject = one.subject
-            kept = self._index.entry_of(subject.page)
-            if kept is None or int(kept["text"]) != subject.text:
-                continue  # it has left, or has other words by now, which are judged by themselves
-            events["quilted"] += one.is_quilt
-            events["partial"] += one.whole is not None
-            match = self._match_of(subject, now)
-            self._quilting.remember(
-                subject.page, quilt_of(one) if one.is_quilt else None, within_of(one, self._known)
-            )
-            out.append(self.verdict(subject, match, self._labeled.said(subject.page)))
-            alerts += self._stitched_alerts(one, match, now)
-        told = self._evidencing.complete(alerts, events)
-        return out + [
-            alert_message(with_other_donors(made, alert))
-            for made, alert in zip(told, alerts, strict=True)
-        ]
-
-    def _match_of(self, subject: Subject, now: datetime) -> Match | None:
-        if subject.page in self._told:
-            return self._told[subject.page]
-        # Told before a restart.
-        again = self._index.as_seen(
-            subject.page, None, page=subject.page, site=self._site_of(subject),
-            at=subject.fetched_us, url=subject.url.encode("utf-8", "surrogatepass"),
-            owned=self._rules.owned.has(subject.url),
-        )  # fmt: skip
-        return None if again is None else self._index.match(again, now=at_us(now)).match(0)
-
-    def _known(self, document: Any) -> Seen | None:
-        page, at = int(document["page"]), int(document["at"])
-        return self._index.version_at(page, at) or self._index.version_at(page, None)
-
-    def _stitched_alerts(
-        self, found: Stitched, match: Match | None, now: datetime
-    ) -> Iterator[Alert]:
-        """One of each kind. What is a copy as a whole is told as that, and not as a part."""
-        assert self._quilting is not None  # noqa: S101
-        if match is not None and match.text is not None:
-            return
-        subject, rules = found.subject, self._quilting.rules
-        facts: dict[str, Any] = {
-            "now": now, "harmless": self._rules.allowed.has(subject.url),
-            "origins": self._origins,
-        }  # fmt: skip
-        direction = partial(
-            direction_of, subject.page, subject.canonical, since_us=subject.fetched_us,
-            precedence_us=self._rules.precedence_us,
-        )  # fmt: skip
-        if found.is_quilt:
-            alert = quilt_alert(found, self._known, direction, rules, self._scheme, **facts)
-            if alert is not None:
-                yield alert
-        near_as_a_whole = (
-            match is not None and match.near is not None and min(found.here, found.there) >= _WHOLE
-        )
-        if found.whole is not None and not near_as_a_whole:
-            alert = partial_copy_alert(found, self._known, direction, rules, self._scheme, **facts)
-            if alert is not None:
-                yield alert
 
     def not_judged(self, subject: Subject, why: Literal["error-page", "revisit"]) -> Outgoing:
         """That nothing is known of a page, and why: no page is without a verdict."""
@@ -247,28 +167,54 @@ class Reporter:
             out.append(self._withdrawal("near-duplicate", subject))
         if flags & ALERT and match is not None:
             match = _named_first(subject, match)
-            direction = self._direction(subject, match.donors[0], match)
+            direction = self.direction(subject, match.donors[0], match.since)
             same_site = match.donors[0].site == self._site_of(subject)
             out.append(alert_message(duplicate_alert(
                 subject, match, direction, self._origins, self._scheme, now=now,
                 harmless=same_site or self._rules.allowed.has(subject.url),
             )))  # fmt: skip
         if flags & NEAR_ALERT and match is not None and match.alert is not None:
-            near = match.alert
-            mwo = self._mwo(subject.page, near.seen.page)
-            if mwo is not None and mwo < self._rules.least_mwo:
-                return out
-            out.append(near_duplicate_alert(
-                subject, near, self._direction(subject, near.seen, match), self._index.policy,
-                self._origins, self._scheme, now=now,
-                harmless=near.same_site or self._rules.allowed.has(subject.url),
-            ))  # fmt: skip
+            if self._waits(flags):
+                self._near[subject.page, subject.text] = subject
+            else:
+                out += self.near_alerts(subject, match, match.alert, now)
         return out
 
-    def _direction(self, subject: Subject, donor: Seen, match: Match) -> Direction:
+    def _waits(self, flags: int) -> bool:
+        """Whether a near-duplicate is told when it has settled. What is in no window settles
+        nowhere."""
+        judged_anew = self._quilting is not None and self._rules.near_own > 0
+        return judged_anew and not flags & (LATE | MISDATED)
+
+    def near_alerts(
+        self, subject: Subject, match: Match, near: Near, now: datetime
+    ) -> list[Outgoing | Alert]:
+        """The alert of a near-copy, unless the terms of both overlap by too little."""
+        mwo = self._mwo(subject.page, near.seen.page)
+        if mwo is not None and mwo < self._rules.least_mwo:
+            return []
+        alert = near_duplicate_alert(
+            subject, near, self.direction(subject, near.seen, match.since), self._index.policy,
+            self._origins, self._scheme, now=now,
+            harmless=near.same_site or self._rules.allowed.has(subject.url),
+        )  # fmt: skip
+        return [alert]
+
+    def direction(self, subject: Subject, donor: Seen, since: int | None) -> Direction:
+        """Who of two pages has it from whom."""
         return direction_of(
-            subject.page, subject.canonical, donor, match.since, self._rules.precedence_us
+            subject.page, subject.canonical, donor, since, self._rules.precedence_us
         )
+
+    def complete(
+        self, out: Sequence[Outgoing | Alert], events: Counter[str]
+    ) -> list[Outgoing]:
+        """With the evidence of all alerts, which is made together."""
+        evident = iter(self._evidencing.complete([x for x in out if isinstance(x, Alert)], events))
+        return [
+            alert_message(with_other_donors(next(evident), x)) if isinstance(x, Alert) else x
+            for x in out
+        ]
 
     def _withdrawal(self, kind: Kind, subject: Subject) -> Outgoing:
         return withdrawal(alert_id(kind, subject.page, subject.text, self._scheme))

@@ -44,6 +44,8 @@ from reusewatch.streams.stages.fingerprinting import ReadOrigin
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import Labeled, LabeledPages
 from reusewatch.streams.stages.quilting import Quilting
+from reusewatch.streams.stages.settling import Settling
+from reusewatch.streams.stages.settling import Waiting as Settles
 from reusewatch.streams.stages.similarity import Similarity
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.stages.stage import Condition, Output
@@ -101,6 +103,7 @@ class IndexStage:
         similarity: Similarity | None = None,
         discovering: Discovering | None = None,
         quilting: Quilting | None = None,
+        settle_pages: int = 0,
     ) -> None:
         self._scheme = scheme
         self._clock = clock
@@ -115,9 +118,10 @@ class IndexStage:
         self._similarity = similarity
         self._discovering = discovering
         self._quilting = quilting
+        self._settling = Settling(settle_pages)
         parts = {
             "labeled": self._labeled, "terms": similarity, "discovery": discovering,
-            "quilts": quilting,
+            "quilts": quilting, "settling": self._settling,
         }  # fmt: skip
         self._parts: dict[str, Part] = {n: part for n, part in parts.items() if part is not None}
         self.restore(None)
@@ -148,11 +152,14 @@ class IndexStage:
     def settle(self) -> Output:
         """Judge what waits for its company: the stream stands still, or has ended."""
         out = Output(events=Counter())
-        if self._quilting is not None:
-            self._evidencing.begin()
-            settled = self._quilting.settle()
-            out.messages.extend(self._reporter.stitched(settled, self._clock(), out.events))
+        self._evidencing.begin()
+        out.messages.extend(self._settled(self._settling.all(), out.events))
         return out
+
+    def _settled(self, waited: list[Settles], events: Counter[str]) -> list[Outgoing]:
+        if self._settled_reporter is None:
+            return []
+        return self._settled_reporter.settled(waited, self._clock(), events)
 
     def _judge(self, block: pa.RecordBatch, partition: str, events: Counter[str]) -> list[Outgoing]:
         # All that may be wrong with a block is found before anything changes; that each of its
@@ -185,10 +192,9 @@ class IndexStage:
         ]
         out += [alert_message(alert) for one in labeled for alert in one.alerts]
         out += self._add(mine, sightings, labeled, events)
+        posted = None
         if self._quilting is not None:
-            self._quilting.add(batch, mine, sightings.site, owned, partition, now=at_us(now))
-            settled = self._quilting.passed(partition, len(block))
-            out += self._reporter.stitched(settled, now, events)
+            posted = self._quilting.add(batch, mine, sightings.site, owned, now=at_us(now))
         for subject, page, then in zip(subjects, of, revisited, strict=True):
             if page is None or self._is_known(subject):
                 continue
@@ -197,7 +203,9 @@ class IndexStage:
             else:
                 out += self._judge_revisit(subject, page, then, events)
         waited_for = self._waiting.among(dict.fromkeys(subject.page for subject in mine))
-        return out + self._judge_waiting(waited_for, events)
+        out += self._judge_waiting(waited_for, events)
+        self._settling.wait(partition, Settles(posted, self._reporter.take_near()))
+        return out + self._settled(self._settling.passed(partition, len(block)), events)
 
     def _is_known(self, subject: Subject) -> bool:
         """Whether a salvaged page is one that was seen undamaged: what is known of it stays."""
@@ -326,6 +334,7 @@ class IndexStage:
         )
         from reusewatch.detector.window.near_rules import Policy
         from reusewatch.streams.stages.index_reports import Reporter
+        from reusewatch.streams.stages.settled_reports import SettledReporter
 
         rules = self._rules
         self._index = NearDuplicateIndex(
@@ -350,6 +359,12 @@ class IndexStage:
             self._scheme, self._index, self._origins, self._evidencing, self._site_of,
             self._labeled, self._similarity, self._quilting, rules=rules,
         )  # fmt: skip
+        self._settled_reporter = None
+        if self._quilting is not None:
+            self._settled_reporter = SettledReporter(
+                self._reporter, self._scheme, self._index, self._origins, self._labeled,
+                self._quilting, rules=rules,
+            )  # fmt: skip
 
     def answer(self, name: str, parameters: Parameters) -> Rows:
         """See `_answer`. A URL that is none is the asker's mistake."""

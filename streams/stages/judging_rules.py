@@ -29,3 +29,5 @@ class Rules:
     precedence_us: int = DAY_US
     # Near-duplicates whose terms overlap by less, as far as they are kept, do not alert.
     least_mwo: float = 0.0
+    # Near-duplicates that are less alike in what is their own do not alert; 0: all do, at once.
+    near_own: float = 0.0

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.quilts.rules import QuiltRules
-from reusewatch.streams.blocks.subject import Subject
-from reusewatch.streams.origins import Origins
-from reusewatch.streams.records import Alert, Direction, Donor, Evidence, Kind, Quilt, Within
-from reusewatch.streams.stages.direction import accuses
-from reusewatch.streams.stages.reports import DETECTOR, alert_id, severity_of
-from reusewatch.streams.times import moment
+from reusewatch.streams.records import Alert, Evidence, Quilt, Within
 
 if TYPE_CHECKING:
     from reusewatch.detector.window.sightings import Seen
@@ -25,6 +19,19 @@ _SPANS = 30
 """Patches that are told of one page."""
 Known = Callable[[Any], "Seen | None"]
 """The page of a document as the window has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What was found of a page when it had settled: `own` is told of the page `beside`."""
+
+    quilt: Quilt | None = None
+    within: Within | None = None
+    beside: int | None = None
+    own: float | None = None
+
+
+NOTHING_SAID = Said()
 
 
 def quilt_of(found: Stitched) -> Quilt:
@@ -47,114 +54,46 @@ def within_of(found: Stitched, known: Known) -> Within | None:
     return Within(url=seen.url, here=round(found.here, 3), there=round(found.there, 3))
 
 
-def quilt_alert(
-    found: Stitched,
-    known: Known,
-    direction_of: Callable[[Seen], Direction],
-    rules: QuiltRules,
-    scheme: HashScheme,
-    *,
-    origins: Origins,
-    now: datetime,
-    harmless: bool,
-) -> Alert | None:
+Made = Callable[..., Alert]
+"""Makes the alert of a page, as `reports.page_alert` does, with what is known of all alerts."""
+
+
+def quilt_alert(found: Stitched, known: Known, rules: QuiltRules, made: Made) -> Alert | None:
     """The alert of a quilt; None where none of its sources is known any more."""
     donors = [(seen, share) for each, share in found.donors if (seen := known(each)) is not None]
     if not donors:
         return None
-    return _alert(
-        "quilt", found, donors, known, direction_of(donors[0][0]), scheme, now=now,
-        figure=found.fraction, threshold=rules.theta, harmless=harmless,
-        origins=origins,
-    )  # fmt: skip
+    alert = made("quilt", donors, figure=found.fraction, threshold=rules.theta)
+    return _with_patches(alert, found, donors)
 
 
 def partial_copy_alert(
-    found: Stitched,
-    known: Known,
-    direction_of: Callable[[Seen], Direction],
-    rules: QuiltRules,
-    scheme: HashScheme,
-    *,
-    origins: Origins,
-    now: datetime,
-    harmless: bool,
+    found: Stitched, known: Known, rules: QuiltRules, made: Made
 ) -> Alert | None:
     """The alert of a page that holds a part of another; None where that one is not known."""
     seen = None if found.whole is None else known(found.whole)
     if seen is None:
         return None
-    return _alert(
-        "partial-copy", found, [(seen, found.here)], known, direction_of(seen), scheme, now=now,
-        figure=max(found.here, found.there), threshold=rules.partial_share, harmless=harmless,
-        origins=origins,
-    )  # fmt: skip
+    donors, most = [(seen, found.here)], max(found.here, found.there)
+    alert = made("partial-copy", donors, figure=most, threshold=rules.partial_share)
+    return _with_patches(alert, found, donors)
 
 
-def _alert(
-    kind: Kind,
-    found: Stitched,
-    donors: list[tuple[Seen, float]],
-    known: Known,
-    direction: Direction,
-    scheme: HashScheme,
-    *,
-    figure: float,
-    threshold: float,
-    origins: Origins,
-    harmless: bool,
-    now: datetime,
-) -> Alert:
-    subject: Subject = found.subject
+def _with_patches(alert: Alert, found: Stitched, donors: list[tuple[Seen, float]]) -> Alert:
     urls = {seen.page: seen.url for seen, _ in donors}
-    return Alert(
-        id=alert_id(kind, subject.page, subject.text, scheme),
-        kind=kind,
-        severity=severity_of(
-            "warning",
-            overlong=subject.overlong,
-            salvaged=False,
-            harmless=harmless or not accuses(direction),
-            obfuscated=subject.obfuscated,
-        ),
-        direction=direction,
-        obfuscated=round(subject.obfuscated, 4),
-        origin=subject.came_from,
-        url=subject.url,
-        site=subject.site,
-        figure=round(figure, 3),
-        threshold=threshold,
-        donors=tuple(
-            Donor(
-                url=seen.url,
-                share=round(share, 3),
-                fetched_at=moment(seen.since),
-                origin=origins.origin(seen.origin),
-                file_hash=hex_of(seen.file),
-            )
-            for seen, share in donors
-        ),
-        evidence=tuple(
-            Evidence(
-                start=patch.start,
-                end=patch.end,
-                donor=urls[int(document["page"])],
-                donor_start=patch.donor_start,
-                donor_end=patch.donor_end,
-                approximate=True,
-            )
-            for document, patch in sorted(found.patches, key=_largest_first)[:_SPANS]
-            if int(document["page"]) in urls
-        ),
-        file_hash=hex_of(subject.file),
-        fetched_at=moment(subject.fetched_us),
-        detected_at=now,
-        detector=DETECTOR,
-        scheme=scheme.name,
-        page_id=hex_of(subject.page),
-        ip=subject.ip,
-        truncated=subject.truncated,
+    rows = tuple(
+        Evidence(
+            start=patch.start,
+            end=patch.end,
+            donor=urls[int(document["page"])],
+            donor_start=patch.donor_start,
+            donor_end=patch.donor_end,
+            approximate=True,
+        )
+        for document, patch in sorted(found.patches, key=_largest_first)[:_SPANS]
+        if int(document["page"]) in urls
     )
+    return replace(alert, evidence=rows)
 
 
 def _largest_first(one: tuple[Any, Any]) -> tuple[int, int]:

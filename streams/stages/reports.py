@@ -7,6 +7,7 @@ times: found again, by whomever and in whatever order, it is the same alert.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from datetime import datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
@@ -25,13 +26,12 @@ from reusewatch.streams.records import (
     Exact,
     Kind,
     NearDuplicate,
-    Quilt,
     Relation,
     Severity,
     Verdict,
-    Within,
 )
 from reusewatch.streams.stages.direction import accuses
+from reusewatch.streams.stages.quilt_reports import NOTHING_SAID, Said
 from reusewatch.streams.times import moment
 
 if TYPE_CHECKING:
@@ -85,14 +85,14 @@ def verdict(
     scheme: HashScheme,
     *,
     mwo: float | None = None,
-    stitched: tuple[Quilt | None, Within | None] = (None, None),
+    said: Said = NOTHING_SAID,
     not_judged: Literal["error-page", "revisit"] | None = None,
 ) -> Verdict:
     """What is known of a page; without a match, that nothing is."""
     exact, near = _UNKNOWN, None
     if match is not None:
         exact = Exact(file=_url(match.file), text=_url(match.text))
-        near = None if match.near is None else _nearest(match.near, mwo)
+        near = None if match.near is None else _nearest(match.near, mwo, said)
     return Verdict(
         id=hex_of(subject.page),
         url=subject.url,
@@ -100,8 +100,8 @@ def verdict(
         fetched_at=moment(subject.fetched_us),
         exact=exact,
         near_duplicate=near,
-        quilt=stitched[0],
-        within=stitched[1],
+        quilt=said.quilt,
+        within=said.within,
         contains=labeled.contains,
         labels=labeled.labels,
         labels_version=labeled.labels_version,
@@ -115,7 +115,8 @@ def verdict(
     )
 
 
-def _nearest(near: Near, mwo: float | None) -> NearDuplicate:
+def _nearest(near: Near, mwo: float | None, said: Said) -> NearDuplicate:
+    own = said.own if said.beside == near.seen.page else None
     return NearDuplicate(
         url=near.seen.url,
         b=near.b,
@@ -123,6 +124,7 @@ def _nearest(near: Near, mwo: float | None) -> NearDuplicate:
         relation=_relation(near.same_site),
         cluster=hex_of(near.cluster),
         mwo=mwo,
+        own=rounded(own),
     )
 
 
@@ -143,9 +145,9 @@ def duplicate_alert(
         start=subject.start, end=subject.end, text=subject.excerpt,
         donor=first.url, donor_start=first.start, donor_end=first.end,
     )  # fmt: skip
-    alert = _alert(
-        "duplicate", subject, match.donors, direction, origins, scheme, now=now, harmless=harmless,
-        figure=match.copies, threshold=DUPLICATE_THRESHOLD, share=1.0,
+    alert = page_alert(
+        "duplicate", subject, [(donor, 1.0) for donor in match.donors], direction, origins, scheme,
+        now=now, harmless=harmless, figure=match.copies, threshold=DUPLICATE_THRESHOLD,
     )  # fmt: skip
     return replace(alert, evidence=(copied,))
 
@@ -164,9 +166,9 @@ def near_duplicate_alert(
     """The alert of a near-copy: the figure that the policy went by, and both. What was copied, its
     evidence says, which `evidencing` makes."""
     figure, threshold = policy.decided_by(near.b, near.c, same_site=near.same_site)
-    return _alert(
-        "near-duplicate", subject, (near.seen,), direction, origins, scheme, now=now,
-        harmless=harmless, figure=figure, threshold=threshold, share=share_of(near.c), near=near,
+    return page_alert(
+        "near-duplicate", subject, [(near.seen, share_of(near.c))], direction, origins, scheme,
+        now=now, harmless=harmless, figure=figure, threshold=threshold, near=near,
     )  # fmt: skip
 
 
@@ -179,21 +181,21 @@ def share_of(c: int) -> float:
     return round(max(0.0, math.cos(math.pi * (_BITS - c) / _BITS)), 3)
 
 
-def _alert(
+def page_alert(
     kind: Kind,
     subject: Subject,
-    donors: tuple[Seen, ...],
+    donors: Iterable[tuple[Seen, float]],
     direction: Direction,
     origins: Origins,
     scheme: HashScheme,
     *,
     harmless: bool,
-    figure: int,
-    threshold: int,
-    share: float,
+    figure: float,
+    threshold: float,
     now: datetime,
     near: Near | None = None,
 ) -> Alert:
+    """The alert of a page and its donors, each with the share of the page that it has."""
     return Alert(
         id=alert_id(kind, subject.page, subject.text, scheme),
         kind=kind,
@@ -209,17 +211,17 @@ def _alert(
         obfuscated=round(subject.obfuscated, 4),
         url=subject.url,
         site=subject.site,
-        figure=float(figure),
+        figure=round(float(figure), 3),
         threshold=float(threshold),
         donors=tuple(
             Donor(
                 url=d.url,
-                share=share,
+                share=round(share, 3),
                 fetched_at=moment(d.since),
                 origin=origins.origin(d.origin),
                 file_hash=hex_of(d.file),
             )
-            for d in donors
+            for d, share in donors
         ),
         file_hash=hex_of(subject.file),
         fetched_at=moment(subject.fetched_us),
@@ -232,7 +234,13 @@ def _alert(
         b=None if near is None else near.b,
         c=None if near is None else near.c,
         relation=None if near is None else _relation(near.same_site),
+        own=None if near is None else rounded(near.own),
     )
+
+
+def rounded(share: float | None) -> float | None:
+    """A share as it is told, where there is one."""
+    return None if share is None else round(share, 3)
 
 
 def _relation(same_site: bool) -> Relation:

@@ -74,6 +74,25 @@ def _order(paper: Paper) -> tuple[bool, int, int]:
     return not paper.owned, paper.at, paper.page
 
 
+def many(have: int, of: int) -> bool:
+    return have >= 2 and 4 * have >= of
+
+
+def is_template(
+    documents: dict[int, Paper], gram: int, subject: Paper, donor: Paper, rules: QuiltRules
+) -> bool:
+    """What many other pages of one of the two sites hold, or of both together."""
+    sites = [subject.site, donor.site]
+    there = [[d for d in documents.values() if d.site == site] for site in sites]
+    others = [max(sum(gram in d.grams for d in each) - 1, 0) for each in there]
+    of = [len(each) - 1 for each in there]
+    return (
+        others[0] >= rules.template
+        or any(many(h, n) for h, n in zip(others, of, strict=True))
+        or many(sum(others), sum(of))
+    )
+
+
 def truth(papers: list[Paper], subject: Paper, rules: QuiltRules) -> tuple[float, int]:
     """Patch fraction and size of the greedy cover."""
     documents = documents_of(papers)
@@ -81,10 +100,9 @@ def truth(papers: list[Paper], subject: Paper, rules: QuiltRules) -> tuple[float
     pairs = {
         (donor.page, gram): donor
         for gram, holders in holding.items() if 1 < len(holders) <= rules.m
-        and sum(d.site == subject.site for d in holders) <= rules.template
         for donor in holders
         if donor.text != subject.text and donor.page != subject.page
-        and donor.site != subject.site
+        and donor.site != subject.site and not is_template(documents, gram, subject, donor, rules)
         and (donor.owned or (donor.at, donor.page) < (subject.at, subject.page))
     }  # fmt: skip
     patches = {gram for _, gram in pairs}

@@ -65,9 +65,11 @@ BLOG = page(
 def stage(grams: str, settle_pages: int = 30) -> IndexStage:
     quilting = Quilting(
         SCHEME, QuiltRules(), sample=GRAM_SAMPLES[grams], max_bytes=1 << 24,
-        settle_pages=settle_pages,
     )  # fmt: skip
-    return IndexStage(SCHEME, clock=lambda: NOW, max_pages=1000, rules=Rules(), quilting=quilting)
+    return IndexStage(
+        SCHEME, clock=lambda: NOW, max_pages=1000, rules=Rules(policy="across", near_own=0.3),
+        quilting=quilting, settle_pages=settle_pages,
+    )  # fmt: skip
 
 
 def told(sent: list[Outgoing]) -> tuple[dict[str, Alert], dict[str, Verdict]]:

@@ -1,0 +1,95 @@
+"""Pages of the window that have settled, and the pages that each is near to: not the nearest alone.
+
+Of near pages in a relation that alerts those come first that share most phrases: of one template
+all agree in nearly all bits. Which of them has what is the page's own is for others to say. At most
+`NEAREST` are told, and what is beyond is counted. Changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from reusewatch.detector.compiling.kernels import OFFSETS, OUT_OFFSETS, kernel, part
+from reusewatch.detector.window.adding import room
+from reusewatch.detector.window.buckets import number_bits
+from reusewatch.detector.window.judging import (
+    BITS,
+    FOUND_AT_MOST,
+    JUDGED_TYPE,
+    SCRATCH,
+    SUPERSEDED,
+    TOLD,
+    judge,
+    new_scratch,
+    tell,
+)
+from reusewatch.detector.window.neighbors import (
+    ALERTS,
+    ENTRY,
+    NEAR_ROWS,
+    RULES,
+    C,
+    best_donor,
+    shared_phrases,
+)
+from reusewatch.detector.window.owned import owned
+from reusewatch.detector.window.store import BY_PAGE, BY_TEXT, SEEN, SEEN_TYPE, STORE
+from reusewatch.detector.window.versions import superseded
+
+NEAREST = FOUND_AT_MOST - 2
+"""Near pages that are told of one."""
+SEEN_AT, NEAR_B, NEAR_C = range(3)
+_MOST = 1000
+
+
+@part(types.int64(STORE, BITS, OUT_OFFSETS, types.int64, SCRATCH, TOLD, NEAR_ROWS))
+def _nearest(
+    store: Any, bits: Any, policy: Any, row: Any, scratch: Any, told: Any, nearest: Any
+) -> Any:
+    """As `judge`, with the near pages that alert; how many are told."""
+    near, rows = scratch[2], store.rows
+    found, _, out, k = told
+    entry = types.int64(rows[row].entry)
+    since, page, site = rows[row].since, rows[row].page, rows[row].site
+    subject = store.entries, entry, entry, since, page, site, rows[row].file
+    size, count = judge(store, bits, policy, subject, scratch, told)
+    tell(store, row, found, size)
+    out[k].seen = size
+    size += 1
+    out[k].flags |= SUPERSEDED if superseded(store, bits[0], row) else 0
+    for i in range(count):
+        other = types.int64(near[i, ENTRY])
+        near[i, C] += _MOST * shared_phrases(store.entries, entry, store.entries, other)
+    for place in range(NEAREST):
+        nearest[k * NEAREST + place, SEEN_AT] = -1
+    for place in range(NEAREST + 1):
+        other, b, c = best_donor(store, near, count, since, page, site, policy[ALERTS])
+        if other < 0 or owned(since):
+            return size
+        if place == NEAREST:
+            break
+        tell(store, other, found, size)
+        nearest[k * NEAREST + place, SEEN_AT] = size
+        nearest[k * NEAREST + place, NEAR_B] = b
+        nearest[k * NEAREST + place, NEAR_C] = c % _MOST
+        size += 1
+        for i in range(count):
+            if near[i, ENTRY] == rows[other].entry:
+                near[i, RULES] = 0
+    out[k].cut += 1
+    return size
+
+
+@kernel(SEEN_TYPE(STORE, OFFSETS, OUT_OFFSETS, JUDGED_TYPE, NEAR_ROWS))
+def judge_settled(store: Any, rows: Any, policy: Any, out: Any, nearest: Any) -> Any:
+    """Judge rows of the window, and list the pages near to each. Returns the named pages."""
+    bits = number_bits(store.row_tables[BY_PAGE]), number_bits(store.entry_tables[BY_TEXT])
+    scratch = new_scratch()
+    found, size = np.empty(32 + 2 * rows.size, SEEN), 0
+    for i in range(rows.size):
+        found = room(room(found, size), size + FOUND_AT_MOST)
+        size = _nearest(store, bits, policy, rows[i], scratch, (found, size, out, i), nearest)
+    return found[:size]

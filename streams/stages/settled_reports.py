@@ -1,0 +1,173 @@
+"""What is found of pages that have settled, as messages: quilts, partial copies, near-duplicates.
+
+A page is judged anew from the window, with all that has come since. Of pages near to it the first
+is told that is like it in what is their own; where that is not known of one, it is told as it is.
+
+Loaded by who really judges: it stands on numba.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.window.index import NearDuplicateIndex
+from reusewatch.detector.window.judging import SUPERSEDED
+from reusewatch.detector.window.sightings import Match, Near, Seen
+from reusewatch.streams.blocks.subject import Subject
+from reusewatch.streams.bus import Outgoing
+from reusewatch.streams.origins import Origins
+from reusewatch.streams.records import Alert, Kind
+from reusewatch.streams.stages.index_reports import Reporter
+from reusewatch.streams.stages.judging_rules import Rules
+from reusewatch.streams.stages.labeled import LabeledPages
+from reusewatch.streams.stages.quilt_reports import (
+    Said,
+    partial_copy_alert,
+    quilt_alert,
+    quilt_of,
+    within_of,
+)
+from reusewatch.streams.stages.quilting import Quilting, Stitched
+from reusewatch.streams.stages.reports import page_alert
+from reusewatch.streams.stages.settling import Waiting
+
+# A near-duplicate that shares so much of both pages is told as that, and as no part.
+_WHOLE = 0.5
+_BATCH = 256
+
+
+class SettledReporter:
+    """Tells what came of judging pages that have settled."""
+
+    def __init__(
+        self,
+        reporter: Reporter,
+        scheme: HashScheme,
+        index: NearDuplicateIndex,
+        origins: Origins,
+        labeled: LabeledPages,
+        quilting: Quilting,
+        *,
+        rules: Rules,
+    ) -> None:
+        self._reporter = reporter
+        self._scheme = scheme
+        self._index = index
+        self._origins = origins
+        self._labeled = labeled
+        self._quilting = quilting
+        self._rules = rules
+
+    def settled(
+        self, waited: Iterable[Waiting], now: datetime, events: Counter[str]
+    ) -> list[Outgoing]:
+        """Verdicts and alerts of pages that have settled, as far as there is something new."""
+        out: list[Outgoing] = []
+        for one in waited:
+            stitched = () if one.posted is None else self._quilting.judge(one.posted)
+            parts = {(each.subject.page, each.subject.text): each for each in stitched}
+            subjects = {key: each.subject for key, each in parts.items()}
+            subjects |= {(each.page, each.text): each for each in one.near}
+            near = {(each.page, each.text) for each in one.near}
+            rows = list(subjects.items())
+            for at in range(0, len(rows), _BATCH):
+                out += self._judged(dict(rows[at : at + _BATCH]), parts, near, now, events)
+        return out
+
+    def _judged(
+        self,
+        subjects: dict[tuple[int, int], Subject],
+        parts: dict[tuple[int, int], Stitched],
+        near: set[tuple[int, int]],
+        now: datetime,
+        events: Counter[str],
+    ) -> list[Outgoing]:
+        keys = list(subjects)
+        # Those that are not held have left, or have other words by now, judged by themselves.
+        held, found = self._index.settled(keys)
+        events["unsettled"] += len(keys) - len(held)
+        events["cut"] += int(found.judged.pages["cut"].sum())
+        out: list[Outgoing | Alert] = []
+        for row, at in enumerate(held):
+            if int(found.judged.pages[row]["flags"]) & SUPERSEDED:
+                continue
+            subject, match = subjects[keys[at]], found.judged.match(row)
+            one = parts.get(keys[at])
+            nearest = None
+            if keys[at] in near and not match.donors:
+                nearest = self._own(subject, found.near(row))
+                events["template"] += nearest is None or not self._is_own(nearest)
+            self._remember(subject, one, nearest)
+            match = _told(match, nearest)
+            out.append(self._reporter.verdict(subject, match, self._labeled.said(subject.page)))
+            if nearest is not None and self._is_own(nearest):
+                out += self._reporter.near_alerts(subject, match, nearest, now)
+            if one is not None:
+                events["quilted"] += one.is_quilt
+                events["partial"] += one.whole is not None
+                out += self._stitched_alerts(one, match, now)
+        return self._reporter.complete(out, events)
+
+    def _own(self, subject: Subject, near: list[Near]) -> Near | None:
+        """The first of these that is like a page in what is their own, or is not known to be
+        unlike; else the one that is most like it."""
+        own = self._quilting.own(subject.text, [each.seen.text for each in near])
+        told = [replace(each, own=share) for each, share in zip(near, own, strict=True)]
+        for each in told:
+            if self._is_own(each):
+                return each
+        return max(told, key=lambda each: each.own or 0.0, default=None)
+
+    def _is_own(self, near: Near) -> bool:
+        return near.own is None or near.own >= self._rules.near_own
+
+    def _remember(self, subject: Subject, part: Stitched | None, near: Near | None) -> None:
+        before = self._quilting.said(subject.page)
+        quilt, within, beside, own = before.quilt, before.within, before.beside, before.own
+        if part is not None:
+            quilt = quilt_of(part) if part.is_quilt else None
+            within = within_of(part, self._known)
+        if near is not None:
+            beside, own = near.seen.page, near.own
+        self._quilting.remember(subject.page, Said(quilt, within, beside, own))
+
+    def _known(self, document: Any) -> Seen | None:
+        page, at = int(document["page"]), int(document["at"])
+        return self._index.version_at(page, at) or self._index.version_at(page, None)
+
+    def _stitched_alerts(self, found: Stitched, match: Match, now: datetime) -> Iterator[Alert]:
+        """One of each kind. What is a copy as a whole is told as that, and not as a part."""
+        if match.text is not None:
+            return
+        made = partial(self._made, found.subject, now)
+        if found.is_quilt:
+            alert = quilt_alert(found, self._known, self._quilting.rules, made)
+            if alert is not None:
+                yield alert
+        near_as_a_whole = match.near is not None and min(found.here, found.there) >= _WHOLE
+        if found.whole is not None and not near_as_a_whole:
+            alert = partial_copy_alert(found, self._known, self._quilting.rules, made)
+            if alert is not None:
+                yield alert
+
+    def _made(
+        self, subject: Subject, now: datetime, kind: Kind, donors: list[tuple[Seen, float]], *,
+        figure: float, threshold: float,
+    ) -> Alert:  # fmt: skip
+        return page_alert(
+            kind, subject, donors,
+            self._reporter.direction(subject, donors[0][0], subject.fetched_us),
+            self._origins, self._scheme, now=now, figure=figure, threshold=threshold,
+            harmless=self._rules.allowed.has(subject.url),
+        )  # fmt: skip
+
+
+def _told(match: Match, near: Near | None) -> Match:
+    """With the near page that is told as the nearest."""
+    return match if near is None else replace(match, near=near, alert=near)
