@@ -21,8 +21,8 @@ class Holders:
     """Of each gram that was asked for: by how many documents it is held, and by which, where.
 
     `counts` go up to `most` + 1; a gram with so many is popular and has no list. The documents of
-    a list are numbers of `documents`, whose records are as `detector.quilts.store` has them; `peers`
-    is of each how many documents its site has, as far as they are chained.
+    a list are numbers of `documents`, whose records are as `detector.quilts.store` has them;
+    `peers` is of each how many documents its site has, as far as they are chained.
     """
 
     most: int

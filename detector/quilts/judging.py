@@ -1,8 +1,8 @@
 """Patch grams, sources and donors of pages, found in who holds their grams (Najork 2012, §2).
 
 Donors are pages that were there earlier (ties go by id), or owned ones: the paper's definition is
-symmetric, and would make quilts of the pages that were copied. What is a template of the page's site,
-or of a donor's, is no patch (`site_peers`).
+symmetric, and would make quilts of the pages that were copied. What is a template of the page's
+site, or of a donor's, is no patch (`site_peers`).
 
 Figures are shares of all grams of a page, also where only a sample of them is posted: a document
 with all of its grams posted is compared gram by gram, and one with a sample stands for the grams

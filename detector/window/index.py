@@ -199,9 +199,7 @@ class NearDuplicateIndex:
                     break
         answer = np.empty(len(rows), JUDGED)
         nearest = np.empty((len(rows) * NEAREST, 4), np.int32)
-        found = judge_settled(
-            self._store, np.array(rows, np.int64), self._rules, answer, nearest
-        )
+        found = judge_settled(self._store, np.array(rows, np.int64), self._rules, answer, nearest)
         judged = self._judgements(answer, np.empty(0, JUDGED), found)
         return held, Settled(judged, nearest.reshape(len(rows), NEAREST, 4))
 

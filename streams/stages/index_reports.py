@@ -206,9 +206,7 @@ class Reporter:
             subject.page, subject.canonical, donor, since, self._rules.precedence_us
         )
 
-    def complete(
-        self, out: Sequence[Outgoing | Alert], events: Counter[str]
-    ) -> list[Outgoing]:
+    def complete(self, out: Sequence[Outgoing | Alert], events: Counter[str]) -> list[Outgoing]:
         """With the evidence of all alerts, which is made together."""
         evident = iter(self._evidencing.complete([x for x in out if isinstance(x, Alert)], events))
         return [
