@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from deploy.watching import written
+from deploy.watching.dashboards import DASHBOARDS
+from deploy.watching.panels import Dashboard, as_json
 from reusewatch.streams.verbs import tables
 
 DEPLOY = Path(__file__).resolve().parents[1]
+
+
+def _dashboard(dashboard: Dashboard) -> str:
+    return json.dumps(as_json(dashboard), indent=2, ensure_ascii=False) + "\n"
+
+
 FILES: Mapping[str, Callable[[], str]] = {
     "prometheus/recording.yml": written.recording,
     "prometheus/alerting.yml": written.alerting,
+    **{
+        f"grafana/{name}.json": partial(_dashboard, dashboard)
+        for name, dashboard in DASHBOARDS.items()
+    },
 }
 
 

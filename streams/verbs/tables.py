@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from reusewatch.streams.running.crawl_metrics import DECLARED, DROPS
@@ -15,17 +16,48 @@ from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.settings import described
 from reusewatch.streams.stages.events import EVENTS, FINDINGS
 
+_METRIC = re.compile(r"(?<![:\w])reusewatch_\w+")
+_OF_HISTOGRAMS = re.compile(r"(?<=_seconds)_(?:bucket|sum|count)$")
+_RULE = re.compile(r"- (?:alert|record): (\S+)\n +expr: (.+)")
 FILE = Path(__file__).resolve().parents[2] / "deploy" / "README.md"
 
 
 def metrics() -> str:
-    """Every metric of a worker, but those of Python and of the process."""
-    rows = ["| metric | type | labels | meaning |", "| --- | --- | --- | --- |"]
+    """Every metric of a worker, but those of Python and of the process; with who looks at it."""
+    users = seen_in()
+    rows = ["| metric | type | labels | meaning | seen in |", "| --- | --- | --- | --- | --- |"]
     for one in (*Meters("", "").declared, *DECLARED):
         # Every metric has the stage that it is of: the text says so once.
         labels = ", ".join(f"`{name}`" for name in one.labels if name != "stage")
-        rows.append(f"| `{one.name}` | {one.kind} | {labels} | {one.meaning} |")
+        seen = "; ".join(users.get(one.name, ()))
+        rows.append(f"| `{one.name}` | {one.kind} | {labels} | {one.meaning} | {seen} |")
     return "\n".join(rows) + "\n"
+
+
+def seen_in() -> dict[str, list[str]]:
+    """The rules and the panels that name each metric."""
+    found: dict[str, list[str]] = {}
+    for user, expr in (*_rules(), *_panels()):
+        for name in dict.fromkeys(_METRIC.findall(expr)):
+            users = found.setdefault(_OF_HISTOGRAMS.sub("", name), [])
+            if user not in users:
+                users.append(user)
+    return found
+
+
+def _rules() -> Iterator[tuple[str, str]]:
+    for file in sorted((FILE.parent / "prometheus").glob("*ing.yml")):
+        for name, expr in _RULE.findall(file.read_text("utf-8")):
+            yield f"`{name}`", expr
+
+
+def _panels() -> Iterator[tuple[str, str]]:
+    for file in sorted((FILE.parent / "grafana").glob("*.json")):
+        dashboard = json.loads(file.read_text("utf-8"))
+        title = dashboard["title"].removeprefix("reusewatch / ")
+        for panel in dashboard["panels"]:
+            for target in panel.get("targets", ()):
+                yield f"*{title}*: {panel['title']}", target["expr"]
 
 
 def events() -> str:

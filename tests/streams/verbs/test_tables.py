@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from reusewatch.streams.running.crawl_metrics import DECLARED
 from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.stages.events import EVENTS, FINDINGS
 from reusewatch.streams.verbs import tables
@@ -83,3 +84,11 @@ def test_every_event_in_the_table_is_counted_somewhere() -> None:
     made = {"discovered-chunk", "discovered-file"}  # by f"discovered-{unit}"
     assert [x for x in (EVENTS.keys() | FINDINGS.keys()) - made if f'"{x}"' not in sources] == []
     assert 'f"discovered-{' in sources
+
+
+def test_every_metric_is_seen_in_a_rule_or_a_panel() -> None:
+    seen = tables.seen_in()
+    declared = {one.name for one in (*Meters("", "").declared, *DECLARED)}
+    assert seen.keys() == declared
+    assert "`ReusewatchRecoveryLong`" in seen["reusewatch_recovery_records"]
+    assert "*Stream health*: Time of a commit, by stage" in seen["reusewatch_commit_seconds"]
