@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from contextlib import closing
 from pathlib import Path
 from threading import Event
@@ -125,6 +126,8 @@ def _run(settings: Settings, job: Job, cursors: Cursors, stop: Event) -> Cursor:
     readable.note(job.name, job.files)
     read_origin = origin_reader(settings.scheme, settings.max_body_bytes, readable)
     sink = open_sink(settings, read_origin=read_origin, stop=stop, say=say)
+    # What is loaded by now stays: no collection has to look through it again.
+    gc.freeze()
     with closing(ReplayProgress()) as progress:
         return run_replay(
             sink, job, cursors, stop=stop, checkpoint_seconds=settings.commit_seconds,

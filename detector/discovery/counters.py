@@ -6,6 +6,10 @@ of its pages, and its sites. Both are tables of small buckets: where one is full
 any entry, the counters forget the one on fewest sites, of these the one on fewest pages: else the
 templates of a few large sites, each on thousands of their pages, would crowd out what goes around.
 
+A table has stretches, each several times as long as the one before it, and an entry stands in the
+first whose bucket has room: what few pages bring is a short stretch, and the memory of the others
+is not touched before it is needed.
+
 Time goes by periods. A page or site that was not seen in this period nor in the one before does not
 count. Knows neither thresholds' meaning nor stop chunks.
 """
@@ -40,6 +44,9 @@ N_PAGES, OLD_PAGES, N_SITES, OLD_SITES, TOLD, START, END = range(7)
 TALLIES = 7
 COUNTED, FORGOTTEN, EVICTED = range(3)
 STATISTICS = 3
+STRETCHES = 3
+# Of a table, the first stretch is the 64th part, the first two are the eighth.
+_FIRST, _SECOND = 64, 8
 
 OUT_COUNT_ROWS = types.Array(types.uint32, 2, "C")
 TABLE = tuple_of(OUT_WORDS, OUT_COUNT_ROWS, OUT_WORD_ROWS, OUT_COUNT_ROWS, OUT_WORDS)
@@ -50,25 +57,54 @@ _HALF = np.uint64(32)
 _ONE32 = np.uint32(1)
 
 
+@part(tuple_of(types.int64, types.int64)(types.int64, types.int64, types.int64))
+def _stretch(number: Any, size: Any, bucket: Any) -> Any:
+    """Where a stretch of a table begins, and how many buckets it has; a small table has one."""
+    first = size // _FIRST // bucket * bucket
+    second = size // _SECOND // bucket * bucket
+    begin, end = 0, first
+    if number == 1:
+        begin, end = first, second
+    elif number == 2:
+        begin, end = second, size
+    return begin, (end - begin) // bucket
+
+
+@part(tuple_of(types.boolean, types.int64, types.int64)(types.uint64, types.uint32, OUT_COUNTS))
+def _look_up(key: Any, mark: Any, marks: Any) -> Any:
+    """Whether a filter has a mark, the place where it would come, -1 without one, and the last
+    bucket that was looked at: behind one with room there is nothing."""
+    start = types.int64(0)
+    for number in range(STRETCHES):
+        begin, buckets = _stretch(number, marks.size, FINGERPRINTS)
+        if not buckets:
+            continue
+        start = begin + types.int64((key >> _HALF) % types.uint64(buckets)) * FINGERPRINTS
+        empty: Any = types.int64(-1)
+        for at in range(start, start + FINGERPRINTS):
+            if marks[at] == mark:
+                return True, at, start
+            if marks[at] == 0:
+                empty = at
+        if empty >= 0:
+            return False, empty, start
+    return False, types.int64(-1), start
+
+
 @part(types.boolean(types.uint64, _FILTERS, OUT_OFFSETS))
 def _seen_before(key: Any, filters: Any, statistics: Any) -> Any:
     """Whether a hash is in the filter; it is from now on."""
     current, previous = filters
-    buckets = types.uint64(current.size // FINGERPRINTS)
     mark = max(types.uint32(key), _ONE32)  # 0 is an empty place
-    start = types.int64((key >> _HALF) % buckets) * FINGERPRINTS
-    seen, empty = False, -1
-    for at in range(start, start + FINGERPRINTS):
-        if current[at] == mark:
-            return True
-        seen |= previous[at] == mark
-        if current[at] == 0:
-            empty = at
+    found, empty, last = _look_up(key, mark, current)
+    if found:
+        return True
     if empty < 0:
         statistics[FORGOTTEN] += 1
-        empty = start + types.int64(mark % np.uint32(FINGERPRINTS))
+        empty = last + types.int64(mark % np.uint32(FINGERPRINTS))
     current[empty] = mark
-    return seen
+    found, _, _ = _look_up(key, mark, previous)
+    return found
 
 
 @part(types.int64(OUT_COUNT_ROWS, types.int64, types.int64))
@@ -80,21 +116,30 @@ def _worth(tallies: Any, row: Any, spread: Any) -> Any:
 
 @kernel(types.int64(types.uint64, types.uint64, TABLE, types.int64))
 def row_of(value: Any, key: Any, table: Any, spread: Any) -> Any:
-    """The row of a hash. Without one, `spread` above 0 claims the row of least worth.
+    """The row of a hash. Without one, `spread` above 0 claims the first of least worth.
 
     -1 without a claim. A row that is claimed has to be cleared; its key tells what it was.
     """
     keys, _, _, tallies, _ = table
-    start = types.int64(key % types.uint64(keys.size // COUNTERS)) * COUNTERS
-    for at in range(start, start + COUNTERS):
-        if keys[at] == value and tallies[at, N_PAGES]:
-            return at
-    if not spread:
-        return types.int64(-1)
-    least = start
-    for at in range(start + 1, start + COUNTERS):
-        if _worth(tallies, at, spread) < _worth(tallies, least, spread):
-            least = at
+    for number in range(STRETCHES):
+        begin, buckets = _stretch(number, keys.size, COUNTERS)
+        if not buckets:
+            continue
+        start = begin + types.int64(key % types.uint64(buckets)) * COUNTERS
+        for at in range(start, start + COUNTERS):
+            if keys[at] == value and tallies[at, N_PAGES]:
+                return at
+    least: Any = types.int64(-1)
+    for number in range(STRETCHES if spread else 0):
+        begin, buckets = _stretch(number, keys.size, COUNTERS)
+        if not buckets:
+            continue
+        start = begin + types.int64(key % types.uint64(buckets)) * COUNTERS
+        for at in range(start, start + COUNTERS):
+            if least < 0 or _worth(tallies, at, spread) < _worth(tallies, least, spread):
+                least = at
+        if not tallies[least, N_PAGES]:
+            break
     return least
 
 

@@ -17,8 +17,9 @@ the two it depends on whether the first page came twice. Which of many hashes ar
 on the order of pages.
 
 **Memory.** 8 bytes for each of `singletons`, and for each of `counters` 44 + 4 (threshold + 1) + 8
-`most_sites` bytes; none of it grows. `memory` says how much that is. What is saved is as large as
-what is in use.
+`most_sites` bytes, at the most: of it, a machine gives what was written to, and a few pages write
+to a small part. `memory` says how much it may come to. What is saved is as large as what is in
+use.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ from reusewatch.detector.ragged import Ragged
 
 _AT_ONCE = 1024  # discoveries of one batch; what is over comes with its next occurrence
 _MOST_TOLD = 1 << 20
+# What stands where in the tables; what was saved under another number is not taken up.
+_LAYOUT = 2
 _COLUMNS = ("keys", "pages", "sites", "tallies", "samples")
 
 
@@ -227,7 +230,9 @@ class Discovery:
 
     def _sizes(self) -> list[int]:
         """What stored tables must agree in."""
-        return [self._filters[0].size, *self._table[1].shape, self._table[2].shape[1]]
+        return [
+            _LAYOUT, self._filters[0].size, *self._table[1].shape, self._table[2].shape[1]
+        ]  # fmt: skip
 
 
 def _used(marks: NDArray[Any]) -> tuple[NDArray[np.uint32], NDArray[Any]]:

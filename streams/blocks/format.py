@@ -120,7 +120,9 @@ _LONGER_THAN = b"longer-than"
 _MOST_DIGITS = 10
 _UNITS: Mapping[bytes, Unit] = {b"text": "text", b"raw": "raw"}
 _SAID = sections.said(SECTIONS)
-_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
+# A block has dozens of small columns: to hand each to a thread costs more than its work.
+_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+_READING = pa.ipc.IpcReadOptions(use_threads=False)
 
 
 def block_of(
@@ -215,14 +217,23 @@ def _short(offsets: NDArray[np.int64]) -> NDArray[np.uint32]:
 
 def encode(block: pa.RecordBatch, scheme: HashScheme) -> bytes:
     """The block as bytes, with its version, its scheme and what its chunks are."""
+    return _encoded(_marked(block, scheme))
+
+
+def _marked(block: pa.RecordBatch, scheme: HashScheme) -> pa.RecordBatch:
     metadata = {
         _VERSION: str(VERSIONS["fingerprints"]), _SCHEME: scheme.name, _CHUNKS: unit_of(block),
         sections.HEADER: _SAID,
         _LONGER_THAN: str(longer_than(block)),
     }  # fmt: skip
+    return block.replace_schema_metadata(metadata)
+
+
+def _encoded(block: pa.RecordBatch) -> bytes:
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, SCHEMA.with_metadata(metadata), options=_OPTIONS) as writer:
-        writer.write_batch(block.replace_schema_metadata(metadata))
+    schema = SCHEMA.with_metadata(block.schema.metadata)
+    with pa.ipc.new_stream(sink, schema, options=_OPTIONS) as writer:
+        writer.write_batch(block)
     found: bytes = sink.getvalue().to_pybytes()
     return found
 
@@ -239,7 +250,8 @@ def block_messages(
 
     A block is keyed by the site of its first page.
     """
-    value = encode(block, scheme)
+    marked = _marked(block, scheme)
+    value = _encoded(marked)
     # What cannot be read back must not be sent: readers refuse what becomes too large.
     if len(value) > limit - _ENVELOPE or block.nbytes > MOST_BYTES // 2:
         if len(block) == 1:
@@ -248,45 +260,44 @@ def block_messages(
         for part in (block.slice(0, half), block.slice(half)):
             yield from block_messages(part, scheme, partition, limit=limit, headers=headers)
         return
-    yield Outgoing(
-        topics.FINGERPRINTS,
-        block.column("site")[0].as_py(),
-        value,
-        (
-            *headers_for(topics.FINGERPRINTS),
-            (PAGES_HEADER, b"%d" % len(block)),
-            (CHECKSUM_HEADER, checksum_of(value)),
-            *headers,
-        ),
-        partition,
+    said = (
+        *headers_for(topics.FINGERPRINTS),
+        (PAGES_HEADER, b"%d" % len(block)),
+        (CHECKSUM_HEADER, checksum_of(value)),
+        *headers,
     )
+    # A part of a block keeps the memory of all of it, and its columns begin anywhere.
+    if all(column.offset == 0 for column in marked.columns):
+        _LAST.keep(topics.FINGERPRINTS, said, value, scheme, marked)
+    yield Outgoing(
+        topics.FINGERPRINTS, block.column("site")[0].as_py(), value, said, partition
+    )  # fmt: skip
 
 
-class _LastRead:
-    """The block that was read last: on one machine, several stages read each one in turn."""
+class _LastBlock:
+    """The block that was made or read last: on one machine, several stages read each one in turn,
+    in the process that made it."""
 
     def __init__(self) -> None:
-        self._known: tuple[Message, str, pa.RecordBatch] | None = None
+        self._known: tuple[tuple[str, Headers, bytes | None, str], pa.RecordBatch] | None = None
 
     def find(self, message: Message, scheme: HashScheme) -> pa.RecordBatch | None:
         """The block of a message that says the same, if that was the last one."""
         if self._known is None:
             return None
-        known, name, block = self._known
-        same = (
-            name == scheme.name
-            and known.partition.topic == message.partition.topic
-            and known.headers == message.headers
-            and known.value == message.value
-        )
-        return block if same else None
+        known, block = self._known
+        said = (message.partition.topic, message.headers, message.value, scheme.name)
+        return block if known == said else None
 
-    def keep(self, message: Message, scheme: HashScheme, block: pa.RecordBatch) -> None:
+    def keep(
+        self, topic: str, headers: Headers, value: bytes | None, scheme: HashScheme,
+        block: pa.RecordBatch,
+    ) -> None:  # fmt: skip
         """Now this is the last one. One value: other threads see all of it or nothing."""
-        self._known = (message, scheme.name, block)
+        self._known = ((topic, headers, value, scheme.name), block)
 
 
-_LAST = _LastRead()
+_LAST = _LastBlock()
 
 
 def read_block(message: Message, scheme: HashScheme) -> pa.RecordBatch:
@@ -294,7 +305,8 @@ def read_block(message: Message, scheme: HashScheme) -> pa.RecordBatch:
     block = _LAST.find(message, scheme)
     if block is None:
         block = _decoded(message, scheme)
-        _LAST.keep(message, scheme, block)
+        topic = message.partition.topic
+        _LAST.keep(topic, message.headers, message.value, scheme, block)
     return block
 
 
@@ -303,7 +315,7 @@ def _decoded(message: Message, scheme: HashScheme) -> pa.RecordBatch:
     check_bytes(message)
     check_expansion(message.value or b"")
     try:
-        with pa.ipc.open_stream(message.value or b"") as reader:
+        with pa.ipc.open_stream(message.value or b"", options=_READING) as reader:
             table = reader.read_all()
         table.validate(full=True)
         _check_scheme(table, scheme)
