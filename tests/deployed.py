@@ -1,4 +1,5 @@
-"""`deploy/kafka/broker.py`, which starts a real broker: imported from where it stands.
+"""`deploy/kafka/broker.py`, which starts a real broker, and the package `deploy`: imported from
+where they stand.
 
 The root of the project is not on the path of the tests, or `import detector` would find a second
 copy of `reusewatch.detector`.
@@ -8,8 +9,14 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from types import ModuleType
 
 from tests.command import ROOT
+
+# For `import deploy.watching`, whether or not the root is on the path.
+_deploy = ModuleType("deploy")
+_deploy.__path__ = [str(ROOT / "deploy")]
+sys.modules.setdefault("deploy", _deploy)
 
 _spec = importlib.util.spec_from_file_location(
     "deployed_broker", ROOT / "deploy" / "kafka" / "broker.py"

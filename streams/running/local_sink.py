@@ -82,6 +82,7 @@ class LocalSink:
         # An open writer cuts what a crash left torn, before anybody reads it.
         self._log = self._outlet.log(topics.FINGERPRINTS)
         self.meters = Meters("local", settings.scheme.name)
+        self.meters.begin("fingerprint")
         self._recent = None if read_origin is None else RecentPages(read_origin)
         self._judges: list[Worker] = [
             stateful_worker(name, settings, bus, self.meters, Brief(say), read_origin=self._recent)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
+from typing import get_args
 
 from prometheus_client import (
     CollectorRegistry,
@@ -24,6 +25,8 @@ from prometheus_client.exposition import generate_latest
 
 from reusewatch.streams.bus import Partition
 from reusewatch.streams.labels.marking import InForce
+from reusewatch.streams.records import Kind
+from reusewatch.streams.stages.events import DEAD, EVENTS, FINDINGS
 
 _FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 _SLOW = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600)
@@ -147,6 +150,25 @@ class Meters:
     def stage(self) -> str:
         """The label of everything here."""
         return self._stage
+
+    def begin(self, stage: str) -> None:
+        """Counters of a stage at 0: one that appears with its first count has no increase, and
+        what is told of increases would be silent the first time."""
+        self.muted.labels(stage)
+        self.troubles.labels(stage)
+        for reason in ("assigned", "revoked"):
+            self.rebalances.labels(stage, reason)
+        for reason in DEAD:
+            self.dead.labels(stage, reason)
+        if stage == "fingerprint":
+            self.events.labels(stage, "labels-refused")
+            return
+        for event in EVENTS:
+            self.events.labels(stage, event)
+        for finding in FINDINGS if stage == "index" else ():
+            self.findings.labels(stage, finding)
+        for kind in get_args(Kind):
+            self.alerts.labels(stage, kind)
 
     def show_labels(self, stage: str, found: InForce) -> None:
         """The labeled dataset that a stage matches with, and a refusal of a newer one, once."""

@@ -28,6 +28,7 @@ class Recorder:
         self._meters = meters
         self._stage = stage
         self.alerts = 0
+        meters.begin(stage)
 
     def rebalanced(self, reason: Literal["assigned", "revoked"]) -> None:
         """Partitions came or went."""

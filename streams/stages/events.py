@@ -53,3 +53,12 @@ FINDINGS: Mapping[str, str] = {
 }
 """What is counted of pages when they are judged, reported or not: counted as events are, and shown
 as `reusewatch_findings_total` with these names as its label `finding`."""
+
+DEAD = frozenset(
+    {
+        "bad-chunks", "bad-encoding", "bad-http", "bad-length", "bad-url", "malformed-message",
+        "nested-encodings", "newer-schema", "too-large", "unknown-encoding", "wrong-digest",
+    }
+)  # fmt: skip
+"""The reasons of what a stage cannot process, the label `reason` of its dead letters:
+all of BadPage and WireError."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ import pytest
 
 from reusewatch.streams.running.crawl_metrics import DECLARED
 from reusewatch.streams.running.metrics import Meters
-from reusewatch.streams.stages.events import EVENTS, FINDINGS
+from reusewatch.streams.stages.events import DEAD, EVENTS, FINDINGS
 from reusewatch.streams.verbs import tables
 from tests.command import ROOT
 
@@ -92,3 +93,14 @@ def test_every_metric_is_seen_in_a_rule_or_a_panel() -> None:
     assert seen.keys() == declared
     assert "`ReusewatchRecoveryLong`" in seen["reusewatch_recovery_records"]
     assert "*Stream health*: Time of a commit, by stage" in seen["reusewatch_commit_seconds"]
+
+
+def test_every_reason_of_a_dead_letter_is_known() -> None:
+    sources = "\n".join(
+        file.read_text("utf-8")
+        for room in ("crawler", "detector", "streams")
+        for file in (ROOT / room).rglob("*.py")
+    )
+    raised = re.findall(r'\bBadPage\(\s*"([a-z-]+)"', sources)
+    wire = (ROOT / "streams" / "wire.py").read_text("utf-8")
+    assert {*raised, *re.findall(r'\breason = "([a-z-]+)"', wire)} == DEAD
