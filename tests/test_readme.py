@@ -112,7 +112,8 @@ def commands() -> str:
     """What a reader of all three texts does, but the crawl."""
     before, kafka = README.split("\n## Kafka\n")
     before = before.replace(section("Scrapy"), "")
-    return "\n".join(blocks("sh", text) for text in (before, JUDGING, kafka, OPERATING))
+    operating = OPERATING.replace(section("The bundled crawl", OPERATING), "")
+    return "\n".join(blocks("sh", text) for text in (before, JUDGING, kafka, operating))
 
 
 @pytest.fixture
@@ -191,7 +192,8 @@ def test_the_crawl_does_what_it_says(checkout: Path) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         path = f'export PATH="{checkout}/.venv/bin:$PATH"\n'
-        script = path + blocks("sh", section("Scrapy"))
+        shown = section("Scrapy"), section("The bundled crawl", OPERATING)
+        script = "".join([path, *(blocks("sh", text) for text in shown)])
         said = executed(script, checkout, fingerprint=0, index=0, site=server.server_address[1])
         server.shutdown()
     assert re.search(r"^pages +2$", said, re.M), said

@@ -191,7 +191,9 @@ class Feeder:
             sink.put(made)
         elif made is not None:
             sink.bury(made)
-        pages, none = isinstance(made, Page), made is None
+        pages = isinstance(made, Page)
+        # What was no page from the beginning was counted then.
+        none = made is None and isinstance(item, Fetched) and item.skipped is None
         before = self.account
         self.account = replace(
             before, pages=before.pages + pages, not_pages=before.not_pages + none

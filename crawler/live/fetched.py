@@ -39,7 +39,7 @@ MAX_URL_SHOWN = 2048
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A response that may be a page."""
+    """A response; `skipped`: why it is no page. It is kept all the same where a crawl is."""
 
     url: str
     fetched_at: datetime
@@ -49,6 +49,8 @@ class Fetched:
     body: bytes
     ip: str | None
     truncated: bool
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    skipped: str | None = None
 
 
 # From a response to what goes onto the bus; None where it turns out to be no page.
@@ -79,7 +81,7 @@ def is_robots(url: str) -> bool:
     return urlsplit(url).path == "/robots.txt"
 
 
-def fetched(response: Response) -> Fetched:
+def fetched(response: Response, *, skipped: str | None = None) -> Fetched:
     """The response as plain values, fetched now."""
     return Fetched(
         url=response.url,
@@ -90,14 +92,22 @@ def fetched(response: Response) -> Fetched:
         body=response.body,
         ip=None if response.ip_address is None else str(response.ip_address),
         truncated=not _CUT.isdisjoint(response.flags),
+        headers=tuple((name, v) for name, values in response.headers.items() for v in values),
+        skipped=skipped,
     )
 
 
-def maker(source: str, scheme: HashScheme, limits: Limits) -> Maker:
-    """What makes pages of this crawl's responses."""
-    origin = Origin(source=source)
+def maker(
+    source: str, scheme: HashScheme, limits: Limits, keep: Callable[[Fetched], Origin] | None = None
+) -> Maker:
+    """What makes pages of this crawl's responses. `keep` is called with each first, and says where
+    it can be read again."""
+    nowhere = Origin(source=source)
 
     def make(found: Fetched) -> Page | DeadLetter | None:
+        origin = nowhere if keep is None else keep(found)
+        if found.skipped is not None:
+            return None
         try:
             return page_from_response(
                 found.url,

@@ -114,6 +114,18 @@ def literal(host: str) -> Address | None:
         return None
 
 
+def is_here(host: str) -> bool:
+    """Whether a host is of this machine or its network, as far as its name says.
+
+    >>> is_here("localhost"), is_here("10.1.2.3"), is_here("example.org")
+    (True, True, False)
+    """
+    address = literal(host)
+    if address is None:
+        return host == "localhost" or host.endswith(".localhost")
+    return not Fence().lets(address)
+
+
 class Guard:
     """The downloader middleware that refuses requests."""
 
@@ -136,6 +148,9 @@ class Guard:
             self._crawler.stats.inc_value("reusewatch/refused")
             logger.info("refused: %s leads to %s", request, address)
             raise Refused(f"{host} is {address}, an address that is not allowed")
+        if address is not None:
+            # One machine is not asked more often because it has many names.
+            request.meta.setdefault("download_slot", str(address))
 
     async def _resolved(self, host: str) -> Address | None:
         """None where there is no answer: then the download says so."""

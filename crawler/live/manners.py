@@ -7,12 +7,15 @@ but http is fetched, and no response is larger than a page may be.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from reusewatch.crawler.live.guard import ALLOW
+from reusewatch.streams.steering.rules import Mode
 
 CONCURRENT = 16
 
@@ -30,6 +33,16 @@ class Plan:
     # Networks that may be crawled though they are not public.
     networks: tuple[str, ...] = ()
     log_level: str = "WARNING"
+    # Whom sites can write to.
+    contact: str | None = None
+    sitemaps: bool = False
+    # At most so many pages of a host.
+    sample: int | None = None
+    # Where what is fetched is kept as WARC, and where the crawl is, so that it goes on from there.
+    warc: Path | None = None
+    job: Path | None = None
+    steer: Mode = "off"
+    traps: Mode = "on"
 
 
 def scrapy_settings(plan: Plan, *, max_body_bytes: int) -> dict[str, Any]:
@@ -43,6 +56,10 @@ def scrapy_settings(plan: Plan, *, max_body_bytes: int) -> dict[str, Any]:
         "BUS_MUST_BE_THERE": True,
         **_towards_sites(plan),
         **_towards_the_machine(plan, max_body_bytes),
+        "REUSEWATCH_STEER": plan.steer,
+        "REUSEWATCH_TRAPS": plan.traps,
+        "REUSEWATCH_WARC": str(plan.warc) if plan.warc else None,
+        "JOBDIR": str(plan.job) if plan.job else None,
         # Breadth first: the pages near the start URLs are there early, and traps are deep.
         "DEPTH_PRIORITY": 1,
         "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
@@ -50,18 +67,28 @@ def scrapy_settings(plan: Plan, *, max_body_bytes: int) -> dict[str, Any]:
     }
 
 
-def own_user_agent() -> str:
+def own_user_agent(contact: str | None = None) -> str:
     """By which name the crawl is known to sites.
 
-    >>> own_user_agent().startswith("reusewatch/")
+    >>> own_user_agent("mail@example.org").endswith(" (mail@example.org)")
     True
     """
-    return f"reusewatch/{version('reusewatch')}"
+    name = f"reusewatch/{version('reusewatch')}"
+    return f"{name} ({contact})" if contact else name
+
+
+def says_whom_to_write_to(text: str) -> bool:
+    """Whether a site that reads this can tell somebody: by mail, or on a page of the web.
+
+    >>> says_whom_to_write_to("bot (+https://a.example/bot)"), says_whom_to_write_to("me")
+    (True, False)
+    """
+    return re.search(r"https?://[^/\s]+\.|[^\s@]@[^\s@]+\.", text) is not None
 
 
 def _towards_sites(plan: Plan) -> Mapping[str, Any]:
     return {
-        "USER_AGENT": plan.user_agent or own_user_agent(),
+        "USER_AGENT": plan.user_agent or own_user_agent(plan.contact),
         "ROBOTSTXT_OBEY": True,
         "ROBOTSTXT_PARSER": "reusewatch.crawler.live.guard.CappedRobots",
         "DOWNLOAD_DELAY": plan.delay,

@@ -5,7 +5,7 @@ They go before the environment and reusewatch.toml. Some names are the add-on's 
 `REUSEWATCH_QUEUE_RESPONSES` and `REUSEWATCH_QUEUE_BYTES`, how much may wait for the bus in memory;
 `REUSEWATCH_EXIT_CODE = False`: a process whose crawl had trouble ends with the code that it would
 have had without; `REUSEWATCH_STEER` and those that begin with it: see
-`steering_rules`; `REUSEWATCH_TRAPS`: see `url_traps`.
+`steering_rules`; `REUSEWATCH_TRAPS`: see `url_traps`; `REUSEWATCH_WARC`: see `warc`.
 """
 
 from __future__ import annotations
@@ -15,15 +15,20 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
+from importlib.metadata import version
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 from scrapy.settings import BaseSettings
 
 from reusewatch.crawler.live.feeder import Capacity
+from reusewatch.streams.extras import needed_for
 from reusewatch.streams.settings import ENV_PREFIX, SECRETS, Resolved, SettingsError, resolve
 from reusewatch.streams.steering.rules import MODES, Mode, Rules
+
+if TYPE_CHECKING:
+    from reusewatch.crawler.live.warc import WarcFiles
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +51,11 @@ STEER_EXPIRE_DAYS = f"{STEER}_EXPIRE_DAYS"
 _STEERING = (STEER, STEER_ACTIONS, STEER_SAMPLED, STEER_LOWERED, STEER_EXPIRE_DAYS)
 # Requests whose URLs are part of a crawl trap: "off", "dry-run" or "on".
 TRAPS = f"{ENV_PREFIX}TRAPS"
-_OURS = (ENABLED, CONFIG, QUEUE_RESPONSES, QUEUE_BYTES, EXIT_CODE, TRAPS, *_STEERING)
+# A directory for WARC files of what is fetched, and at which size a file is closed.
+WARC, WARC_BYTES = f"{ENV_PREFIX}WARC", f"{ENV_PREFIX}WARC_BYTES"
+_OURS = (
+    ENABLED, CONFIG, QUEUE_RESPONSES, QUEUE_BYTES, EXIT_CODE, TRAPS, WARC, WARC_BYTES, *_STEERING,
+)  # fmt: skip
 # From a response to its effect within a second: two commits are on that way.
 _STEERED_COMMIT_SECONDS = 0.25
 
@@ -56,10 +65,28 @@ def resolved(settings: BaseSettings) -> Resolved:
     file = settings.get(CONFIG)
     # By these names an error says where the value stands: in the project's settings.
     found = resolve(environ={**os.environ, **_given(settings)}, file=Path(file) if file else None)
-    if steering_rules(settings).mode == "off":
-        return found
-    seconds = min(found.settings.commit_seconds, _STEERED_COMMIT_SECONDS)
-    return replace(found, settings=msgspec.structs.replace(found.settings, commit_seconds=seconds))
+    changed: dict[str, Any] = {}
+    if steering_rules(settings).mode != "off":
+        changed["commit_seconds"] = min(found.settings.commit_seconds, _STEERED_COMMIT_SECONDS)
+    if directory := settings.get(WARC):
+        # Evidence is read from there.
+        changed["archive_roots"] = (*found.settings.archive_roots, str(Path(directory).resolve()))
+    return replace(found, settings=msgspec.structs.replace(found.settings, **changed))
+
+
+def warc_files(settings: BaseSettings) -> WarcFiles | None:
+    """Where what is fetched is kept, if anywhere. Raises SettingsError."""
+    directory = settings.get(WARC)
+    if not directory:
+        return None
+    with needed_for(f"{WARC} ({directory})"):
+        from reusewatch.crawler.live.warc import FILE_BYTES, WarcFiles
+    software = f"reusewatch/{version('reusewatch')}"
+    try:
+        file_bytes = settings.getint(WARC_BYTES, FILE_BYTES)
+        return WarcFiles(Path(directory), software=software, file_bytes=file_bytes)
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"{WARC} = {directory}: {error}") from error
 
 
 def steering_rules(settings: BaseSettings) -> Rules:

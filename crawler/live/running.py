@@ -17,6 +17,7 @@ from twisted.internet.task import LoopingCall
 from twisted.python.failure import Failure
 
 from reusewatch.crawler.live.manners import Plan, scrapy_settings
+from reusewatch.crawler.live.sample import Sample
 from reusewatch.crawler.live.tap import Tap
 from reusewatch.crawler.spiders.sites import Sites
 from reusewatch.streams.settings import Settings
@@ -51,9 +52,10 @@ def run_crawl(
     _hush(plan)
     crawler = process.create_crawler(Sites)
     failures: list[Failure] = []
-    process.crawl(crawler, plan.urls, depth=plan.depth, other_sites=plan.other_sites).addErrback(
-        failures.append
-    )
+    process.crawl(
+        crawler, plan.urls, depth=plan.depth, other_sites=plan.other_sites,
+        sitemaps=plan.sitemaps, wanted=Sample(plan.sample).take,
+    ).addErrback(failures.append)  # fmt: skip
     watch = LoopingCall(_look, crawler, stop, progress)
     watch.start(_LOOK_SECONDS, now=False).addErrback(failures.append)
     # Scrapy's own handlers do not say which signal it was, and Ctrl-C has a code of its own.
@@ -122,5 +124,16 @@ def _summary(crawler: Crawler, tap: Tap, seconds: float) -> Mapping[str, Any]:
         "dead_letters": found["dead_letters"],
         "alerts": found["alerts"],
         "refused": crawler.stats.get_value("reusewatch/refused", 0),
+        "steered": _steered(crawler),
         "seconds": round(seconds, 3),
     }
+
+
+def _steered(crawler: Crawler) -> dict[str, int]:
+    """What was not sent, or sent last, because of what is known of its place."""
+    names = {
+        "dropped": "steer/dropped", "lowered": "steer/lowered", "sampled": "steer/sampled",
+        "would-be-dropped": "steer/would-be-dropped", "traps": "traps/dropped",
+    }  # fmt: skip
+    found = {k: crawler.stats.get_value(f"reusewatch/{name}", 0) for k, name in names.items()}
+    return {name: count for name, count in found.items() if count}

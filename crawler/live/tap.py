@@ -33,7 +33,7 @@ from reusewatch.crawler.exit_codes import UNREACHABLE, code_of
 from reusewatch.crawler.live.ending import LOST, LastWords, at_end
 from reusewatch.crawler.live.feeder import Feeder, Item
 from reusewatch.crawler.live.fetched import fetched, letter, maker, skip_kind
-from reusewatch.crawler.live.project import EXIT_CODE, MUST_BE_THERE, capacity, resolved
+from reusewatch.crawler.live.project import EXIT_CODE, MUST_BE_THERE, capacity, resolved, warc_files
 from reusewatch.crawler.live.watching import CrawlWatch, Pulse
 from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.detector.errors import BadPage
@@ -41,6 +41,8 @@ from reusewatch.streams.running.sinks import PageSink, open_live_sink
 
 logger = logging.getLogger(__name__)
 _BEAT_SECONDS = 1.0
+# Nothing was fetched.
+_NEVER_KEPT = frozenset({"cached", "other-scheme"})
 
 
 class Tap:
@@ -59,13 +61,12 @@ class Tap:
         self._leaving = threading.Event()
         self._beat = create_looping_call(self._look)
         self._source = f"scrapy:{crawler.spidercls.name}"
+        self._files = warc_files(crawler.settings)
+        limits = Limits(max_body_bytes=self._settings.max_body_bytes)
+        keep = None if self._files is None else self._files.write
         self.feeder = Feeder(
             self._open_sink,
-            maker(
-                self._source,
-                self._settings.scheme,
-                Limits(max_body_bytes=self._settings.max_body_bytes),
-            ),
+            maker(self._source, self._settings.scheme, limits, keep),
             checkpoint_seconds=self._settings.commit_seconds,
             changed=self._changed,
             capacity=capacity(crawler.settings),
@@ -89,6 +90,8 @@ class Tap:
         self._pulse.beat()
         if kind := skip_kind(request, response):
             self.skipped[kind] += 1
+            if self._files is not None and kind not in _NEVER_KEPT:
+                await self._take(fetched(response, skipped=kind))
         else:
             await self._take(fetched(response))
         return response
@@ -123,6 +126,8 @@ class Tap:
         self._look()
         while not self.feeder.closed:
             await self._change()
+        if self._files is not None:
+            self._files.close()
         if self._beat.running:
             self._beat.stop()
         self.watch.close()

@@ -1,14 +1,15 @@
-"""The bundled spider: follows links from its start URLs, breadth first, within their sites.
+"""The bundled spider: follows links from its start URLs, breadth first, within their sites; with
+`sitemaps`, the pages that their hosts name in sitemaps as well.
 
 It extracts nothing; what the pages hold is for the detector, by way of the add-on.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from itertools import islice
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from scrapy import Spider
 from scrapy.http import HtmlResponse, Request, Response
@@ -16,11 +17,14 @@ from scrapy.linkextractors import LinkExtractor
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
+from reusewatch.crawler.spiders.sitemaps import MOST_SITEMAPS, named_in_robots, read_sitemap
 from reusewatch.streams.urls import site_of_url
 
 # A page of a million links would fill the memory with requests.
 MAX_LINKS = 5_000
 _SCHEMES = ("http", "https")
+# A host without a robots.txt may have a sitemap.
+_ANY_STATUS = {"handle_httpstatus_all": True}
 
 
 class Sites(Spider):
@@ -29,9 +33,20 @@ class Sites(Spider):
     name = "reusewatch"
 
     def __init__(
-        self, urls: tuple[str, ...], *, depth: int | None, other_sites: bool, **kwargs: Any
+        self,
+        urls: tuple[str, ...],
+        *,
+        depth: int | None,
+        other_sites: bool,
+        sitemaps: bool = False,
+        wanted: Callable[[str], bool] = lambda url: True,
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        self._sitemaps = sitemaps
+        self._sitemaps_left = MOST_SITEMAPS
+        # Asked for each page before it is requested.
+        self._wanted = wanted
         self.urls = urls
         self.depth = depth
         # Start URLs that gave no response, and why.
@@ -43,7 +58,29 @@ class Sites(Spider):
     async def start(self) -> AsyncIterator[Request]:
         """The start URLs. Filtered like all others, so that their redirects stay on the sites."""
         for url in self.urls:
-            yield Request(url, callback=self.parse, errback=self._missed, cb_kwargs={})
+            if self._wanted(url):
+                yield Request(url, callback=self.parse, errback=self._missed, cb_kwargs={})
+        if self._sitemaps:
+            for root in dict.fromkeys(urljoin(url, "/robots.txt") for url in self.urls):
+                yield Request(root, callback=self.parse_robots, meta=_ANY_STATUS)
+
+    def parse_robots(self, response: Response) -> Iterator[Request]:
+        """The sitemaps of a host."""
+        return self._ask_for(named_in_robots(response))
+
+    def parse_sitemap(self, response: Response) -> Iterator[Request]:
+        """The pages of a sitemap, and other sitemaps."""
+        pages, others = read_sitemap(response)
+        yield from self._ask_for(others)
+        for url in pages:
+            if _is_web(url) and self._wanted(url):
+                yield Request(url, callback=self.parse)
+
+    def _ask_for(self, sitemaps: list[str]) -> Iterator[Request]:
+        for url in sitemaps[: self._sitemaps_left]:
+            if _is_web(url):
+                self._sitemaps_left -= 1
+                yield Request(url, callback=self.parse_sitemap)
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[Request]:
         """The links of a page."""
@@ -51,7 +88,7 @@ class Sites(Spider):
         if deep_enough or not isinstance(response, HtmlResponse):
             return
         for link in islice(self._links.extract_links(response), MAX_LINKS):
-            if urlsplit(link.url).scheme in _SCHEMES:
+            if _is_web(link.url) and self._wanted(link.url):
                 yield Request(link.url, callback=self.parse)
 
     def _missed(self, failure: Failure) -> None:
@@ -61,3 +98,7 @@ class Sites(Spider):
         first = request.meta.get("redirect_urls", [request.url])[0]
         text = failure.getErrorMessage() or type(failure.value).__name__
         self.not_fetched[first] = text
+
+
+def _is_web(url: str) -> bool:
+    return urlsplit(url).scheme in _SCHEMES

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
 from urllib.parse import urlsplit
 
 import typer
@@ -15,8 +16,12 @@ from reusewatch.detector.errors import BadPage
 from reusewatch.streams.console import fail, print_json, print_line, say
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import stopping
+from reusewatch.streams.steering.rules import MODES
 from reusewatch.streams.urls import place
 from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
+
+if TYPE_CHECKING:
+    from reusewatch.streams.steering.rules import Mode
 
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _LINE_SECONDS = 10.0
@@ -29,7 +34,8 @@ def register(app: typer.Typer) -> None:
     app.command(
         "crawl",
         help="Crawl sites onto the bus; robots.txt is obeyed. For crawls of your own there is the "
-        "Scrapy add-on.\n\nExample: reusewatch crawl https://example.org/ --limit-pages 100",
+        "Scrapy add-on.\n\nExample: reusewatch crawl https://example.org/ --contact me@example.net "
+        "--limit-pages 100",
     )(crawl)
 
 
@@ -46,12 +52,32 @@ def crawl(
         typer.Option("--depth", metavar="N", min=0, help="So many links deep."),
     ] = None,
     other_sites: Annotated[
-        bool, typer.Option("--other-sites", help="Follow links to other sites, too.")
+        bool,
+        typer.Option("--other-sites/--same-site", help="Follow links to other sites, too."),
+    ] = False,
+    sample: Annotated[
+        int | None,
+        typer.Option("--sample", metavar="N", min=1, help="At most so many pages of each host."),
+    ] = None,
+    sitemaps: Annotated[
+        bool, typer.Option("--sitemaps", help="Also the pages that the hosts' sitemaps name.")
     ] = False,
     delay: Annotated[
-        float,
-        typer.Option("--delay", metavar="SECONDS", min=0, help="Between requests to a host."),
-    ] = 1.0,
+        float | None,
+        typer.Option(
+            "--delay", metavar="SECONDS", min=0, help="Between requests to a machine.  [default: 1]"
+        ),
+    ] = None,
+    rate: Annotated[
+        float | None,
+        typer.Option("--rate", metavar="N", min=0.001, help="Requests a second to a machine."),
+    ] = None,
+    contact: Annotated[
+        str | None,
+        typer.Option(
+            "--contact", metavar="MAIL|URL", help="Whom sites can write to, in the user agent."
+        ),
+    ] = None,
     user_agent: Annotated[
         str | None, typer.Option("--user-agent", metavar="TEXT", help="Who sites are told it is.")
     ] = None,
@@ -63,6 +89,20 @@ def crawl(
         list[str] | None,
         typer.Option("--allow-network", metavar="NET", help="Also this network: 10.1.0.0/16."),
     ] = None,
+    warc: Annotated[
+        Path | None,
+        typer.Option("--warc", metavar="DIR", help="Keep what is fetched here, as WARC 1.1."),
+    ] = None,
+    job: Annotated[
+        Path | None,
+        typer.Option("--job", metavar="DIR", help="Note here where the crawl is, to go on later."),
+    ] = None,
+    steer: Annotated[
+        str,
+        typer.Option(
+            "--steer", metavar="MODE", help="What is found keeps requests out: off, dry-run, on."
+        ),
+    ] = "off",
     log_level: Annotated[
         str, typer.Option("--log-level", metavar="LEVEL", help="Of Scrapy's log, on stderr.")
     ] = "WARNING",
@@ -77,9 +117,15 @@ def crawl(
     _check(urls, networks, settings)
     if log_level.upper() not in _LEVELS:
         fail(f"--log-level {log_level}: there is {', '.join(_LEVELS)}", 2)
+    if steer not in MODES:
+        fail(f"--steer {steer}: there is {', '.join(MODES)}", 2)
+    _check_manners(urls, user_agent, contact)
     plan = Plan(
-        tuple(urls), limit_pages, depth, other_sites, delay, user_agent, networks, log_level.upper()
-    )
+        tuple(urls), limit_pages, depth, other_sites, _delay(delay, rate), user_agent, networks,
+        log_level.upper(), contact, sitemaps, sample, warc, job, cast("Mode", steer),
+    )  # fmt: skip
+    if warc is not None:
+        _keep(settings, warc)
     with stopping() as stop:
         outcome = run_crawl(plan, settings, _as_scrapy(ctx.params), stop=stop, progress=_progress())
     _show(outcome.summary, json=json)
@@ -118,6 +164,37 @@ def _check(urls: list[str], networks: tuple[str, ...], settings: Settings) -> No
                 f"{url} is on this machine or its network: --allow-private to crawl it, "
                 f"--allow-network {address} to open no more than that"
             )
+
+
+def _delay(delay: float | None, rate: float | None) -> float:
+    if delay is not None and rate is not None:
+        fail("--delay and --rate say the same: give one of them", 2)
+    return 1 / rate if rate is not None else (1.0 if delay is None else delay)
+
+
+def _check_manners(urls: list[str], user_agent: str | None, contact: str | None) -> None:
+    """End with code 2 where strangers could not tell anybody that they are bothered."""
+    from reusewatch.crawler.live.guard import is_here
+    from reusewatch.crawler.live.manners import says_whom_to_write_to
+
+    if contact is not None and not says_whom_to_write_to(contact):
+        fail(f"--contact {contact}: a mail address or the URL of a page is expected", 2)
+    strangers = not all(is_here(urlsplit(url).hostname or "") for url in urls)
+    if strangers and not says_whom_to_write_to(contact or user_agent or ""):
+        fail(
+            "sites must be able to write to somebody: --contact you@example.net, or the URL of a "
+            "page that says what this crawl is (or a --user-agent that names one)",
+            2,
+        )
+
+
+def _keep(settings: Settings, warc: Path) -> None:
+    """Evidence may be read from what this crawl keeps."""
+    from reusewatch.crawler.replaying.readable import Readable
+    from reusewatch.streams.opening import state_directory
+
+    readable = Readable(settings.archive_roots, state_directory(settings))
+    readable.note(f"crawl --warc {warc.resolve()}", [str(warc)])
 
 
 def _as_scrapy(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import gzip
 import re
 import signal
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy.http import Request
+from scrapy.utils.test import get_crawler
 
+from reusewatch.crawler.live.guard import ALLOW, EVERYWHERE, Guard
 from reusewatch.crawler.live.manners import own_user_agent
+from reusewatch.crawler.live.sample import Sample
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus
 from reusewatch.streams.kafka import KafkaBus, KafkaConfig
@@ -239,7 +248,10 @@ def test_a_start_url_that_does_not_answer_is_named(site: Site, tmp_path: Path) -
 @pytest.mark.parametrize(
     "arguments",
     [["example.org"], ["ftp://example.org/"], ["http://a.example", "--allow-network", "nowhere"],
-     ["http://a.example", "--log-level", "LOUD"], []],
+     ["http://a.example", "--log-level", "LOUD"], ["http://a.example"],
+     ["http://a.example", "--contact", "me"], ["http://a.example", "--user-agent", "me"],
+     ["http://127.0.0.1:1", "--rate", "1", "--delay", "1"], ["http://127.0.0.1:1", "--steer", "x"],
+     []],
 )  # fmt: skip
 def test_wrong_usage_is_2(arguments: list[str], tmp_path: Path) -> None:
     code, _, err = run(["-m", "reusewatch.crawler", "crawl", *arguments], tmp_path)
@@ -249,3 +261,61 @@ def test_wrong_usage_is_2(arguments: list[str], tmp_path: Path) -> None:
 
 def test_it_says_who_it_is() -> None:
     assert own_user_agent().startswith("reusewatch/")
+
+
+def test_a_sample_takes_few_pages_of_each_host(site: Site, tmp_path: Path) -> None:
+    urls = (site.url(), site.url(host=OTHER))
+    code, out, err = run([*crawl_arguments("local:state", *urls), "--sample", "3"], tmp_path)
+    assert code == 0, err
+    pages = [host for host, path in site.asked if path != "/robots.txt"]
+    assert (pages.count(HOME), pages.count(OTHER)) == (3, 3)
+    assert summary_of(out)["pages"] <= 6
+
+
+def test_pages_that_only_a_sitemap_names_are_found(site: Site, tmp_path: Path) -> None:
+    xml = (("Content-Type", "application/xml"),)
+    index = f"<sitemapindex><sitemap><loc>{site.url('/one.xml.gz')}</loc></sitemap></sitemapindex>"
+    hidden = [site.url(f"/hidden/{i}") for i in range(3)]
+    entries = "".join(f"<url><loc>{url}</loc></url>" for url in hidden)
+    site.answers |= {
+        "/robots.txt": Answer(b"Sitemap: /map.xml\n", headers=(("Content-Type", "text/plain"),)),
+        "/map.xml": Answer(index.encode(), headers=xml),
+        "/one.xml.gz": Answer(gzip.compress(f"<urlset>{entries}</urlset>".encode()), headers=xml),
+        "/": Answer(b"<p>no links"),
+    }
+    code, _, err = run([*crawl_arguments("local:state", site.url()), "--sitemaps"], tmp_path)
+    assert code == 0, err
+    assert {f"/hidden/{i}" for i in range(3)} <= site.paths().keys()
+
+
+def test_a_crawl_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
+    site = demo_site()
+    asked = [*crawl_arguments("local:state"), "--job", "job"]
+    with serving(site):
+        arguments = [*asked, site.url()]
+        assert run([*arguments, "--limit-pages", "20"], tmp_path)[0] == 0
+        before = site.paths()
+        code, _, err = run(arguments, tmp_path)
+        assert code == 0, err
+    again = [path for path, times in site.paths().items() if path in before and times > 1]
+    assert [path for path in again if path != "/robots.txt"] == []
+    assert len(site.paths()) > 70
+
+
+def test_many_names_of_one_machine_are_asked_in_turn(tmp_path: Path) -> None:
+    guard = Guard(get_crawler(settings_dict={ALLOW: list(EVERYWHERE)}))
+    requests = [Request(f"http://{host}/") for host in ("127.0.0.1", "127.1", "2130706433")]
+    for request in requests:
+        asyncio.run(guard.process_request(request))
+    assert {request.meta["download_slot"] for request in requests} == {"127.0.0.1"}
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xyz")), max_size=60))
+def test_a_site_of_many_hosts_has_a_bound_of_its_own(asked: list[tuple[str, str]]) -> None:
+    sample = Sample(2)
+    for i in range(100):
+        sample.take(f"http://{i}.many.example/")
+    assert not sample.take("http://new.many.example/")
+    taken = [(s, h) for s, h in asked if sample.take(f"http://{h}.{s}.example/")]
+    assert all(count <= 2 for count in Counter(taken).values())
+    assert set(taken) == set(asked)
