@@ -31,11 +31,38 @@ class Tally(msgspec.Struct, kw_only=True):
     bytes: int = 0
     seconds: float = 0.0
 
+    def add(self, other: Tally) -> None:
+        """Count what was seen by another; seconds, letters and alerts are those of a run."""
+        self.records += other.records
+        self.pages += other.pages
+        self.unverified += other.unverified
+        self.bytes += other.bytes
+        for mine, more in ((self.skipped, other.skipped), (self.damaged, other.damaged)):
+            for name, count in more.items():
+                mine[name] = mine.get(name, 0) + count
+
+    def since(self, before: Tally) -> Tally:
+        """What came since this was that."""
+        return Tally(
+            records=self.records - before.records,
+            pages=self.pages - before.pages,
+            unverified=self.unverified - before.unverified,
+            bytes=self.bytes - before.bytes,
+            skipped=_less(self.skipped, before.skipped),
+            damaged=_less(self.damaged, before.damaged),
+        )
+
+
+def _less(now: dict[str, int], before: dict[str, int]) -> dict[str, int]:
+    return {name: more for name, n in now.items() if (more := n - before.get(name, 0))}
+
 
 class Cursor(msgspec.Struct, kw_only=True):
     """Where in its sources a replay stands: those done, and the offset in the one under way."""
 
     done: list[str] = []
+    # Of these, replayed before and not read again.
+    known: int = 0
     # Sizes when they were read: an archive that has changed since begins again.
     sizes: dict[str, int] = {}
     source: str | None = None

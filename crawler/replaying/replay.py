@@ -11,9 +11,12 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
+import msgspec
+
 from reusewatch.crawler.errors import Stopped
 from reusewatch.crawler.pages.archive_events import Found
 from reusewatch.crawler.replaying.cursors import Cursor, Cursors
+from reusewatch.crawler.replaying.done import Done
 from reusewatch.crawler.replaying.jobs import Archive, Job, Tree
 from reusewatch.streams.bus import Unreachable
 from reusewatch.streams.running.sinks import PageSink
@@ -51,6 +54,7 @@ def run_replay(
     stop: threading.Event,
     checkpoint_seconds: float,
     progress: Progress | None = None,
+    done: Done | None = None,
 ) -> Cursor:
     """Replay a job into a sink, which is closed then. Raises Interrupted if it was stopped.
 
@@ -58,7 +62,7 @@ def run_replay(
     """
     run = Replay(
         sink, cursors, stop=stop, progress=progress or Unwatched(),
-        checkpoint_seconds=checkpoint_seconds,
+        checkpoint_seconds=checkpoint_seconds, done=done,
     )  # fmt: skip
     try:
         cursor = run.run(job)
@@ -71,6 +75,8 @@ def run_replay(
             raise Interrupted(f"waiting: {error}") from error
         raise
     sink.close()
+    if done is not None and not cursor.tally.dead_letters:
+        done.save()
     return cursor
 
 
@@ -85,7 +91,9 @@ class Replay:
         stop: threading.Event,
         progress: Progress,
         checkpoint_seconds: float,
+        done: Done | None = None,
     ) -> None:
+        self._done = done
         self._sink = sink
         self._cursors = cursors
         self._stop = stop
@@ -109,6 +117,12 @@ class Replay:
         for source in job.sources(idle=settle):
             if source.name in done and cursor.sizes[source.name] == source.size:
                 continue
+            known = None if self._done is None else self._done.find(source)
+            if known is not None:
+                cursor.tally.add(known)
+                cursor.known += 1
+                cursor.done.append(source.name)
+                continue
             self._read(source, cursor, settle)
         if job.endless:
             settle()
@@ -124,6 +138,8 @@ class Replay:
         cursor.source, cursor.offset, cursor.doubt = source.name, start, doubt
         cursor.sizes[source.name] = source.size
         self._progress.begin(source.name, source.size)
+        before = msgspec.structs.replace(cursor.tally)
+        before.skipped, before.damaged = dict(before.skipped), dict(before.damaged)
         position = start
         events = source.read(start, doubt)
         while (found := self._next(events, source, settle)) is not None:
@@ -136,6 +152,8 @@ class Replay:
             if time.monotonic() - self._checkpoint_at >= self._checkpoint_seconds:
                 settle()
             self._progress.at(cursor, position)
+        if self._done is not None and start == 0:
+            self._done.read(source, cursor.tally.since(before))
         cursor.done.append(source.name)
         cursor.source, cursor.offset, cursor.doubt = None, 0, 0
 
@@ -195,5 +213,6 @@ def summary(cursor: Cursor) -> dict[str, Any]:
         "unverified_digests": tally.unverified,
         "bytes": tally.bytes,
         "archives": len(cursor.done),
+        "archives_known": cursor.known,
         "seconds": round(tally.seconds, 3),
     }

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import gc
+import os
 from contextlib import closing
+from importlib.metadata import version
 from pathlib import Path
 from threading import Event
 from typing import Annotated, Any
 
+import msgspec
 import typer
+import xxhash
 
 from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.crawler.replaying.cursors import Cursor, Cursors
+from reusewatch.crawler.replaying.done import Done, forget
 from reusewatch.crawler.replaying.jobs import Job, Reader, job_of
 from reusewatch.crawler.replaying.origins import origin_reader
 from reusewatch.crawler.replaying.readable import Readable
@@ -19,13 +24,18 @@ from reusewatch.crawler.replaying.replay import Interrupted, run_replay, summary
 from reusewatch.crawler.verbs.replay_progress import ReplayProgress
 from reusewatch.streams.console import fail, print_json, print_line, say
 from reusewatch.streams.extras import needed_for
+from reusewatch.streams.local import LocalBus
 from reusewatch.streams.local.judged import read_judged
 from reusewatch.streams.local.spools import is_locked, unjudged
 from reusewatch.streams.opening import open_bus, state_directory
+from reusewatch.streams.running.label_settings import label_store
 from reusewatch.streams.running.sinks import open_sink
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import stopping
 from reusewatch.streams.verbs.options import BUS_AND_STATE, JsonOption, with_settings
+
+# How a replay runs, which makes no difference to what it finds.
+_HOW = ("bus", "workers", "metrics_port", "metrics_host", "commit_seconds", "snapshot_seconds")
 
 
 def register(app: typer.Typer) -> None:
@@ -65,6 +75,14 @@ def replay(
             "one is damaged or lacks a part.",
         ),
     ] = False,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again",
+            help="Also archives that were replayed onto this local bus before, and have not "
+            "changed, nor have settings and labels.",
+        ),
+    ] = False,
     follow_links: Annotated[
         bool, typer.Option("--follow-links", help="Also files that links in a tree lead out to.")
     ] = False,
@@ -84,14 +102,19 @@ def replay(
         if restart:
             _begin_anew(settings)
             cursors.clear(job.name)
+            forget(state_directory(settings))
         elif (before := cursors.load(job.name)) is not None:
             say(f"going on after {before.tally.records} records; --restart begins again")
         try:
-            cursor = _run(settings, job, cursors, stop)
+            cursor = _run(settings, job, cursors, stop, again=again)
         except Interrupted as interrupted:
             say(f"interrupted in {interrupted}; all before it is safe, run it again to go on")
             raise typer.Exit(130) from None
     _show_summary(cursor, json=json)
+    if cursor.known:
+        say(
+            f"{cursor.known} archives were replayed before and have not changed; --again reads them"
+        )
     if waiting := _waiting(settings):
         say(waiting)
     if not allow_damaged and (cursor.tally.damaged or cursor.tally.dead_letters):
@@ -121,7 +144,7 @@ def _begin_anew(settings: Settings) -> None:
         begin_anew(settings, say)
 
 
-def _run(settings: Settings, job: Job, cursors: Cursors, stop: Event) -> Cursor:
+def _run(settings: Settings, job: Job, cursors: Cursors, stop: Event, *, again: bool) -> Cursor:
     readable = Readable(settings.archive_roots, state_directory(settings))
     readable.note(job.name, job.files)
     read_origin = origin_reader(settings.scheme, settings.max_body_bytes, readable)
@@ -131,8 +154,26 @@ def _run(settings: Settings, job: Job, cursors: Cursors, stop: Event) -> Cursor:
     with closing(ReplayProgress()) as progress:
         return run_replay(
             sink, job, cursors, stop=stop, checkpoint_seconds=settings.commit_seconds,
-            progress=progress,
+            progress=progress, done=None if again else _done(settings),
         )  # fmt: skip
+
+
+def _done(settings: Settings) -> Done | None:
+    """What was replayed before: known of a local bus, which is all that its pages come to."""
+    bus = open_bus(settings)
+    if not isinstance(bus, LocalBus):
+        return None
+    return Done(state_directory(settings), bus, lambda: _under(settings))
+
+
+def _under(settings: Settings) -> str:
+    """What pages are judged under: this version, the settings, and the labels in force."""
+    said = {name: value for name, value in msgspec.structs.asdict(settings).items()
+            if name not in _HOW}  # fmt: skip
+    labels = label_store(settings).stamp()
+    stops = os.stat(settings.stop_chunks).st_mtime_ns if settings.stop_chunks else 0
+    text = f"{version('reusewatch')} {sorted(said.items())} {labels} {stops}"
+    return xxhash.xxh3_128_hexdigest(text.encode("utf-8", "backslashreplace"))
 
 
 def _cursors(settings: Settings) -> Cursors:
