@@ -9,7 +9,7 @@ READY := .venv/.ready
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo monitors test check lint types layers browser fuzz bench experiments broker corpora kafka lock schemas docs wheel clean
+.PHONY: help setup demo watch monitors test check lint types layers browser fuzz bench experiments broker corpora kafka lock schemas docs wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ layers: $(READY)
 
 broker: $(READY)
 	@bash deploy/kafka/install.sh
+
+watch: broker monitors ## broker, workers, Prometheus with our rules, the demo; what fires, until Ctrl-C
+	@exec $(BIN)/python -m tests.watching
 
 monitors: $(READY) # Prometheus, Alertmanager and their tools, always the same, into .monitors
 	@$(BIN)/python -m tests.monitors

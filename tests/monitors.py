@@ -35,6 +35,13 @@ PROGRAMS = {
 }
 
 
+# What Debian's Alertmanager reads as it starts, and where: below where packages are installed.
+TEMPLATES = "usr/share/prometheus/alertmanager"
+_INSTALLED = f"/{TEMPLATES}".encode()
+# Ours looks in the directory where it is started. As long as the other: it stands in the program.
+_HERE = b"./" * (len(_INSTALLED) // 2)
+
+
 def program(name: str, directory: Path = MONITORS) -> Path:
     """Where a program is. Raises NotFetched, with what provides it."""
     _, installed = PROGRAMS[name]
@@ -63,15 +70,17 @@ def unpack(directory: Path = MONITORS) -> None:
         with tarfile.open(fileobj=io.BytesIO(data_of(file))) as archive:
             for member in archive:
                 folder, _, there = member.name.removeprefix("./").rpartition("/")
-                content = archive.extractfile(member) if folder == package.html else None
-                if there in mine and content is not None:
-                    _write(directory / mine[there], content.read())
+                wanted = {package.html: mine.get(there), TEMPLATES: there}.get(folder)
+                content = archive.extractfile(member) if wanted and member.isfile() else None
+                if wanted and content is not None:
+                    found = content.read()
+                    _write(directory / wanted, found.replace(_INSTALLED, _HERE))
         file.unlink()
         mark.write_text(package.sha256)  # last: what was cut short is unpacked anew
 
 
 def _write(target: Path, content: bytes) -> None:
-    partial = target.with_suffix(".partial")
+    partial = target.with_name(f"{target.name}.partial")
     partial.write_bytes(content)
     partial.chmod(0o755)
     partial.replace(target)

@@ -152,8 +152,11 @@ class Meters:
         return self._stage
 
     def begin(self, stage: str) -> None:
-        """Counters of a stage at 0: one that appears with its first count has no increase, and
-        what is told of increases would be silent the first time."""
+        """What a stage counts, at 0: a series that begins with its first count shows no increase,
+        and a rule on increases would miss the first of what it waits for."""
+        self.pages.labels(stage)
+        for histogram in (self.batch_seconds, self.latency_seconds, self.commit_seconds):
+            histogram.labels(stage)
         self.muted.labels(stage)
         self.troubles.labels(stage)
         for reason in ("assigned", "revoked"):
@@ -165,6 +168,9 @@ class Meters:
             return
         for event in EVENTS:
             self.events.labels(stage, event)
+        self.alert_seconds.labels(stage)
+        if stage == "index":
+            self.snapshot_seconds.labels(stage)
         for finding in FINDINGS if stage == "index" else ():
             self.findings.labels(stage, finding)
         for kind in get_args(Kind):
