@@ -153,6 +153,8 @@ class Verdict(Record, frozen=True, kw_only=True):
     fetched_at: Time
     exact: Exact
     contains: float | None = None
+    # The share of its grams that stand on labeled pages; null where they are too few to matter.
+    labeled_grams: float | None = None
     labels: tuple[str, ...] = ()
     near_duplicate: NearDuplicate | None = None
     quilt: Quilt | None = None
@@ -252,6 +254,8 @@ class Alert(Record, frozen=True, kw_only=True):
     sites: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     evidence_missing: EvidenceMissing | None = None
+    # Of labeled content: what the figure is a share of, the page's chunks or its grams.
+    figure_of: Literal["chunks", "grams"] | None = None
     # Of the first donor, where both pages were read again.
     within: Within | None = None
     # The hash of what was read at `origin`.

@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from reusewatch.crawler.demo.markup import Article, html_of, named_article
+from reusewatch.crawler.demo.prose import BANK
 from reusewatch.crawler.demo.web import BEGIN, SEED, DemoPage, Role, dated, web
 
 BRAND = "alder-bank.example"
@@ -48,7 +49,7 @@ _Known = tuple[str, Article]
 
 def _brand(rng: random.Random) -> list[_Known]:
     return [
-        (f"https://www.{BRAND}/help/{n}.html", named_article(rng))
+        (f"https://www.{BRAND}/help/{n}.html", named_article(rng, BANK))
         for n in range(1, _BRAND_PAGES + 1)
     ]
 

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from html import escape
 
-from reusewatch.crawler.demo.prose import names, paragraph, paragraph_about, title
+from reusewatch.crawler.demo.prose import TOWN, Voice, names, paragraph, paragraph_about, title
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +22,11 @@ def article(rng: random.Random) -> Article:
     return Article(title(rng), tuple(paragraph(rng) for _ in range(rng.randint(5, 9))))
 
 
-def named_article(rng: random.Random) -> Article:
+def named_article(rng: random.Random, voice: Voice = TOWN) -> Article:
     """One whose people and places nobody else writes about either."""
     who = names(rng)
-    return Article(title(rng), tuple(paragraph_about(rng, who) for _ in range(rng.randint(5, 9))))
+    parts = tuple(paragraph_about(rng, who, voice) for _ in range(rng.randint(5, 9)))
+    return Article(title(rng, voice), parts)
 
 
 def html_of(site: str, text: Article) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 
 _SUBJECTS = (
     "the harbour office", "a retired surveyor", "the night ferry", "our neighbour", "the museum",
@@ -36,15 +37,54 @@ _LINKS = (
     "Later,", "That year", "In the end", "Some say that", "By all accounts", "Meanwhile",
     "Two weeks on,", "According to the minutes,", "As it happened,", "Strictly speaking,",
 )  # fmt: skip
+_BANK_SUBJECTS = (
+    "a savings account", "the standing order", "your card abroad", "the joint mortgage",
+    "a lost cheque", "the overdraft", "a payment in dollars", "the secure message",
+    "your first statement", "the safe", "a direct debit", "the branch counter",
+    "an early repayment", "the spending limit", "a new signature",
+)  # fmt: skip
+_BANK_VERBS = (
+    "covers", "needs", "replaces", "follows", "cancels", "protects", "postpones", "confirms",
+    "opens", "limits", "settles", "reports", "reserves", "unlocks",
+)  # fmt: skip
+_BANK_OBJECTS = (
+    "every transfer above nine hundred", "the code that we send",
+    "interest until the next quarter", "whatever was booked twice", "both names on the contract",
+    "an amount in foreign currency", "the reader with the green light",
+    "charges that nobody had agreed to", "the branch where it began", "fees for paper copies",
+    "the balance on a working day", "all cards under one number",
+)  # fmt: skip
+_BANK_ENDINGS = (
+    "unless you told us by telephone", "within five days of the notice", "if the app is locked",
+    "provided that both holders have signed", "once the deposit has cleared", "free of any charge",
+    "even where the shop is abroad", "never on a public holiday",
+    "from your eighteenth birthday on", "when the password was typed wrongly",
+    "whichever of the two comes first", "against a receipt",
+)  # fmt: skip
 _SYLLABLES = (
     "mar", "low", "tre", "sick", "ban", "dor", "fen", "wick", "hal", "ston", "pel", "gar", "rin",
     "tham", "cob", "ley", "ost", "ver", "nan", "quil", "sut", "ber", "dun", "mel", "yar", "kett",
 )  # fmt: skip
 
 
-def sentence(rng: random.Random) -> str:
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Whose phrases a text is made of: who writes of the same things has runs of words in common
+    with others, copied or not."""
+
+    subjects: tuple[str, ...]
+    verbs: tuple[str, ...]
+    objects: tuple[str, ...]
+    endings: tuple[str, ...]
+
+
+TOWN = Voice(_SUBJECTS, _VERBS, _OBJECTS, _ENDINGS)
+BANK = Voice(_BANK_SUBJECTS, _BANK_VERBS, _BANK_OBJECTS, _BANK_ENDINGS)
+
+
+def sentence(rng: random.Random, voice: Voice = TOWN) -> str:
     """One sentence."""
-    parts = [rng.choice(_SUBJECTS), rng.choice(_VERBS), rng.choice(_OBJECTS), rng.choice(_ENDINGS)]
+    parts = [rng.choice(of) for of in (voice.subjects, voice.verbs, voice.objects, voice.endings)]
     # Or texts of few phrases would be quilts of each other.
     own = random.Random(" ".join(parts))  # noqa: S311 - the same name for the same words
     parts = [f"{parts[0]} of {_name(own)}", parts[1], f"{parts[2]} at {_name(own)}", parts[3]]
@@ -59,9 +99,9 @@ def paragraph(rng: random.Random) -> str:
     return " ".join(sentence(rng) for _ in range(rng.randint(3, 6)))
 
 
-def title(rng: random.Random) -> str:
+def title(rng: random.Random, voice: Voice = TOWN) -> str:
     """A headline."""
-    text = f"{rng.choice(_OBJECTS)}, {rng.choice(_ENDINGS)}"
+    text = f"{rng.choice(voice.objects)}, {rng.choice(voice.endings)}"
     return text[0].upper() + text[1:]
 
 
@@ -74,9 +114,9 @@ def _name(rng: random.Random) -> str:
     return "".join(rng.sample(_SYLLABLES, 3)).capitalize()
 
 
-def paragraph_about(rng: random.Random, who: tuple[str, ...]) -> str:
+def paragraph_about(rng: random.Random, who: tuple[str, ...], voice: Voice = TOWN) -> str:
     """A paragraph with these names in it: so many words of its own tell a text from others."""
     return " ".join(
-        f"{sentence(rng)[:-1]}, say {' and '.join(rng.sample(who, 3))}."
+        f"{sentence(rng, voice)[:-1]}, say {' and '.join(rng.sample(who, 3))}."
         for _ in range(rng.randint(3, 6))
     )

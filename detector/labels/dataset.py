@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.format import check_name
+from reusewatch.detector.labels.gram_filter import candidates, filter_of
 from reusewatch.detector.labels.hash_table import HashTable
 from reusewatch.detector.labels.pack import KINDS, Kind, LabelPack
 from reusewatch.detector.labels.places import ABSENT
-from reusewatch.detector.labels.stood import Stood
+from reusewatch.detector.labels.stood import NO_PAGE, LabeledPage, Stood, nowhere
+from reusewatch.detector.ragged import Ragged
 
 UNPACKED = "none"
 
@@ -48,6 +50,8 @@ class Delta:
 class _Overlay:
     table: HashTable
     sets: NDArray[np.int64]
+    # Places whose pages are numbered behind those of the pack.
+    places: NDArray[np.void]
 
 
 class LabeledDataset:
@@ -148,12 +152,53 @@ class LabeledDataset:
         found[hits] = overlay.sets[places[hits]]
         return found
 
+    def match_grams(
+        self, phrases: Ragged, *, wrapped: int = 0
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Which phrases of these pages are labeled, as places in their column, and the number of
+        each one's set; of each page without the last `wrapped` ones."""
+        overlay = (self._overlays or self._laid())["grams"]
+        parts = [np.empty(0, np.int64)]
+        if self._pack is not None and len(self._pack.grams):
+            parts.append(candidates(self._pack.gram_filter, phrases, wrapped=wrapped))
+        if len(overlay.table):
+            parts.append(candidates(filter_of(overlay.table.hashes), phrases, wrapped=wrapped))
+        at = np.unique(np.concatenate(parts))
+        sets = self.match("grams", phrases.values[at])
+        hits = sets != ABSENT
+        return at[hits], sets[hits]
+
+    @property
+    def gram_share(self) -> float:
+        """Which share of the grams of labeled pages is there, the least of all labels'; 0 where
+        none is."""
+        labels = self._pack.labels if self._pack is not None else ()
+        shares = [x.gram_share for x in labels if x.gram_share and x.name not in self._removed]
+        return min(shares, default=0.0)
+
+    def places(self, kind: Kind, hashes: NDArray[np.uint64]) -> NDArray[np.void]:
+        """Where each hash stood; `NOWHERE` where that is not known."""
+        overlay = (self._overlays or self._laid())[kind]
+        found = nowhere(len(hashes)) if self._pack is None else self._pack.stood(kind, hashes)
+        at = overlay.table.find(hashes)
+        hits = np.flatnonzero(at != ABSENT)
+        said = overlay.places[at[hits]]
+        known = said["page"] != NO_PAGE
+        found[hits[known]] = said[known]
+        return found
+
+    def page(self, number: int) -> tuple[LabeledPage, str]:
+        """A page that something stood on, and the label that it came under."""
+        if self._pack is not None and number < len(self._pack.pages):
+            return self._pack.page(number)
+        return self._pages[number - self._first_page]
+
     def stood(self, kind: Kind, hashes: NDArray[np.uint64]) -> list[Stood | None]:
         """Where each of a few hashes stood, as far as that is known."""
-        none: list[Stood | None] = [None] * len(hashes)
-        found = self._pack.stood_at(kind, hashes) if self._pack is not None else none
-        said = self._stood[kind]
-        return [said.get(value, one) for value, one in zip(hashes.tolist(), found, strict=True)]
+        return [
+            None if number == NO_PAGE else Stood(*self.page(number), start, start + length)
+            for number, start, length in self.places(kind, hashes).tolist()
+        ]
 
     def labels_of(self, number: int) -> tuple[str, ...]:
         """The names in a set that `match` found."""
@@ -164,6 +209,9 @@ class LabeledDataset:
     def _laid(self) -> dict[Kind, _Overlay]:
         """Make the overlay's tables anew, after a change."""
         self._first = len(self._pack.sets) if self._pack else 0
+        self._first_page = len(self._pack.pages) if self._pack else 0
+        self._pages: list[tuple[LabeledPage, str]] = []
+        self._numbers: dict[tuple[LabeledPage, str], int] = {}
         self._sets: list[tuple[str, ...]] = []
         self._known: dict[tuple[str, ...], int] = {}
         self._renumbered = self._without_removed()
@@ -175,7 +223,19 @@ class LabeledDataset:
         hashes = np.fromiter(stated, np.uint64, len(stated))
         numbers = [self._number(tuple(sorted(labels))) for labels in stated.values()]
         order = np.argsort(hashes)
-        return _Overlay(HashTable.of(hashes[order]), np.array(numbers, np.int64)[order])
+        stood = nowhere(len(stated))
+        for at, value in enumerate(stated):
+            if (one := self._stood[kind].get(value)) is not None:
+                stood[at] = (self._page_number(one), one.start, one.end - one.start)
+        sets = np.array(numbers, np.int64)[order]
+        return _Overlay(HashTable.of(hashes[order]), sets, stood[order])
+
+    def _page_number(self, stood: Stood) -> int:
+        key = stood.page, stood.label
+        number = self._numbers.setdefault(key, self._first_page + len(self._pages))
+        if number == self._first_page + len(self._pages):
+            self._pages.append(key)
+        return number
 
     def _without_removed(self) -> NDArray[np.int64] | None:
         """What the pack's sets are without the removed names; None if nothing was removed."""

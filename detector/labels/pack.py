@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from reusewatch.detector.errors import BadPack, DamagedPack
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.format import ALIGNMENT, Directory, Label, read_directory
+from reusewatch.detector.labels.gram_filter import filter_of, filter_words
 from reusewatch.detector.labels.hash_table import HashTable, bucket_count
 from reusewatch.detector.labels.label_sets import members
 from reusewatch.detector.labels.pairs import Pairs
@@ -88,6 +89,8 @@ class LabelPack:
     grams: LabeledHashes
     sets: NDArray[np.uint32]
     pages: LabeledPages
+    # What every gram of the pack passes, and few others.
+    gram_filter: NDArray[np.uint64]
     skipped: tuple[str, ...] = ()
 
     def of(self, kind: Kind) -> LabeledHashes:
@@ -206,23 +209,27 @@ def _pack(path: Path, data: mmap.mmap | bytes, directory: Directory) -> LabelPac
             places = _array(data, directory, f"{kind}.places", stored, count)
         return LabeledHashes(HashTable(hashes, buckets), sets, places)
 
-    def optional() -> tuple[LabeledHashes, LabeledPages]:
+    def labeled_grams() -> tuple[LabeledHashes, NDArray[np.uint64]]:
         """Sections that a pack may be without, and be a pack."""
-        has_grams = directory.known("grams.hashes") is not None
-        grams = labeled("grams") if has_grams else LabeledHashes(_EMPTY, np.empty(0, np.uint8))
+        if directory.known("grams.hashes") is None:
+            return LabeledHashes(_EMPTY, np.empty(0, np.uint8)), filter_of(_EMPTY.hashes)
+        words = filter_words(directory.counts["grams"])
+        return labeled("grams"), array("grams.filter", "<u8", words)
+
+    def labeled_pages() -> LabeledPages:
         if directory.known("pages.rows") is None:
-            return grams, NO_PAGES
+            return NO_PAGES
         count = directory.counts["pages"]
         rows = array("pages.rows", "u1", directory.sections["pages.rows"].size)
         ends, labels = array("pages.ends", "<u8", count), array("pages.labels", "<u4", count)
-        return grams, LabeledPages(rows, ends, labels)
+        return LabeledPages(rows, ends, labels)
 
     try:
         rows = array("sets", "<u4", directory.sections["sets"].size // 4).reshape(-1, 2)
         files, chunks = labeled("files"), labeled("chunks")
-        grams, pages = optional()
-        return LabelPack(path, directory.scheme, directory.version, directory.labels,
-                         files, chunks, grams, rows, pages, directory.skipped())  # fmt: skip
+        grams, passed = labeled_grams()
+        return LabelPack(path, directory.scheme, directory.version, directory.labels, files, chunks,
+                         grams, rows, labeled_pages(), passed, directory.skipped())  # fmt: skip
     except (KeyError, ValueError) as error:
         raise DamagedPack(str(path), f"its directory contradicts itself ({error})") from error
 
@@ -288,6 +295,8 @@ def _contradictions(pack: LabelPack) -> Iterator[str]:
             (places["page"] >= len(pack.pages)) & (places["page"] != NO_PAGE)
         ):
             yield f"{kind} stood on pages that are not there"
+    if not np.array_equal(filter_of(pack.grams.table.hashes), pack.gram_filter):
+        yield "the filter of grams does not fit them"
     try:
         for number in range(len(pack.pages)):
             pack.page(number)

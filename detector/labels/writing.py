@@ -27,6 +27,7 @@ from reusewatch.detector.labels.format import (
     Section,
     write_directory,
 )
+from reusewatch.detector.labels.gram_filter import filter_of
 from reusewatch.detector.labels.hash_table import bucket_index
 from reusewatch.detector.labels.label_sets import LabelSets, members
 from reusewatch.detector.labels.pack import KINDS, Kind
@@ -98,6 +99,8 @@ class _Writer:
         count = self.counts[kind] = section.size // 8
         hashes = _column(self._partial, section.offset, np.dtype(np.uint64), count)
         self._sections.write(f"{kind}.buckets", iter([bucket_index(hashes)]))
+        if kind == "grams":
+            self._sections.write("grams.filter", iter([filter_of(hashes)]))
         if self._placed:
             stood = _column(self._places_of(kind), 0, PLACE, count)
             self._sections.write(f"{kind}.places", _stored(kind, stood))

@@ -52,6 +52,8 @@ class Sketches:
     chunks: Chunks
     grams: Grams
     terms: Terms
+    # Every phrase of five words, circular: all grams of a page, and four more.
+    circular: Ragged
 
     def __len__(self) -> int:
         return len(self.words)
@@ -88,6 +90,7 @@ def sketch(
         chunks=text_chunks(text.tokens, text.blocks, text.lengths, scheme),
         grams=_grams(text.tokens, circular, identity, scheme, k=gram_k, sample=gram_sample),
         terms=weighted_terms(batch.tokens, batch.fields, scheme, least_share=least_share),
+        circular=circular,
     )
 
 

@@ -28,6 +28,7 @@ from reusewatch.streams.blocks.checking import (
 )
 from reusewatch.streams.blocks.expansion import MOST_BYTES, check_expansion
 from reusewatch.streams.blocks.label_columns import (
+    GRAM_LABEL_FIELDS,
     HOME_FIELDS,
     MATCH_FIELDS,
     NOTHING,
@@ -108,6 +109,7 @@ SECTIONS = (
     Section("claims", 1, CLAIM_FIELDS, needed=False),
     Section("origins", 1, ORIGIN_FIELDS, needed=False),
     Section("stood", 1, STOOD_FIELDS, needed=False),
+    Section("labeled-grams", 1, GRAM_LABEL_FIELDS, needed=False),
 )
 SCHEMA = pa.schema([field for section in SECTIONS for field in section.fields])
 PAGES_HEADER = "pages"
@@ -149,7 +151,8 @@ def block_of(
     sketches, kept = ([sketched[field.name] for field in of] for of in (SKETCH_FIELDS, GRAM_FIELDS))
     labels = label_columns([NOTHING] * len(rows) if marks is None else marks)
     dodges = [pa.array([facts.obfuscated for facts in made.facts], pa.float32())]
-    stood, labels = labels[-len(STOOD_FIELDS) :], labels[: -len(STOOD_FIELDS)]
+    later = len(STOOD_FIELDS) + len(GRAM_LABEL_FIELDS)
+    stood, labels = labels[-later:], labels[:-later]
     every = [*columns, *sketches, *labels, *kept, *dodges, *claims, *origins, *stood]
     return pa.record_batch(every, schema=schema)
 

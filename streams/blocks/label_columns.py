@@ -40,9 +40,36 @@ STOOD = pa.struct(
 )
 # Where the file stood, and beside `labeled_text` each chunk; null: that is not known.
 STOOD_FIELDS = (pa.field("file_at", STOOD), pa.field("labeled_at", pa.list_(STOOD)))
-LABEL_FIELDS = (*MATCH_FIELDS, *HOME_FIELDS, *STOOD_FIELDS)
+# Words of the page from one byte to another, and where on a labeled page they stand.
+PASSAGE = pa.struct(
+    [
+        pa.field("from", pa.int64()),
+        pa.field("to", pa.int64()),
+        pa.field("text", pa.string()),
+        pa.field("label", pa.string()),
+        pa.field("at", STOOD),
+    ]
+)
+# Null: fewer of the page's grams are labeled than are ever reported, or no labels have grams.
+GRAM_LABEL_FIELDS = (
+    pa.field(
+        "labeled_grams",
+        pa.struct(
+            [
+                pa.field("labeled", pa.int64()),
+                pa.field("total", pa.int64()),
+                pa.field("severity", pa.string()),
+                pa.field("homed", pa.bool_()),
+                pa.field("labels", pa.list_(pa.string())),
+                pa.field("passages", pa.list_(PASSAGE)),
+            ]
+        ),
+    ),
+)
+LABEL_FIELDS = (*MATCH_FIELDS, *HOME_FIELDS, *STOOD_FIELDS, *GRAM_LABEL_FIELDS)
 
 Place = Mapping[str, Any]
+GramMarks = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +86,7 @@ class Marks:
     labels_homed: bool | None = False
     file_at: Place | None = None
     labeled_at: tuple[Place, ...] | None = None
+    labeled_grams: GramMarks | None = None
 
 
 NOTHING = Marks()

@@ -7,8 +7,9 @@ pack says. Never changes; another version is another of these.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from reusewatch.detector.labels.page_chunks import stop_chunks_of
 from reusewatch.detector.labels.places import ABSENT
 from reusewatch.detector.labels.stop_chunks import StopChunks, StopList, shipped
 from reusewatch.streams.blocks.label_columns import NO_PLACE, Marks, Place, place_of
+from reusewatch.streams.labels.gram_marks import GramMatching
 from reusewatch.streams.labels.store import Current, LabelStore
 from reusewatch.streams.records import Severity
 from reusewatch.streams.url_sets import UrlSet
@@ -51,7 +53,8 @@ def matching_of(
     severities = {label.name: label.severity for label in pack.labels} if pack else {}
     counts = {"files": len(pack.files) if pack else 0, "chunks": len(pack.chunks) if pack else 0}
     for kind, _, names in overlay.changes:
-        counts[kind] += bool(names)
+        if kind in counts:
+            counts[kind] += bool(names)
     return Matching(
         dataset,
         stops or all_stop_chunks(scheme, listed),
@@ -101,6 +104,12 @@ class Matching:
         self._dataset = dataset
         self._severities = severities
         self._homes = homes or {}
+        self._grams = GramMatching(dataset, stops, self._foreign, self._told)
+
+    def _told(self, names: Sequence[str]) -> Mapping[str, Any]:
+        """The severity of these labels, and whether one of them has a home."""
+        highest = max((self._severity(name) for name in names), key=_RANK.__getitem__, default=None)
+        return {"severity": highest, "homed": any(name in self._homes for name in names)}
 
     def marks(self, made: Fingerprints, urls: Sequence[str]) -> list[Marks]:
         """What of each page is labeled, and which of its chunks are stop chunks.
@@ -120,6 +129,8 @@ class Matching:
             found[page] = self._marks(
                 made, page, urls[page], labeled, stops, chunks, int(files[page])
             )
+        for page, marked in self._grams.marks(made, urls).items():
+            found[page] = replace(found[page], labeled_grams=marked)
         return found
 
     def _files(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -157,15 +168,16 @@ class Matching:
         file_hash = np.array([made.facts[page].file_hash], np.uint64)
         file_at = self._stood("files", file_hash, file_labels[:1])[0] if file_labels else NO_PLACE
         names = {name for _, name in pairs} | set(file_labels)
+        told = self._told([*names])
         return Marks(
             self.version,
-            max((self._severity(name) for name in names), key=_RANK.__getitem__, default=None),
+            told["severity"],
             file_labels,
             tuple(place for place, _ in pairs),
             tuple(name for _, name in pairs),
             tuple(made.texts.of(page, chunks.start + place) for place, _ in shown),
             stops,
-            any(name in self._homes for name in names),
+            told["homed"],
             file_at if file_at["url"] is not None else None,
             tuple(self._stood("chunks", hashes[at], [name for _, name in shown])),
         )

@@ -182,6 +182,7 @@ def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
         labeled=LabeledPages(
             scheme,
             fixed=settings.contains_threshold,
+            grams=settings.labeled_grams,
             rule=settings.contains,
             allowed=rules.allowed,
         ),

@@ -22,6 +22,8 @@ Supershingles = Annotated[int, msgspec.Meta(ge=1, le=6)]
 Bits = Annotated[int, msgspec.Meta(ge=1, le=384)]
 Sampled = Annotated[int, msgspec.Meta(ge=0, le=16)]
 Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
+# Of less, blocks do not say which passages are labeled.
+GramShare = Annotated[float, msgspec.Meta(ge=0.01, le=1)]
 ShareOrNone = Annotated[float, msgspec.Meta(ge=0, le=1)]
 # Below it, as many sites could be near to their share as would cost time to watch.
 SiteShare = Annotated[float, msgspec.Meta(ge=0.05, le=1)]
@@ -258,6 +260,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             example=0.3,
         ),
     ] = None
+    labeled_grams: Annotated[
+        GramShare,
+        about(
+            "The share of a page's grams, runs of five words, that stand on labeled pages, from "
+            "which on it is reported, whatever its paragraphs are; with at least 16 of them. "
+            "Label packs have grams unless they were built with `--no-grams`."
+        ),
+    ] = 0.05
     chunks: Annotated[
         Literal["text", "raw"],
         about("What a chunk is: a paragraph's words, or the bytes between paragraph tags."),

@@ -2,10 +2,11 @@
 Heidemann 2014, §3.1 steps 4 and 5): a part of the stage `index`.
 
 `labeled-page` where the file as a whole is in L_f, `labeled-content` where contains reaches the
-threshold. Which chunks count below the line is said in `blocks.matchable`; a page without any has
-no contains, and is in no mean. Without a fixed threshold it is mean
-plus one standard deviation of the pages seen so far: then which pages are reported depends on when
-they came, as in the paper; with a fixed one it depends on nothing but the page.
+threshold, or where enough of the page's grams stand on labeled pages (`gram_containment`), whose
+share is the figure then. Which chunks count below the line is said in `blocks.matchable`; a page
+without any has no contains, and is in no mean. Without a fixed threshold it is mean plus one
+standard deviation of the pages seen so far: then which pages are reported depends on when they
+came, as in the paper; with a fixed one it depends on nothing but the page.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace as replace_record
 from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme, hex_of
@@ -38,6 +40,10 @@ from reusewatch.streams.url_sets import UrlSet
 # Labeled pages that a later verdict, when they turn out to be copies, still says it of.
 MOST_SAID = 100_000
 _SAID_BYTES = 400
+# Rows of an alert's evidence: paragraphs, and passages beside them.
+MOST_EVIDENCE = 24
+LABELED_GRAMS = 0.05
+"""From this share of a page's grams on it is reported, if nothing else is set."""
 _COUNTED = ("labeled", "file_labels")
 _COLUMNS = (
     "page", "url", "site", "ip", "status", "revisit_of", "fetched_at", "text_start", "text_end",
@@ -60,6 +66,9 @@ class Labeled:
     alerts: tuple[Alert, ...] = ()
     # Where the page hides what it has.
     obfuscated: float = 0.0
+    # The share of its grams that stand on labeled pages; None where that was not looked at, or are
+    # fewer than are ever reported.
+    grams: float | None = None
 
 
 NOT_JUDGED = Labeled()
@@ -76,12 +85,14 @@ class LabeledPages:
         scheme: HashScheme,
         *,
         fixed: float | None = None,
+        grams: float = LABELED_GRAMS,
         rule: Rule = "matchable",
         allowed: UrlSet | None = None,
     ) -> None:
         self._scheme = scheme
         self._allowed = allowed or UrlSet()
         self._rule = rule
+        self._grams = grams
         self._threshold = Threshold(PAPER_PAGES, fixed=fixed, most=PAPER_PAGES)
         self._seen = Moments()
         self._said: OrderedDict[int, Labeled] = OrderedDict()
@@ -116,7 +127,8 @@ class LabeledPages:
             return [NOT_JUDGED] * len(block)
         sizes = {name: pc.list_value_length(block.column(name)) for name in _COUNTED}
         some = pc.add(sizes["labeled"], sizes["file_labels"])
-        labeled = pa.array(some.to_numpy(zero_copy_only=False) > 0)
+        by_grams = block.column("labeled_grams").is_valid().to_numpy(zero_copy_only=False)
+        labeled = pa.array((some.to_numpy(zero_copy_only=False) > 0) | by_grams)
         rows = iter(block.select(_COLUMNS).filter(labeled).to_pylist())
         found = []
         pages = zip(
@@ -180,13 +192,19 @@ class LabeledPages:
         alerts = []
         if marks.file_labels and not owned:
             alerts.append(self._page_alert(row, marks, now))
+        of_grams = _gram_share(marks)
+        many = of_grams is not None and of_grams >= self._grams
         if labeled and found >= threshold and not owned:
-            alerts.append(self._content_alert(row, marks, found, threshold, now))
+            alerts.append(self._content_alert(row, marks, found, threshold, now, grams=many))
+        elif of_grams is not None and many and not owned:
+            alerts.append(self._gram_alert(row, marks, of_grams, now))
         if total and not row["salvaged"] and not owned:
             self._seen.add(share(labeled, total))
-        names = tuple(sorted({*marks.file_labels, *marks.labeled_by}))
+        names = {*marks.file_labels, *marks.labeled_by, *(_gram_labels(marks) if many else ())}
         said = found if total else None
-        return Labeled(said, names, marks.labels_version, tuple(alerts))
+        return Labeled(
+            said, tuple(sorted(names)), marks.labels_version, tuple(alerts), grams=of_grams
+        )
 
     def save(self) -> State:
         """What the threshold is made of."""
@@ -197,7 +215,8 @@ class LabeledPages:
             for page, x in self._said.items()
         ]
         numbers = [str(seen.count), str(seen.total), str(seen.squares)]
-        return State(facts={"seen": numbers, "said": said})
+        grams = [[page, x.grams] for page, x in self._said.items() if x.grams is not None]
+        return State(facts={"seen": numbers, "said": said, "grams": grams})
 
     def restore(self, state: State | None) -> None:
         """Go on with a saved threshold, or anew."""
@@ -206,6 +225,8 @@ class LabeledPages:
             self._seen = Moments(*map(int, state.facts["seen"]))
             for page, contained, labels, version, hides in state.facts["said"]:
                 self._said[page] = Labeled(contained, tuple(labels), version, obfuscated=hides)
+            for page, share_of_grams in state.facts.get("grams", ()):
+                self._said[page] = replace(self._said[page], grams=share_of_grams)
 
     def _page_alert(self, row: Row, marks: Marks, now: datetime) -> Alert:
         evidence = tuple(
@@ -220,19 +241,24 @@ class LabeledPages:
                            now)  # fmt: skip
 
     def _content_alert(
-        self, row: Row, marks: Marks, found: float, threshold: float, now: datetime
+        self, row: Row, marks: Marks, found: float, threshold: float, now: datetime, *, grams: bool
     ) -> Alert:
-        starts, ends = row["chunk_starts"], row["chunk_ends"]
-        # Only those with a text: the first of them.
-        stood = chain(marks.labeled_at or (), repeat(None))
-        shown = zip(marks.labeled, marks.labeled_by, marks.labeled_text, stood, strict=False)
-        evidence = tuple(
-            Evidence(start=starts[place], end=ends[place], text=text, label=name, **_stood(at))
-            for place, name, text, at in shown
-        )
-        names = tuple(sorted(set(marks.labeled_by)))
-        return self._alert("labeled-content", row, marks, row["identity_hash"], names, found,
-                           threshold, evidence, now)  # fmt: skip
+        names = {*marks.labeled_by, *(_gram_labels(marks) if grams else ())}
+        alert = self._alert("labeled-content", row, marks, row["identity_hash"],
+                            tuple(sorted(names)), found, threshold, _content(row, marks),
+                            now)  # fmt: skip
+        return replace_record(alert, figure_of="chunks")
+
+    def _gram_alert(self, row: Row, marks: Marks, found: float, now: datetime) -> Alert:
+        """Of a page whose paragraphs are not labeled, or too few, and whose sentences are."""
+        said = marks.labeled_grams or {}
+        severest = _severest(marks.labels_severity, said.get("severity"))
+        marks = replace(marks, labels_severity=severest,
+                        labels_homed=bool(marks.labels_homed or said.get("homed")))  # fmt: skip
+        names = tuple(sorted({*marks.labeled_by, *_gram_labels(marks)}))
+        alert = self._alert("labeled-content", row, marks, row["identity_hash"], names, found,
+                            self._grams, _content(row, marks), now)  # fmt: skip
+        return replace_record(alert, figure_of="grams")
 
     def _alert(
         self,
@@ -267,6 +293,45 @@ class LabeledPages:
             ),
             file_hash=hex_of(row["file_hash"]),
         )  # fmt: skip
+
+
+def _severest(*said: str | None) -> str | None:
+    known = [one for one in SEVERITIES if one in said]
+    return known[-1] if known else None
+
+
+def _gram_share(marks: Marks) -> float | None:
+    """The share of a page's grams that are labeled; not above 1, whatever a forged block says."""
+    said = marks.labeled_grams
+    if said is None or not said["labeled"] or not said["total"]:
+        return None
+    found: float = said["labeled"] / said["total"]
+    return min(max(found, 0.0), 1.0)
+
+
+def _gram_labels(marks: Marks) -> tuple[str, ...]:
+    said = marks.labeled_grams
+    return () if said is None else tuple(name for name in said["labels"] or () if name)
+
+
+def _content(row: Row, marks: Marks) -> tuple[Evidence, ...]:
+    """The first of the labeled chunks, then passages that are not within them."""
+    starts, ends = row["chunk_starts"], row["chunk_ends"]
+    # Only those with a text: the first of them.
+    stood = chain(marks.labeled_at or (), repeat(None))
+    shown = zip(marks.labeled, marks.labeled_by, marks.labeled_text, stood, strict=False)
+    chunks = [
+        Evidence(start=starts[place], end=ends[place], text=text, label=name, **_stood(at))
+        for place, name, text, at in shown
+    ]
+    spans = [(starts[place], ends[place]) for place in set(marks.labeled)]
+    passages = [
+        Evidence(start=one["from"], end=one["to"], text=one["text"], label=one["label"],
+                 **_stood(one["at"]))
+        for one in (marks.labeled_grams or {}).get("passages") or ()
+        if one and not any(start <= (one["from"] or 0) < end for start, end in spans)
+    ]  # fmt: skip
+    return tuple([*chunks, *passages][:MOST_EVIDENCE])
 
 
 def _stood(place: Place | None) -> dict[str, Any]:

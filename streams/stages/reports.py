@@ -103,6 +103,7 @@ def verdict(
         quilt=said.quilt,
         within=said.within,
         contains=labeled.contains,
+        labeled_grams=None if labeled.grams is None else round(labeled.grams, 4),
         labels=labeled.labels,
         labels_version=labeled.labels_version,
         truncated=subject.truncated,

@@ -55,7 +55,7 @@ MEANINGS: dict[Kind, tuple[str, str]] = {
     ),
     "labeled-page": ("The file is labeled content, byte for byte.", ""),
     "labeled-content": (
-        "The page holds labeled content; the evidence are its first labeled paragraphs.",
+        "The page holds labeled content; the evidence says which, and where it is from.",
         "of its chunks are labeled",
     ),
     "near-duplicate": (
@@ -208,6 +208,8 @@ def print_alert(alert: Alert) -> None:
         _print("only there", [", ".join(alert.differs.only_there) or "-"])
     if alert.labels:
         _print("labels", [", ".join(alert.labels)])
+    if alert.figure_of == "grams":
+        counts = "of its grams, runs of five words, stand on labeled pages"
     _print("figure", [f"{alert.figure:g} {counts}".rstrip() + f"; alert from {alert.threshold:g}"])
     by = f"by {alert.detector}, hash scheme {alert.scheme}"
     if alert.truncated:
