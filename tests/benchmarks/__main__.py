@@ -12,13 +12,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import commands, index, kafka, labels, mwo, path, report, signatures, window
+from tests.benchmarks import (
+    commands,
+    crawling,
+    index,
+    kafka,
+    labels,
+    mwo,
+    path,
+    report,
+    signatures,
+    window,
+)
 from tests.benchmarks.rows import BUDGETS, Bench, Family, Row, Scale
 
 # A family of the rows still missing is one module more here.
 FAMILIES: tuple[Family, ...] = (
     path.FAMILY,
     commands.FAMILY,
+    crawling.FAMILY,
     signatures.FAMILY,
     window.FAMILY,
     index.FAMILY,

@@ -52,6 +52,8 @@ BUDGETS = {
     "labels_lookup_ns": Budget("at most", 150),
     "labels_bytes_per_label": Budget("at most", 14),
     "kafka_over_local_per_core": Budget("at least", 0.6),
+    "crawl_with_addon_over_without_kafka": Budget("at least", 0.95),
+    "crawl_with_addon_over_without_local": Budget("at least", 0.9),
     "two_workers_over_one": Budget("at least", 1.8),
     "corpus_quilts_minutes": Budget("at most", 15),
     "corpus_quilts_gigabytes": Budget("at most", 8),
@@ -90,6 +92,7 @@ class Scale:
     labels_in_force: int = 1_000_000
     replay_pages: int = 6000
     replay_rounds: int = 3
+    crawl_pages: int = 3000
     peak_pages: int = 100_000
     asked: int = 7
 

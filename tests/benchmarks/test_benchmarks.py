@@ -14,6 +14,7 @@ import pytest
 from tests.benchmarks import (
     __main__,
     commands,
+    crawling,
     fingerprinting,
     index,
     kafka,
@@ -34,7 +35,7 @@ from tests.deployed import BrokerFailed
 TINY = Scale(
     documents=20, rounds=1, window_pages=640, kafka_rounds=1, kafka_pages=24, hostile_bytes=2048,
     index_pages=(1024, 30_720), lsh_pages=600, labels=50_000, mwo_pages=1024,
-    labels_in_force=1000, replay_pages=24, replay_rounds=1, peak_pages=24, asked=1,
+    labels_in_force=1000, replay_pages=24, replay_rounds=1, peak_pages=24, asked=1, crawl_pages=12,
 )  # fmt: skip
 
 
@@ -47,6 +48,7 @@ def test_local_rows_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[st
     elsewhere = (
         *kafka.FAMILY.names,
         *commands.NAMES,
+        *crawling.FAMILY.names,
         *signatures.BESIDE_PEERS,
         *index.BESIDE_PEERS,
     )
@@ -70,6 +72,8 @@ def test_local_rows_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_rows_of_a_broker_are_written(tmp_path: Path, broker: str) -> None:
+    (crawl,) = run(bench(tmp_path, broker), crawling.FAMILY.names[1:])["results"]
+    assert crawl["detail"]["pages"] == TINY.crawl_pages
     found = run(bench(tmp_path, broker), kafka.FAMILY.names)
     assert found["failed"] == {}
     assert [row["name"] for row in found["results"]] == list(kafka.FAMILY.names)
