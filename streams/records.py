@@ -279,6 +279,9 @@ class Alert(Record, frozen=True, kw_only=True):
     # Of a prefix: files that count, and the share of all their chunks that is labeled.
     files: int | None = None
     chunk_ratio: float | None = None
+    # Of a host of popular phrases: the deviation of its pages' popular shingles; the figure is
+    # their mean.
+    deviation: float | None = None
     # As in the verdict of the page: the finding is told as `info`, whatever it is.
     salvaged: bool = False
     # As in the verdict of the page, too: more words than are read, or a body that was cut. Words in

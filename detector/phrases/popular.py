@@ -25,14 +25,20 @@ POPULAR = 5
 class PopularShingles:
     """All popular (i, s): the function, the value, documents that have it, their sites.
 
-    `per_document`: how many shingles of each document that was kept are popular.
+    `which`: a row a function, whether each document that was kept has a popular shingle there.
     """
 
     function: NDArray[np.int64]
     shingle: NDArray[np.uint64]
     documents: NDArray[np.int64]
     sites: NDArray[np.int64]
-    per_document: NDArray[np.int64]
+    which: NDArray[np.bool_]
+
+    @property
+    def per_document(self) -> NDArray[np.int64]:
+        """How many shingles of each document are popular."""
+        found: NDArray[np.int64] = self.which.sum(axis=0)
+        return found
 
     def __len__(self) -> int:
         return self.shingle.size
@@ -53,26 +59,29 @@ def popular_shingles(
     documents: Documents, kept: NDArray[np.int64], *, least: int = POPULAR
 ) -> PopularShingles:
     """The shingles that at least so many documents have, of those that are `kept`."""
-    per_document, site = np.zeros(kept.size, np.int64), documents.site[kept]
+    which, site = np.zeros((len(documents.shingles), kept.size), np.bool_), documents.site[kept]
     # A function at a time: all at once would be another copy of the largest column.
-    columns = [_of_function(row[kept], site, least, per_document) for row in documents.shingles]
+    columns = [
+        _of_function(row[kept], site, least, popular)
+        for row, popular in zip(documents.shingles, which, strict=True)
+    ]
     sizes = [len(values) for values, _, _ in columns]
     values, counts, sites = map(np.concatenate, zip(*columns, strict=True))
     function = np.repeat(np.arange(len(columns)), sizes)
-    return PopularShingles(function, values, counts, sites, per_document)
+    return PopularShingles(function, values, counts, sites, which)
 
 
 def _of_function(
-    row: NDArray[np.uint64], site: NDArray[np.int64], least: int, per_document: NDArray[np.int64]
+    row: NDArray[np.uint64], site: NDArray[np.int64], least: int, which: NDArray[np.bool_]
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
-    """Popular values of one function, their documents and sites; counted for each document."""
+    """Popular values of one function, their documents and sites; noted for each document."""
     order = np.argsort(row)
     values = row[order]
     starts = np.flatnonzero(run_begins(values))
     counts = np.diff(np.append(starts, row.size))
     kept = counts >= least
     members = order[np.repeat(kept, counts)]
-    per_document[members] += 1  # a document has one value of a function, so is there once
+    which[members] = True
     run = np.repeat(np.arange(int(kept.sum())), counts[kept])
     width = int(site.max(initial=0)) + 1
     pairs = np.unique(run * width + site[members])

@@ -42,6 +42,9 @@ class Declared:
     meaning: str
 
 
+_SHINGLES = (0.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 84.0)
+
+
 class Meters:
     """The metrics of one process."""
 
@@ -80,6 +83,12 @@ class Meters:
         self.events = counter("events_total", "What else happened, by name.", "event")
         self.findings = counter(
             "findings_total", "Pages that were judged, by what was found of them.", "finding"
+        )
+        self.popular_shingles = histogram(
+            "popular_shingles",
+            "How many of a page's 84 shingles are popular, by when it was judged; one page of each "
+            "class of near-duplicates.",
+            _SHINGLES,
         )
         self.alerts = counter("alerts_total", "Alerts sent.", "kind")
         self.muted = counter("muted_total", "Outputs that were not sent again after a restart.")

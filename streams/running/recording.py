@@ -85,6 +85,9 @@ class Recorder:
         for event, count in output.events.items():
             kind = meters.findings if event in FINDINGS else meters.events
             kind.labels(name, event).inc(count)
+        shingles = meters.popular_shingles.labels(name)
+        for popular in output.popular:
+            shingles.observe(popular)
         now = time.time()
         waited = [max(now - received_ms(message) / 1000, 0) for message in cause]
         latency = meters.latency_seconds.labels(name)

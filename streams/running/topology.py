@@ -36,6 +36,7 @@ from reusewatch.streams.stages.indexing import IndexStage
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import LabeledPages
 from reusewatch.streams.stages.neighboring import NeighborhoodStage
+from reusewatch.streams.stages.phrasing import Phrasing
 from reusewatch.streams.stages.quilting import Quilting
 from reusewatch.streams.stages.similarity import Similarity
 from reusewatch.streams.stages.snapshot import Snapshots
@@ -189,6 +190,7 @@ def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
         similarity=_similarity(settings, max_age_us) if settings.similar_pages else None,
         discovering=_discovering(settings, read_origin),
         quilting=_quilting(settings, max_age_us) if settings.grams != "none" else None,
+        phrasing=_phrasing(settings) if settings.phrase_pages else None,
         settle_pages=settings.settle_pages,
     )
 
@@ -209,6 +211,10 @@ def _quilting(settings: Settings, max_age_us: int | None) -> Quilting:
         max_bytes=settings.gram_bytes,
         max_age_us=max_age_us,
     )
+
+
+def _phrasing(settings: Settings) -> Phrasing:
+    return Phrasing(settings.scheme, most=settings.phrase_pages, least_new=settings.settle_pages)
 
 
 def _similarity(settings: Settings, max_age_us: int | None) -> Similarity:

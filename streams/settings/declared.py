@@ -315,6 +315,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         about("Sources are pages of other registered domains, of other addresses, or any."),
     ] = "domain"
 
+    phrase_pages: Annotated[
+        Natural,
+        about(
+            "Pages, those fetched last, of which popular phrases are counted to find hosts that "
+            "consist of such (`phrase-host`): about 800 bytes each. 0 looks for none."
+        ),
+    ] = 50_000
+
     discover: Annotated[
         Literal["off", "alert", "label"],
         about("Content that comes to be common: report it, or also put it into the labels."),

@@ -32,6 +32,7 @@ from reusewatch.streams.stages.direction import direction_of, names
 from reusewatch.streams.stages.evidencing import Evidencing
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import NOT_JUDGED, Labeled, LabeledPages
+from reusewatch.streams.stages.phrasing import Phrasing
 from reusewatch.streams.stages.quilt_reports import NOTHING_SAID, with_other_donors
 from reusewatch.streams.stages.quilting import Quilting
 from reusewatch.streams.stages.reports import (
@@ -61,6 +62,7 @@ class Reporter:
         labeled: LabeledPages,
         similarity: Similarity | None,
         quilting: Quilting | None,
+        phrasing: Phrasing | None,
         *,
         rules: Rules,
     ) -> None:
@@ -72,6 +74,7 @@ class Reporter:
         self._labeled = labeled
         self._similarity = similarity
         self._quilting = quilting
+        self._phrasing = phrasing
         self._rules = rules
         # Pages of this batch whose near-duplicates are told when they have settled.
         self._near: dict[tuple[int, int], Subject] = {}
@@ -121,8 +124,25 @@ class Reporter:
         if match is not None and match.near is not None:
             mwo = self._mwo(subject.page, match.near.seen.page)
         said = NOTHING_SAID if self._quilting is None else self._quilting.said(subject.page)
-        made = verdict(subject, match, labeled, self._scheme, mwo=mwo, said=said)
+        made = verdict(
+            subject, match, labeled, self._scheme, mwo=mwo, said=said,
+            popular=None if self._phrasing is None else self._phrasing.said(subject.page),
+        )  # fmt: skip
         return verdict_message(made)
+
+    def told_again(self, versions: Sequence[tuple[int, int, bool]]) -> list[Outgoing]:
+        """The verdicts of versions that the window has, of which more is known now: each a page,
+        its words, and whether it is truncated."""
+        out = []
+        held, found = self._index.settled([version[:2] for version in versions])
+        for row, at in enumerate(held):
+            record = found.judged.pages[row]
+            if not int(record["flags"]) & SUPERSEDED:
+                subject = self._as_known(found.judged.seen(int(record["seen"])))
+                said = self._labeled.said(subject.page)
+                subject = subject._replace(obfuscated=said.obfuscated, truncated=versions[at][2])
+                out.append(self.verdict(subject, found.judged.match(row), said))
+        return out
 
     def not_judged(self, subject: Subject, why: Literal["error-page", "revisit"]) -> Outgoing:
         """That nothing is known of a page, and why: no page is without a verdict."""
@@ -146,13 +166,18 @@ class Reporter:
 
     def _subject(self, seen: Seen, by: Subject) -> Subject:
         """A page of the window. Where the words are the same, so is the excerpt."""
+        subject = self._as_known(seen)
+        if seen.text != by.text:
+            return subject
+        return subject._replace(truncated=by.truncated, overlong=by.overlong, excerpt=by.excerpt)
+
+    def _as_known(self, seen: Seen) -> Subject:
+        """A page by what the window has of it."""
         where = place(seen.url, self._scheme)
-        same = seen.text == by.text
         return Subject(
             page=seen.page, url=seen.url, site=where.site, host=where.host, text=seen.text,
-            file=seen.file, start=seen.start, end=seen.end, truncated=same and by.truncated,
-            overlong=same and by.overlong,
-            ip=None, excerpt=by.excerpt if same else None, fetched_us=seen.first,
+            file=seen.file, start=seen.start, end=seen.end, truncated=False, overlong=False,
+            ip=None, excerpt=None, fetched_us=seen.first,
             origin=seen.origin, canonical=seen.canonical or None,
             came_from=self._origins.origin(seen.origin),
         )  # fmt: skip

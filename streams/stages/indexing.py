@@ -43,6 +43,7 @@ from reusewatch.streams.stages.evidencing import Evidencing
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import Labeled, LabeledPages
+from reusewatch.streams.stages.phrasing import Phrasing
 from reusewatch.streams.stages.quilting import Quilting
 from reusewatch.streams.stages.settling import Settling
 from reusewatch.streams.stages.settling import Waiting as Settles
@@ -103,6 +104,7 @@ class IndexStage:
         similarity: Similarity | None = None,
         discovering: Discovering | None = None,
         quilting: Quilting | None = None,
+        phrasing: Phrasing | None = None,
         settle_pages: int = 0,
     ) -> None:
         self._scheme = scheme
@@ -118,10 +120,11 @@ class IndexStage:
         self._similarity = similarity
         self._discovering = discovering
         self._quilting = quilting
+        self._phrasing = phrasing
         self._settling = Settling(settle_pages)
         parts = {
             "labeled": self._labeled, "terms": similarity, "discovery": discovering,
-            "quilts": quilting, "settling": self._settling,
+            "quilts": quilting, "settling": self._settling, "phrases": phrasing,
         }  # fmt: skip
         self._parts: dict[str, Part] = {n: part for n, part in parts.items() if part is not None}
         self.restore(None)
@@ -147,14 +150,27 @@ class IndexStage:
         out.events["refused"] += index.refused - refused
         out.events["dismissed"] += index.dismissed - dismissed
         out.events["over-share"] += index.crowded - crowded
-        return Output(out.messages, pages, out.dead, out.events)
+        popular = self._judge_phrases(out, at_rest=False)
+        return Output(out.messages, pages, out.dead, out.events, popular=popular)
+
+    def _judge_phrases(self, out: Output, *, at_rest: bool) -> Sequence[int]:
+        """Judge hosts and pages by their phrases, if it is time; what pages have is returned."""
+        if self._phrasing is None:
+            return ()
+        now, version_of = self._clock(), partial(self._index.version_at, at=None)
+        phrased = self._phrasing.judge(version_of, now, at_rest=at_rest)
+        out.messages.extend(map(alert_message, phrased.alerts))
+        if phrased.pages:
+            out.messages.extend(self._reporter.told_again(phrased.pages))
+        return phrased.popular
 
     def settle(self) -> Output:
         """Judge what waits for its company: the stream stands still, or has ended."""
         out = Output(events=Counter())
         self._evidencing.begin()
         out.messages.extend(self._settled(self._settling.all(), out.events))
-        return out
+        popular = self._judge_phrases(out, at_rest=True)
+        return Output(out.messages, 0, out.dead, out.events, popular=popular)
 
     def _settled(self, waited: list[Settles], events: Counter[str]) -> list[Outgoing]:
         if self._settled_reporter is None:
@@ -204,6 +220,8 @@ class IndexStage:
                 out += self._judge_revisit(subject, page, then, events)
         waited_for = self._waiting.among(dict.fromkeys(subject.page for subject in mine))
         out += self._judge_waiting(waited_for, events)
+        if self._phrasing is not None:
+            self._phrasing.add(block)
         self._settling.wait(partition, Settles(posted, self._reporter.take_near()))
         return out + self._settled(self._settling.passed(partition, len(block)), events)
 
@@ -357,7 +375,7 @@ class IndexStage:
             part.restore(None if state is None else _part_of(state, name))
         self._reporter = Reporter(
             self._scheme, self._index, self._origins, self._evidencing, self._site_of,
-            self._labeled, self._similarity, self._quilting, rules=rules,
+            self._labeled, self._similarity, self._quilting, self._phrasing, rules=rules,
         )  # fmt: skip
         self._settled_reporter = None
         if self._quilting is not None:

@@ -86,6 +86,7 @@ def verdict(
     *,
     mwo: float | None = None,
     said: Said = NOTHING_SAID,
+    popular: int | None = None,
     not_judged: Literal["error-page", "revisit"] | None = None,
 ) -> Verdict:
     """What is known of a page; without a match, that nothing is."""
@@ -102,6 +103,7 @@ def verdict(
         near_duplicate=near,
         quilt=said.quilt,
         within=said.within,
+        popular_shingles=popular,
         contains=labeled.contains,
         labeled_grams=None if labeled.grams is None else round(labeled.grams, 4),
         labels=labeled.labels,

@@ -28,6 +28,8 @@ class Output:
     events: Counter[str] = field(default_factory=Counter)
     # The labeled dataset that the batch was matched with.
     labels: InForce | None = None
+    # How many popular shingles pages have, that were judged by them.
+    popular: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from tests.experiments import (
     near_versions,
     rerendered,
     similar_table4,
+    templates,
     transformations,
 )
 from tests.experiments.report import Experiment, say, show, write_table
@@ -39,6 +40,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     near_versions.EXPERIMENT,
     near_default.EXPERIMENT,
     similar_table4.EXPERIMENT,
+    templates.EXPERIMENT,
     transformations.EXPERIMENT,
 )
 

@@ -190,7 +190,7 @@ def test_names_keep_the_rules_of_prometheus(worker: Worker, health: Health) -> N
             r"milli|micro|minute|hour|kilo|mega|_ms|_mb|gauge|counter", family.name
         )
         if family.type == "histogram":
-            assert family.name.endswith("_seconds")
+            assert family.name.endswith(("_seconds", "_shingles"))
 
 
 def test_no_label_comes_from_a_page() -> None:

@@ -1,0 +1,207 @@
+"""Popular phrases (Fetterly et al. 2005): a part of the stage `index`.
+
+Keeps the shingles of the pages that were fetched last, and judges them together when enough have
+come, or when the stream stands still. Says which pages consist of popular phrases, and which hosts
+do: those are alerts, open as long as they do.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+import numpy as np
+import pyarrow as pa
+
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.blocks.occurrences import countable
+from reusewatch.streams.records import Alert, Evidence
+from reusewatch.streams.stages.neighborhood_reports import prefix_alert_id
+from reusewatch.streams.stages.reports import DETECTOR
+from reusewatch.streams.stages.snapshot import State
+from reusewatch.streams.urls import place
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from reusewatch.detector.phrases.window import Judged, PhraseWindow, Told
+    from reusewatch.detector.window.sightings import Seen
+
+_HOSTS = 65_536
+_HOST_BYTES = 200
+_NEVER = -1
+Known = Callable[[int], "Seen | None"]
+"""A page of the window by its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrased:
+    """What came of judging: alerts on hosts, how many popular shingles each new page has, and
+    which pages consist of such, each with its words and whether it is truncated."""
+
+    alerts: tuple[Alert, ...] = ()
+    popular: tuple[int, ...] = ()
+    pages: tuple[tuple[int, int, bool], ...] = ()
+
+
+NOTHING = Phrased()
+
+
+class Phrasing:
+    """The shingles of the pages that were fetched last, and what was found of hosts."""
+
+    def __init__(self, scheme: HashScheme, *, most: int, least_new: int) -> None:
+        self._scheme = scheme
+        self._most = most
+        self._least_new = least_new
+        self._hash = lru_cache(_HOSTS)(scheme.of_text)
+        # Pages that have come since the last time.
+        self._since = 0
+        self.restore(None)
+
+    def add(self, block: pa.RecordBatch) -> None:
+        """Take the pages of a block that have words of their own."""
+        from reusewatch.detector.phrases.window import FETCH
+
+        block = countable(block)
+        worded = np.flatnonzero(block.column("identity_hash").to_numpy() != 0)
+        if worded.size < len(block):
+            block = block.take(pa.array(worded))
+        if not len(block):
+            return
+        fetches = np.zeros(len(block), FETCH)
+        fetches["page"] = block.column("page").to_numpy()
+        fetches["identity"] = block.column("identity_hash").to_numpy()
+        fetches["fetched"] = block.column("fetched_at").cast(pa.int64()).to_numpy()
+        fetches["site"] = [self._hash(name) for name in block.column("site").to_pylist()]
+        fetches["host"] = self._hosts_of(block)
+        fetches["popular"] = _NEVER
+        fetches["truncated"] = block.column("truncated").to_numpy(zero_copy_only=False)
+        fetches["supershingles"] = _matrix(block, "supershingles5")
+        fetches["shingles"] = _matrix(block, "shingles")
+        self._window.add(fetches)
+        self._since += len(block)
+
+    def _hosts_of(self, block: pa.RecordBatch) -> list[int]:
+        hosts = block.column("host").to_pylist()
+        found = [self._hash(host) for host in hosts]
+        for host, url in zip(found, block.column("url").to_pylist(), strict=True):
+            if host not in self._roots:
+                parts = urlsplit(url)
+                self._roots[host] = f"{parts.scheme}://{parts.netloc}/"
+        while len(self._roots) > self._most:
+            self._roots.popitem(last=False)
+        return found
+
+    def judge(self, known: Known, now: datetime, *, at_rest: bool = False) -> Phrased:
+        """What is found of the pages, if enough have come since, or any and none come now."""
+        if not self._since or (
+            not at_rest and (self._since < self._least_new or not self._window.due)
+        ):
+            return NOTHING
+        self._since = 0
+        judged = self._window.judge()
+        self._remember(judged)
+        consist = self._consisting(judged)
+        alerts = [*self._closed(judged, now), *self._opened(judged, known, now)]
+        new = judged.popular[judged.before < 0]
+        return Phrased(tuple(alerts), tuple(new.tolist()), consist)
+
+    def _consisting(self, judged: Judged) -> tuple[tuple[int, int, bool], ...]:
+        """Pages, with their words, that have as many popular shingles by now as tells of a host."""
+        from reusewatch.detector.phrases.hosts import LEAST_MEAN
+
+        some = (judged.popular >= LEAST_MEAN) & (judged.before < LEAST_MEAN)
+        columns = (judged.pages[some], judged.identities[some], judged.truncated[some])
+        return tuple(zip(*(column.tolist() for column in columns), strict=True))
+
+    def _remember(self, judged: Judged) -> None:
+        for page, popular in zip(judged.pages.tolist(), judged.popular.tolist(), strict=True):
+            self._said[page] = popular
+            self._said.move_to_end(page)
+        while len(self._said) > self._most:
+            self._said.popitem(last=False)
+
+    def said(self, page: int) -> int | None:
+        """How many popular shingles a page has, by when it was judged last."""
+        return self._said.get(page)
+
+    def _opened(self, judged: Judged, known: Known, now: datetime) -> list[Alert]:
+        told = []
+        for one in judged.hosts:
+            root = self._roots.get(one.host)
+            seen = [page for page in map(known, one.worst) if page is not None]
+            if root is None or not seen or root in self._open:
+                continue
+            self._open[root] = one.host
+            told.append(self._alert(root, "open", one, seen, now))
+        return told
+
+    def _closed(self, judged: Judged, now: datetime) -> list[Alert]:
+        """Hosts that are none any more, now that more of the web is known."""
+        bad = {one.host for one in judged.hosts}
+        gone = [root for root, host in self._open.items() if host not in bad]
+        for root in gone:
+            del self._open[root]
+        return [self._alert(root, "closed", None, [], now) for root in gone]
+
+    def _alert(
+        self, root: str, state: Literal["open", "closed"], told: Told | None, seen: list[Seen],
+        now: datetime,
+    ) -> Alert:  # fmt: skip
+        from reusewatch.detector.phrases.hosts import LEAST_MEAN
+        from reusewatch.streams.times import moment
+
+        return Alert(
+            id=prefix_alert_id("phrase-host", root, self._scheme),
+            kind="phrase-host",
+            state=state,
+            severity="info",
+            url=None,
+            prefix=root,
+            site=place(root, self._scheme).site,
+            figure=0.0 if told is None else round(told.found.mean, 3),
+            threshold=float(LEAST_MEAN),
+            evidence=tuple(Evidence(url=one.url) for one in seen),
+            fetched_at=moment(max((one.last for one in seen), default=0)) if seen else now,
+            detected_at=now,
+            detector=DETECTOR,
+            scheme=self._scheme.name,
+            files=None if told is None else told.found.pages,
+            deviation=None if told is None else round(told.found.deviation, 3),
+        )
+
+    def nbytes(self) -> int:
+        """Bytes of the shingles, and about of hosts."""
+        return self._window.nbytes + len(self._roots) * _HOST_BYTES + len(self._said) * _HOST_BYTES
+
+    def save(self) -> State:
+        """All of it."""
+        facts: dict[str, Any] = {
+            "roots": list(self._roots.items()), "open": list(self._open.items()),
+            "said": list(self._said.items()), "since": self._since,
+        }  # fmt: skip
+        return State(self._window.save(), facts)
+
+    def restore(self, state: State | None) -> None:
+        """Take up what was saved, or begin with nothing."""
+        from reusewatch.detector.phrases.window import PhraseWindow
+
+        facts: Any = {} if state is None else state.facts
+        self._window: PhraseWindow = PhraseWindow(self._most)
+        self._window.restore(None if state is None else state.arrays)
+        self._roots: OrderedDict[int, str] = OrderedDict(facts.get("roots", ()))
+        self._open: dict[str, int] = dict(facts.get("open", ()))
+        self._said: OrderedDict[int, int] = OrderedDict(facts.get("said", ()))
+        self._since = int(facts.get("since", 0))
+
+
+def _matrix(block: pa.RecordBatch, name: str) -> NDArray[np.uint64]:
+    column = block.column(name)
+    found: NDArray[np.uint64] = column.flatten().to_numpy().reshape(len(block), -1)
+    return found
