@@ -44,6 +44,12 @@ def brand(seed: int = SEED) -> list[DemoPage]:
     return [_page(url, "known", html_of(BRAND, text)) for url, text in _brand(rng)]
 
 
+def brand_articles(seed: int = SEED) -> list[Article]:
+    """What the brand's pages say."""
+    rng = random.Random(f"{seed} brand")  # noqa: S311 - the same web for the same seed
+    return [text for _, text in _brand(rng)]
+
+
 _Known = tuple[str, Article]
 
 

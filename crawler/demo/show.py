@@ -43,6 +43,14 @@ owned = ["{OWN_SITE}"]
 """
 
 
+def prepared(directory: Path) -> Settings:
+    """An empty bus in a directory of its own, with the brand's pages labeled."""
+    _begin(directory)
+    settings = _settings(directory)
+    _label(directory, settings)
+    return settings
+
+
 def run_demo(directory: Path, *, json: bool) -> None:
     """Everything from nothing, in a directory of its own."""
     _begin(directory)

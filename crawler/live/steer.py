@@ -61,7 +61,7 @@ class Steer:
         self.steering = Steering(rules)
         self.following = Following(
             lambda stop: open_bus(self._settings, stop=stop),
-            lambda: Places(expires=rules.expires, unsure=True),
+            lambda: Places(expires=rules.expires, unsure=True, narrow=True),
             self.steering.hold,
             logger.warning,
         )

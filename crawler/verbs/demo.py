@@ -15,7 +15,8 @@ def register(app: typer.Typer) -> None:
     """Add the verb."""
     app.command(
         "demo",
-        help="A small web of copies, replayed; shows what is found.\n\nExample: reusewatch demo",
+        help="A small web of copies, replayed; shows what is found. --live: crawled, with what is "
+        "found steering the crawl.\n\nExample: reusewatch demo",
     )(demo)
 
 
@@ -23,12 +24,20 @@ def demo(
     directory: Annotated[
         Path, typer.Option("--dir", metavar="DIR", help="Made anew each time.")
     ] = Path(".demo"),
+    live: Annotated[
+        bool, typer.Option("--live", help="Crawl a web on this machine, and steer the crawl.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Run the demo."""
-    from reusewatch.crawler.demo.show import run_demo
-
     try:
+        if live:
+            from reusewatch.crawler.demo.live import run_live
+
+            run_live(directory, json=json)
+            return
+        from reusewatch.crawler.demo.show import run_demo
+
         run_demo(directory, json=json)
     except KeyboardInterrupt:
         say(f"interrupted; the next demo makes {directory} anew")

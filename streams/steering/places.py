@@ -9,13 +9,16 @@ nothing and writes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
+from itertools import chain
 
 import msgspec
 
 from reusewatch.detector.neighborhoods.prefixes import LONGEST_PREFIX, crawl_trap
 from reusewatch.streams.bus import Message
 from reusewatch.streams.records import Alert, Time
+from reusewatch.streams.steering.narrowing import narrowed
 from reusewatch.streams.wire import read_json
 
 KINDS = ("bad-neighborhood", "crawl-trap")
@@ -39,8 +42,16 @@ class Places:
     """The open findings of places, by alert id. Holds no more than those."""
 
     def __init__(
-        self, *, expires: timedelta = EXPIRES, info: bool = False, unsure: bool = False
+        self,
+        *,
+        expires: timedelta = EXPIRES,
+        info: bool = False,
+        unsure: bool = False,
+        narrow: bool = False,
     ) -> None:
+        """`info`, `unsure`: what is no more than information, and what may be the place that others
+        copy, too. `narrow`: see `narrowing`."""
+        self._narrow = narrow
         self._expires = expires
         self._info = info
         self._unsure = unsure
@@ -63,8 +74,15 @@ class Places:
 
     def at(self, now: datetime) -> list[KeptOut]:
         """What to keep out of at this time, by prefix."""
-        found = {row.prefix: row for alert in self._open.values() for row in self._rows(alert, now)}
+        found = {row.prefix: row for alert in self._standing() for row in self._rows(alert, now)}
         return [found[prefix] for prefix in sorted(found)]
+
+    def _standing(self) -> Iterable[Alert]:
+        if not self._narrow:
+            return self._open.values()
+        hoods = [one for one in self._open.values() if one.kind == "bad-neighborhood"]
+        others = (one for one in self._open.values() if one.kind != "bad-neighborhood")
+        return chain(narrowed(hoods), others)
 
     def _rows(self, alert: Alert, now: datetime) -> list[KeptOut]:
         expires = alert.detected_at + self._expires
