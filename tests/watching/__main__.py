@@ -160,7 +160,9 @@ def _wait(condition: object) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Until Ctrl-C."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Also where whoever started this in the background has it ignore Ctrl-C.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryDirectory(prefix="reusewatch-watch-") as directory:
         try:
