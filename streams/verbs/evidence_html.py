@@ -10,14 +10,22 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from reusewatch.streams.console import harmless
 from reusewatch.streams.records import Alert
+from reusewatch.streams.verbs.showing import name_of_donors, told_direction
 from reusewatch.streams.verbs.sides import Lengths, Part
 
 LENGTHS = Lengths(copied=1000, own=60)
+# What stands above the two pages, by where the original is.
+_HEADS: Mapping[str | None, tuple[str, str]] = {
+    "there": ("This page, the copy", "The one it copies"),
+    "here": ("This page, the original", "Its copy"),
+    "unknown": ("This page", "Also at"),
+    None: ("This page", "The one it copies"),
+}
 _HUES = (140, 200, 290, 45, 340, 95, 250, 15)
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 1.5rem; color: #1a1a1a; background: #fff }
@@ -47,14 +55,15 @@ def html_of(alert: Alert, here: Sequence[Part], there: Sequence[Part]) -> str:
     facts = "".join(
         f"<dt>{escape(name)}</dt><dd>{_safe(value)}</dd>" for name, value in _facts(alert)
     )
+    ours, theirs = _HEADS[alert.direction.original if alert.direction else None]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}"/>'
         '<meta name="viewport" content="width=device-width"/>'
         f"<title>{_safe(alert.kind)} {_safe(alert.id[:8])}</title><style>{_STYLE}</style></head>\n"
         f"<body><h1>{_safe(alert.kind)} ({_safe(alert.severity)})</h1><dl>{facts}</dl>\n"
-        f'<div class="sides">{_side("This page", alert.url or "", here)}'
-        f"{_side('The other page', alert.donors[0].url if alert.donors else '', there)}</div>"
+        f'<div class="sides">{_side(ours, alert.url or "", here)}'
+        f"{_side(theirs, alert.donors[0].url if alert.donors else '', there)}</div>"
         "</body></html>\n"
     )
 
@@ -63,7 +72,10 @@ def _facts(alert: Alert) -> Iterable[tuple[str, str]]:
     yield "page", alert.url or alert.prefix or ""
     yield "fetched", f"{alert.fetched_at:%Y-%m-%d %H:%M:%S} UTC"
     for donor in alert.donors:
-        yield "other page", f"{donor.url}, first fetched {donor.fetched_at:%Y-%m-%d %H:%M:%S} UTC"
+        when = f"first fetched {donor.fetched_at:%Y-%m-%d %H:%M:%S} UTC"
+        yield name_of_donors(alert.direction), f"{donor.url}, {when}"
+    if alert.direction is not None:
+        yield "original", told_direction(alert.direction)
     if alert.within is not None:
         yield (
             "in common",

@@ -190,9 +190,8 @@ def print_alert(alert: Alert) -> None:
         print_line(meaning)
     print_line()
     _print("page" if alert.url else "prefix", _subject(alert))
-    other = "donor" if alert.direction is None or alert.direction.original == "there" else "also at"
     for donor in alert.donors:
-        _print(other, _donor(donor, alert))
+        _print(name_of_donors(alert.direction), _donor(donor, alert))
     if alert.direction is not None:
         _print("original", [told_direction(alert.direction)])
     if alert.sites:
@@ -234,6 +233,17 @@ def in_short(direction: Direction | None) -> str:
 def arrow(direction: Direction | None) -> str:
     """What stands before the other page: that it is the original, the copy, or neither is known."""
     return "←" if direction is None else _ARROWS[direction.original]
+
+
+def name_of_donors(direction: Direction | None) -> str:
+    """What the other pages are called: sources only where something says that they are.
+
+    >>> name_of_donors(Direction(original="there", by="owned"))
+    'donor'
+    >>> name_of_donors(Direction(original="unknown"))
+    'also at'
+    """
+    return "donor" if direction is None or direction.original == "there" else "also at"
 
 
 def told_direction(direction: Direction) -> str:

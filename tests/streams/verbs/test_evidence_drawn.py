@@ -19,9 +19,10 @@ from reusewatch.detector.evidence.pairs import Pair, compare
 from reusewatch.detector.hashing import hex_of
 from reusewatch.detector.sketching.fingerprint import Document
 from reusewatch.streams.local import LocalBus
-from reusewatch.streams.records import Alert, Donor, Origin, Page
+from reusewatch.streams.records import Alert, Direction, Donor, Origin, Page
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs import alert_evidence, evidence_html, evidence_terminal, topic_views
+from reusewatch.streams.verbs.showing import told_direction
 from reusewatch.streams.verbs.sides import Lengths, Part, sides_of
 from reusewatch.streams.wire import alert_message, withdrawal
 from tests.pages import SCHEME
@@ -89,6 +90,29 @@ def test_words_of_the_donor_are_drawn_once() -> None:
     here, there = sides_of(pair_of(twice, TEXT), LENGTHS)
     assert [part.number for part in here if part.number] == [1, 2]
     assert len(shown(there)) == 1
+
+
+HEADS = {
+    Direction(original="there", by="owned"): ["This page, the copy", "The one it copies"],
+    Direction(original="here", by="declared"): ["This page, the original", "Its copy"],
+    Direction(original="unknown", gap_seconds=60): ["This page", "Also at"],
+    None: ["This page", "The one it copies"],
+}
+
+
+@pytest.mark.parametrize("direction", HEADS)
+def test_the_file_says_who_has_it_from_whom_as_far_as_that_is_known(
+    direction: Direction | None,
+) -> None:
+    alert = msgspec.structs.replace(ALERT, direction=direction)
+    root = ElementTree.fromstring(evidence_html.html_of(alert, [], []).encode())  # noqa: S314
+    assert [(one.text or "").split(":")[0] for one in root.iter("h2")] == HEADS[direction]
+    facts = dict(zip(
+        (one.text for one in root.iter("dt")), (one.text for one in root.iter("dd")), strict=True
+    ))  # fmt: skip
+    if direction is not None:
+        assert facts["original"] == told_direction(direction)
+    assert ("donor" in facts) == (direction is None or direction.original == "there")
 
 
 _page = st.lists(st.sampled_from([*HOSTILE, *TEXT.split(), "<p>", "other"]), max_size=12)
