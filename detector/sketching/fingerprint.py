@@ -23,6 +23,7 @@ from reusewatch.detector.scanning.scan import Batch, Scan, ScanLimits, Source, s
 from reusewatch.detector.scanning.unescaping import unescaped
 from reusewatch.detector.sketching.chunks import Unit
 from reusewatch.detector.sketching.grams import GRAM_K, SHORT
+from reusewatch.detector.sketching.outlinks import Outlink, outlinks_of
 from reusewatch.detector.sketching.raw_chunks import raw_chunks_of
 from reusewatch.detector.sketching.sketches import Sketches, sketch
 from reusewatch.detector.sketching.tokens import TokenBatch
@@ -71,6 +72,8 @@ class Facts:
     obfuscated: float  # the share of its words that had to be unfolded, or were hidden
     # The address that the page says it stands at, resolved; empty where it says nothing.
     canonical: str = ""
+    # Where it leads on other sites: addresses, and where in the body their words begin.
+    outlinks: Sequence[Outlink] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,13 +159,17 @@ def fingerprints(
     chunk_at, token_at = made.chunks.hashes.offsets.tolist(), batch.token_at.tolist()
     gram_at = made.grams.hashes.offsets.tolist()
     told = batch.facts.tolist()
+    outlinks = outlinks_of(batch)
     facts = []
     for page, (document, text) in enumerate(zip(documents, decoded, strict=True)):
         own = slice(chunk_at[page], chunk_at[page + 1])
         words = slice(token_at[page], token_at[page] + told[page][state.TEXT_TOKENS])
         spans = _to_body(text, starts[own], ends[own])
         _to_body(text, *(place[gram_at[page] : gram_at[page + 1]] for place in of_grams[:2]))
-        facts.append(_facts(document, text.utf8, batch, words, told[page], spans, scheme))
+        of_page = _facts(document, text.utf8, batch, words, told[page], spans, scheme)
+        if outlinks[page]:
+            of_page = replace(of_page, outlinks=_in_body(text, outlinks[page]))
+        facts.append(of_page)
     if chunks == "raw":
         return _with_raw_chunks(facts, made, documents, at, scheme, limits, of_grams)
     texts = ChunkTexts([source.utf8 for source in sources], batch, first, last)
@@ -205,6 +212,13 @@ def _to_body(
     if decoded.charset != "utf-8":
         starts[:], ends[:] = decoded.body_offsets(np.stack((starts, ends)))
     return starts, ends
+
+
+def _in_body(decoded: Decoded, outlinks: Sequence[Outlink]) -> Sequence[Outlink]:
+    if decoded.charset == "utf-8":
+        return outlinks
+    starts = decoded.body_offsets(np.array([link.start for link in outlinks])).tolist()
+    return [Outlink(link.address, at) for link, at in zip(outlinks, starts, strict=True)]
 
 
 def _facts(

@@ -75,6 +75,13 @@ PAGE_FIELDS = (
 # What a page says of itself: the page that it names as its source, which may be itself.
 CLAIM_FIELDS = (pa.field("canonical", _HASH),)
 ORIGIN_FIELDS = (pa.field("record_id", pa.string()),)
+# Where a page leads on other sites: the page, its site, and where in the body the link's words
+# begin. Null: who wrote the block did not look.
+LINK_FIELDS = (
+    pa.field("links", pa.list_(_HASH)),
+    pa.field("link_sites", pa.list_(_HASH)),
+    pa.field("link_starts", pa.list_(pa.uint32())),
+)
 SKETCH_FIELDS = (
     pa.field("tokens", pa.int64(), nullable=False),
     pa.field("identity_hash", _HASH, nullable=False),
@@ -108,6 +115,7 @@ SECTIONS = (
     Section("dodges", 1, DODGE_FIELDS, needed=False),
     Section("claims", 1, CLAIM_FIELDS, needed=False),
     Section("origins", 1, ORIGIN_FIELDS, needed=False),
+    Section("links", 1, LINK_FIELDS, needed=False),
     Section("stood", 1, STOOD_FIELDS, needed=False),
     Section("labeled-grams", 1, GRAM_LABEL_FIELDS, needed=False),
 )
@@ -140,9 +148,9 @@ def block_of(
     Chunks of up to `shortest` characters cannot be labeled by what is in force.
     """
     try:
-        columns, claims, origins = (
+        columns, claims, origins, links = (
             [pa.array([getattr(row, f.name) for row in rows], f.type) for f in of]
-            for of in (PAGE_FIELDS, CLAIM_FIELDS, ORIGIN_FIELDS)
+            for of in (PAGE_FIELDS, CLAIM_FIELDS, ORIGIN_FIELDS, LINK_FIELDS)
         )
     except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
         raise BadPage("malformed-message", f"a value that no page has: {error}") from error
@@ -153,7 +161,7 @@ def block_of(
     dodges = [pa.array([facts.obfuscated for facts in made.facts], pa.float32())]
     later = len(STOOD_FIELDS) + len(GRAM_LABEL_FIELDS)
     stood, labels = labels[-later:], labels[:-later]
-    every = [*columns, *sketches, *labels, *kept, *dodges, *claims, *origins, *stood]
+    every = [*columns, *sketches, *labels, *kept, *dodges, *claims, *origins, *links, *stood]
     return pa.record_batch(every, schema=schema)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True)
 class PageRow:
-    """Its fields are the columns that `PAGE_FIELDS`, `CLAIM_FIELDS` and `ORIGIN_FIELDS` list."""
+    """Its fields are the columns that `PAGE_FIELDS`, `CLAIM_FIELDS`, `ORIGIN_FIELDS` and
+    `LINK_FIELDS` list."""
 
     page: int
     url: str
@@ -33,3 +35,6 @@ class PageRow:
     revisit_at: datetime | None
     canonical: int | None = None
     record_id: str | None = None
+    links: Sequence[int] = ()
+    link_sites: Sequence[int] = ()
+    link_starts: Sequence[int] = ()

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -43,11 +44,13 @@ from reusewatch.streams.wire import (
 )
 
 if TYPE_CHECKING:
+    from reusewatch.detector.sketching.outlinks import Outlink
     from reusewatch.detector.sketching.fingerprint import Facts
 
 ReadOrigin = Callable[[Origin], Page]
 # Bodies held at a time, whatever a batch refers to.
 PART_BYTES = 8 << 20
+_MOST_START = (1 << 32) - 1
 # One gram in so many, by its value: the same grams on every page.
 GRAM_SAMPLES = {"all": 1.0, "sampled": 1 / 8, "none": 0.0}
 
@@ -157,7 +160,18 @@ class FingerprintStage:
             revisit_at=referred.fetched_at if referred else None,
             canonical=self._named(page, facts.canonical),
             record_id=page.origin.record_id,
+            **self._led_to(facts.outlinks),
         )
+
+    def _led_to(self, outlinks: Sequence[Outlink]) -> dict[str, list[int]]:
+        """Where a page leads on other sites, as its row says it; what is no page is left out."""
+        found = [(_target(link.address, self.scheme), link.start) for link in outlinks]
+        known = [(target, start) for target, start in found if target is not None]
+        return {
+            "links": [target[0] for target, _ in known],
+            "link_sites": [target[1] for target, _ in known],
+            "link_starts": [min(start, _MOST_START) for _, start in known],
+        }
 
     def _named(self, page: Page, canonical: str) -> int | None:
         """The page that a page names as its source; None where that is none."""
@@ -230,6 +244,17 @@ class FingerprintStage:
     def answer(self, name: str, parameters: Parameters) -> Rows:
         """There is no state to ask."""
         return no_questions(name, parameters)
+
+
+@lru_cache(1 << 16)
+def _target(address: str, scheme: HashScheme) -> tuple[int, int] | None:
+    """The page at an address and its site, as hashes; remembered, since pages of a site lead to
+    the same places."""
+    try:
+        where = place(address, scheme)
+    except BadPage:
+        return None
+    return int(where.page_id, 16), scheme.of_text(where.site)
 
 
 def _dead_letter(message: Message, error: WireError | BadPage) -> DeadLetter:

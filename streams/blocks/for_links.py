@@ -1,0 +1,54 @@
+"""A fingerprint block as the links of its pages: columns, of the pages that lead anywhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from reusewatch.streams.blocks.occurrences import lists_of
+from reusewatch.streams.wire import Malformed
+
+_BESIDE = ("link_sites", "link_starts")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinkColumns:
+    """Pages, and of each from `offsets[page]` on: where it leads, on which site, from where."""
+
+    pages: NDArray[np.uint64]
+    offsets: NDArray[np.int64]
+    links: NDArray[np.uint64]
+    sites: NDArray[np.uint64]
+    starts: NDArray[np.uint32]
+
+
+def check_links(block: pa.RecordBatch) -> None:
+    """Malformed where what runs beside the links does not."""
+    lengths = [_lengths(block, name) for name in ("links", *_BESIDE)]
+    if not all(np.array_equal(lengths[0], one) for one in lengths):
+        raise Malformed("a fingerprint block whose links and their places are not the same")
+
+
+def links_of(block: pa.RecordBatch) -> LinkColumns:
+    """The links of the pages that have any; copies, as a view would keep the block alive."""
+    leads = np.flatnonzero(_lengths(block, "links"))
+    own = block.select(["page", "links", *_BESIDE]).take(pa.array(leads))
+    links, offsets = lists_of(own.column("links"))
+    sites, starts = (lists_of(own.column(name))[0] for name in _BESIDE)
+    return LinkColumns(_owned(own.column("page").to_numpy()), offsets, *map(_owned, (links, sites)),
+                       _owned(starts))  # fmt: skip
+
+
+def _owned(values: NDArray[Any]) -> NDArray[Any]:
+    return np.array(values)
+
+
+def _lengths(block: pa.RecordBatch, name: str) -> NDArray[np.int64]:
+    lengths = pc.fill_null(pc.list_value_length(block.column(name)), 0)
+    found: NDArray[np.int64] = lengths.to_numpy(zero_copy_only=False)
+    return found
