@@ -185,6 +185,8 @@ class Donor(Record, frozen=True, kw_only=True):
     # Where it can be read again, and the hash of what was read there.
     origin: Origin | None = None
     file_hash: Hash64 | None = None
+    # Whether the subject links to it, or to another page of its site.
+    linked: bool = False
 
 
 class Evidence(Record, frozen=True, kw_only=True):

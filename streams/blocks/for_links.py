@@ -40,8 +40,8 @@ def links_of(block: pa.RecordBatch) -> LinkColumns:
     own = block.select(["page", "links", *_BESIDE]).take(pa.array(leads))
     links, offsets = lists_of(own.column("links"))
     sites, starts = (lists_of(own.column(name))[0] for name in _BESIDE)
-    return LinkColumns(_owned(own.column("page").to_numpy()), offsets, *map(_owned, (links, sites)),
-                       _owned(starts))  # fmt: skip
+    page = own.column("page").to_numpy()
+    return LinkColumns(_owned(page), offsets, _owned(links), _owned(sites), _owned(starts))
 
 
 def _owned(values: NDArray[Any]) -> NDArray[Any]:

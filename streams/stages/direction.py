@@ -4,10 +4,12 @@ Who was seen first is not who wrote: in a crawl a small mirror is often fetched 
 it mirrors. So being seen first says something only from a gap of a day or so on. A page that is
 owned is the original, whenever it was seen.
 
-A page may also say itself, by `rel=canonical`, that the other one is its source. What a page claims
+A page may also say itself, by `rel=canonical` or by a link to it beside what it copies, that the
+other one is its source. What a page claims
 of itself frees, and never accuses another: a copy that names its source hides nothing, and a donor
 that names the subject is no original. That it names itself is no reason for anything, and where
-each of the two names the other neither is believed.
+each of the two names the other neither is believed. A link is asked for of the subject only: on a
+page that allows comments anybody may link to his copy of it, and would then pass for the original.
 
 Never decides which page is the subject: that is the one fetched later, or the one that is not
 owned, whatever is known of the direction.
@@ -34,12 +36,19 @@ def names(page: int, named: int | None, donor: Seen) -> bool:
 
 
 def direction_of(
-    page: int, named: int | None, donor: Seen, since_us: int | None, precedence_us: int
+    page: int,
+    named: int | None,
+    donor: Seen,
+    since_us: int | None,
+    precedence_us: int,
+    *,
+    linked: bool = False,
 ) -> Direction:
     """Which of two pages is the original: the donor (`there`), the page (`here`), or unknown.
 
     `named` is the page that the subject names as its source; `since_us` is since when the subject
-    counts as seen, None where it has no date.
+    counts as seen, None where it has no date; `linked`, whether it links to the donor beside what
+    it has from there.
     """
     gap = None if since_us is None else since_us - donor.since
     seconds = None if gap is None else gap // _SECOND_US
@@ -49,6 +58,8 @@ def direction_of(
         return Direction(original="there", by="declared", gap_seconds=seconds)
     if donor.canonical == page != donor.page and named != donor.page:
         return Direction(original="here", by="declared", gap_seconds=seconds)
+    if linked:
+        return Direction(original="there", by="declared", gap_seconds=seconds)
     if gap is not None and gap >= precedence_us:
         return Direction(original="there", by="first-seen", gap_seconds=seconds)
     return Direction(original="unknown", gap_seconds=seconds)

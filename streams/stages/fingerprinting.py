@@ -44,8 +44,8 @@ from reusewatch.streams.wire import (
 )
 
 if TYPE_CHECKING:
-    from reusewatch.detector.sketching.outlinks import Outlink
     from reusewatch.detector.sketching.fingerprint import Facts
+    from reusewatch.detector.sketching.outlinks import Outlink
 
 ReadOrigin = Callable[[Origin], Page]
 # Bodies held at a time, whatever a batch refers to.

@@ -6,7 +6,7 @@ Loaded by who really judges: it stands on numba.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
@@ -32,6 +32,7 @@ from reusewatch.streams.stages.direction import direction_of, names
 from reusewatch.streams.stages.evidencing import Evidencing
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import NOT_JUDGED, Labeled, LabeledPages
+from reusewatch.streams.stages.linking import Linking, Span
 from reusewatch.streams.stages.phrasing import Phrasing
 from reusewatch.streams.stages.quilt_reports import NOTHING_SAID, with_other_donors
 from reusewatch.streams.stages.quilting import Quilting
@@ -63,6 +64,7 @@ class Reporter:
         similarity: Similarity | None,
         quilting: Quilting | None,
         phrasing: Phrasing | None,
+        linking: Linking,
         *,
         rules: Rules,
     ) -> None:
@@ -75,6 +77,7 @@ class Reporter:
         self._similarity = similarity
         self._quilting = quilting
         self._phrasing = phrasing
+        self._linking = linking
         self._rules = rules
         # Pages of this batch whose near-duplicates are told when they have settled.
         self._near: dict[tuple[int, int], Subject] = {}
@@ -191,13 +194,14 @@ class Reporter:
         if flags & NEAR_WITHDRAWN:
             out.append(self._withdrawal("near-duplicate", subject))
         if flags & ALERT and match is not None:
-            match = _named_first(subject, match)
+            match = self._named_first(subject, match)
             direction = self.direction(subject, match.donors[0], match.since)
             same_site = match.donors[0].site == self._site_of(subject)
-            out.append(alert_message(duplicate_alert(
+            alert = duplicate_alert(
                 subject, match, direction, self._origins, self._scheme, now=now,
                 harmless=same_site or self._rules.allowed.has(subject.url),
-            )))  # fmt: skip
+            )  # fmt: skip
+            out.append(alert_message(self._linking.told(subject.page, alert)))
         if flags & NEAR_ALERT and match is not None and match.alert is not None:
             if self._waits(flags):
                 self._near[subject.page, subject.text] = subject
@@ -223,13 +227,31 @@ class Reporter:
             self._origins, self._scheme, now=now,
             harmless=near.same_site or self._rules.allowed.has(subject.url),
         )  # fmt: skip
-        return [alert]
+        return [self._linking.told(subject.page, alert)]
 
-    def direction(self, subject: Subject, donor: Seen, since: int | None) -> Direction:
-        """Who of two pages has it from whom."""
+    def direction(
+        self,
+        subject: Subject,
+        donor: Seen,
+        since: int | None,
+        spans: Collection[Span] | None = None,
+    ) -> Direction:
+        """Who of two pages has it from whom; `spans` are what the subject has of the donor, where
+        that is not all of it."""
         return direction_of(
-            subject.page, subject.canonical, donor, since, self._rules.precedence_us
-        )
+            subject.page, subject.canonical, donor, since, self._rules.precedence_us,
+            linked=self._linking.of(subject.page).names(donor.page, spans),
+        )  # fmt: skip
+
+    def _named_first(self, subject: Subject, match: Match) -> Match:
+        """The donors in order: owned, then those that the page names, then the earliest."""
+        links = self._linking.of(subject.page)
+
+        def order(donor: Seen) -> tuple[bool, bool, bool]:
+            named = names(subject.page, subject.canonical, donor)
+            return not donor.owned, not named, not links.names(donor.page)
+
+        return replace(match, donors=tuple(sorted(match.donors, key=order)))
 
     def complete(self, out: Sequence[Outgoing | Alert], events: Counter[str]) -> list[Outgoing]:
         """With the evidence of all alerts, which is made together."""
@@ -241,15 +263,6 @@ class Reporter:
 
     def _withdrawal(self, kind: Kind, subject: Subject) -> Outgoing:
         return withdrawal(alert_id(kind, subject.page, subject.text, self._scheme))
-
-
-def _named_first(subject: Subject, match: Match) -> Match:
-    """The donors in order: owned, then the one that the page names, then the earliest."""
-    ordered = sorted(
-        match.donors,
-        key=lambda donor: (not donor.owned, not names(subject.page, subject.canonical, donor)),
-    )
-    return replace(match, donors=tuple(ordered))
 
 
 def _count(found: Judgements, events: Counter[str]) -> None:

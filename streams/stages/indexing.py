@@ -17,6 +17,7 @@ from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.window.revisits import Revisit, Waiting
 from reusewatch.streams import topics
+from reusewatch.streams.blocks.for_links import check_links
 from reusewatch.streams.blocks.for_quilts import check_grams
 from reusewatch.streams.blocks.for_window import (
     counts,
@@ -43,6 +44,7 @@ from reusewatch.streams.stages.evidencing import Evidencing
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import Labeled, LabeledPages
+from reusewatch.streams.stages.linking import Linking
 from reusewatch.streams.stages.phrasing import Phrasing
 from reusewatch.streams.stages.quilting import Quilting
 from reusewatch.streams.stages.settling import Settling
@@ -122,9 +124,11 @@ class IndexStage:
         self._quilting = quilting
         self._phrasing = phrasing
         self._settling = Settling(settle_pages)
+        self._linking = Linking(scheme)
         parts = {
             "labeled": self._labeled, "terms": similarity, "discovery": discovering,
             "quilts": quilting, "settling": self._settling, "phrases": phrasing,
+            "links": self._linking,
         }  # fmt: skip
         self._parts: dict[str, Part] = {n: part for n, part in parts.items() if part is not None}
         self.restore(None)
@@ -182,6 +186,7 @@ class IndexStage:
         # pages has a place was seen when it was read.
         check_marks(block)
         check_grams(block)
+        check_links(block)
         subjects, revisited = subjects_of(block, self._origins), times_of(block, "revisit_at")
         of = block.column("revisit_of").to_pylist()
         judged = is_judged(block)
@@ -199,6 +204,8 @@ class IndexStage:
         out = self._discover(block, now, events)
         if self._similarity and weighted is not None:
             self._similarity.add(weighted, now=at_us(now))
+        # Before it is asked for them, the page has its links; what may be forged has none.
+        self._linking.add(block.filter(pa.array(counts(block))))
         labeled = self._labeled.judge_block(batch, now, owned)
         events["labeled"] += sum(1 for one in labeled if one.labels)
         out += [
@@ -375,13 +382,14 @@ class IndexStage:
             part.restore(None if state is None else _part_of(state, name))
         self._reporter = Reporter(
             self._scheme, self._index, self._origins, self._evidencing, self._site_of,
-            self._labeled, self._similarity, self._quilting, self._phrasing, rules=rules,
+            self._labeled, self._similarity, self._quilting, self._phrasing,
+            self._linking, rules=rules,
         )  # fmt: skip
         self._settled_reporter = None
         if self._quilting is not None:
             self._settled_reporter = SettledReporter(
                 self._reporter, self._scheme, self._index, self._origins, self._labeled,
-                self._quilting, rules=rules,
+                self._quilting, self._linking, rules=rules,
             )  # fmt: skip
 
     def answer(self, name: str, parameters: Parameters) -> Rows:

@@ -1,6 +1,6 @@
 """Where pages lead on other sites: a part of the stage `index`.
 
-A page that links to what it copies says where it has it from (Najork 2012, §5), which frees it and
+A page that links to what it copies says where it has it from (Najork 2012, §4), which frees it and
 accuses nobody: only what a page says of itself is asked for, never who links to it. Of pages that
 come later than their links are asked for, or that are judged again, the links are kept, those of
 the newest pages; bounded, and saved.
@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.blocks.for_links import LinkColumns, links_of
+from reusewatch.streams.records import Alert
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.urls import place
 
@@ -73,19 +75,24 @@ class Linking:
 
     def add(self, block: pa.RecordBatch) -> None:
         """Keep the links of a block's pages. A page that comes again says what it says now."""
-        self._add(links_of(block))
+        for page in block.column("page").to_pylist():
+            self._at.pop(page, None)
+        columns = links_of(block)
+        if len(columns.pages):
+            self._add(columns)
 
     def _add(self, columns: LinkColumns) -> None:
         number = self._first + len(self._kept)
         self._kept.append(columns)
         self._count += len(columns.links)
-        self._at.update(zip(columns.pages.tolist(), zip(repeat(number), range(len(columns.pages)))))
+        rows = zip(repeat(number), range(len(columns.pages)), strict=False)
+        self._at.update(zip(columns.pages.tolist(), rows, strict=True))
         while self._count > self._most and len(self._kept) > 1:
             self._drop(self._kept.popleft())
 
     def _drop(self, columns: LinkColumns) -> None:
         for page in columns.pages.tolist():
-            if self._at[page][0] == self._first:
+            if page in self._at and self._at[page][0] == self._first:
                 del self._at[page]
         self._first += 1
         self._count -= len(columns.links)
@@ -105,6 +112,17 @@ class Linking:
         if not len(links.pages):
             return False
         return links.leads_to(other, self._scheme.of_text(place(url, self._scheme).site))
+
+    def told(self, page: int, alert: Alert) -> Alert:
+        """The alert of a page, which says to which of its donors the page links."""
+        if not len(self.of(page).pages):
+            return alert
+        donors = tuple(
+            replace(donor, linked=self.leads_to(
+                page, int(place(donor.url, self._scheme).page_id, 16), donor.url))
+            for donor in alert.donors
+        )  # fmt: skip
+        return replace(alert, donors=donors)
 
     def nbytes(self) -> int:
         """About what is kept."""

@@ -34,15 +34,16 @@ class Said:
 NOTHING_SAID = Said()
 
 
-def quilt_of(found: Stitched) -> Quilt:
-    """What the verdict says of a page that is stitched."""
+def quilt_of(found: Stitched, attributed: float) -> Quilt:
+    """What the verdict says of a page that is stitched; `attributed` is the share of it from sites
+    that it links to."""
     foreign = sum(share for _, share in found.donors)
     return Quilt(
         patch_fraction=round(found.fraction, 3),
         cover=found.sources,
         sources=found.sources,
         foreign=round(min(foreign, 1.0), 3),
-        attributed=0.0,
+        attributed=round(min(attributed, 1.0), 3),
     )
 
 

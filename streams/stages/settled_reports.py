@@ -26,6 +26,7 @@ from reusewatch.streams.records import Alert, Kind
 from reusewatch.streams.stages.index_reports import Reporter
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import LabeledPages
+from reusewatch.streams.stages.linking import Linking, Span
 from reusewatch.streams.stages.quilt_reports import (
     Said,
     partial_copy_alert,
@@ -39,6 +40,8 @@ from reusewatch.streams.stages.settling import Waiting
 
 # A near-duplicate that shares so much of both pages is told as that, and as no part.
 _WHOLE = 0.5
+# A quilt that links to the sources of so much of what it has from others says what it is.
+_ATTRIBUTED = 0.9
 _BATCH = 256
 
 
@@ -53,6 +56,7 @@ class SettledReporter:
         origins: Origins,
         labeled: LabeledPages,
         quilting: Quilting,
+        linking: Linking,
         *,
         rules: Rules,
     ) -> None:
@@ -62,6 +66,7 @@ class SettledReporter:
         self._origins = origins
         self._labeled = labeled
         self._quilting = quilting
+        self._linking = linking
         self._rules = rules
 
     def settled(
@@ -131,11 +136,19 @@ class SettledReporter:
         before = self._quilting.said(subject.page)
         quilt, within, beside, own = before.quilt, before.within, before.beside, before.own
         if part is not None:
-            quilt = quilt_of(part) if part.is_quilt else None
+            quilt = quilt_of(part, self._attributed(part)) if part.is_quilt else None
             within = within_of(part, self._known)
         if near is not None:
             beside, own = near.seen.page, near.own
         self._quilting.remember(subject.page, Said(quilt, within, beside, own))
+
+    def _attributed(self, part: Stitched) -> float:
+        """The share of a page that stands on pages of sites that it links to."""
+        known = ((self._known(each), share) for each, share in part.donors)
+        return sum(
+            share for seen, share in known
+            if seen is not None and self._linking.leads_to(part.subject.page, seen.page, seen.url)
+        )  # fmt: skip
 
     def _known(self, document: Any) -> Seen | None:
         page, at = int(document["page"]), int(document["at"])
@@ -145,7 +158,7 @@ class SettledReporter:
         """One of each kind. What is a copy as a whole is told as that, and not as a part."""
         if match.text is not None:
             return
-        made = partial(self._made, found.subject, now)
+        made = partial(self._made, found, now)
         if found.is_quilt:
             alert = quilt_alert(found, self._known, self._quilting.rules, made)
             if alert is not None:
@@ -157,15 +170,23 @@ class SettledReporter:
                 yield alert
 
     def _made(
-        self, subject: Subject, now: datetime, kind: Kind, donors: list[tuple[Seen, float]], *,
+        self, found: Stitched, now: datetime, kind: Kind, donors: list[tuple[Seen, float]], *,
         figure: float, threshold: float,
     ) -> Alert:  # fmt: skip
-        return page_alert(
+        subject, first = found.subject, donors[0][0]
+        spans = [
+            Span(patch.start, patch.end)
+            for document, patch in found.patches if int(document["page"]) == first.page
+        ]  # fmt: skip
+        whole = sum(share for _, share in found.donors)
+        says_so = kind == "quilt" and self._attributed(found) >= _ATTRIBUTED * whole > 0
+        alert = page_alert(
             kind, subject, donors,
-            self._reporter.direction(subject, donors[0][0], subject.fetched_us),
+            self._reporter.direction(subject, first, subject.fetched_us, spans),
             self._origins, self._scheme, now=now, figure=figure, threshold=threshold,
-            harmless=self._rules.allowed.has(subject.url),
+            harmless=says_so or self._rules.allowed.has(subject.url),
         )  # fmt: skip
+        return self._linking.told(subject.page, alert)
 
 
 def _told(match: Match, near: Near | None) -> Match:

@@ -28,6 +28,7 @@ from reusewatch.streams.stages.discovering import Discovering, Rules
 from reusewatch.streams.stages.fingerprinting import GRAM_SAMPLES, FingerprintStage
 from reusewatch.streams.stages.indexing import IndexStage
 from reusewatch.streams.stages.neighboring import NeighborhoodStage
+from reusewatch.streams.stages.phrasing import Phrasing
 from reusewatch.streams.stages.quilting import Quilting
 from reusewatch.streams.stages.similarity import Similarity
 from reusewatch.streams.stages.stage import Stage
@@ -137,9 +138,8 @@ def stages() -> list[Stage]:
     index = IndexStage(
         SCHEME, clock=lambda: NOW, max_pages=50, similarity=Similarity(SCHEME, max_pages=10),
         discovering=Discovering(SCHEME, Rules(), window_pages=50),
-        quilting=Quilting(
-            SCHEME, QuiltRules(), sample=_SAMPLE, max_bytes=1 << 20, settle_pages=2
-        ),
+        quilting=Quilting(SCHEME, QuiltRules(), sample=_SAMPLE, max_bytes=1 << 20),
+        phrasing=Phrasing(SCHEME, most=50, least_new=2), settle_pages=2,
     )  # fmt: skip
     bare = IndexStage(SCHEME, clock=lambda: NOW, max_pages=50, same_site=True)
     return [index, bare, NeighborhoodStage(SCHEME, clock=lambda: NOW, logged=True)]

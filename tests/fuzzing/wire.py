@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -253,7 +254,7 @@ def _alert(message: Message) -> None:
     places = Places()
     with contextlib.suppress(wire.WireError):
         event = Event.of(message, wire.read_json(message, Alert))
-        assert msgspec.json.decode(event.structured())["id"]
+        assert json.loads(event.structured())["id"]
         places.take(message)
     rows = [row.prefix for row in places.at(datetime(2026, 11, 2, tzinfo=UTC))]
     for form in FORMATS:

@@ -29,8 +29,8 @@ def sentence(size: int) -> list[str]:
     return [f"w{_DRAWN.randrange(30_000)}" for _ in range(size)]
 
 
-_TEXTS = [sentence(WORDS) for _ in range(SOURCES)]
-_OWN = [sentence(WORDS) for _ in range(4)]
+TEXTS = [sentence(WORDS) for _ in range(SOURCES)]
+OWN_WORDS = [sentence(WORDS) for _ in range(4)]
 
 
 def page(site: str, name: str, words: list[str], *, day: float = 0.0) -> Page:
@@ -44,13 +44,13 @@ def page(site: str, name: str, words: list[str], *, day: float = 0.0) -> Page:
     )  # fmt: skip
 
 
-QUILT = [word for text in _TEXTS[:5] for word in text[100:220]] + _OWN[0][:100]
-PART = _TEXTS[5][200:440] + _OWN[1][:360]
+QUILT = [word for text in TEXTS[:5] for word in text[100:220]] + OWN_WORDS[0][:100]
+PART = TEXTS[5][200:440] + OWN_WORDS[1][:360]
 PAGES = [
-    *(page(f"source{at}", "original", text) for at, text in enumerate(_TEXTS)),
+    *(page(f"source{at}", "original", text) for at, text in enumerate(TEXTS)),
     page("thief", "quilt", QUILT, day=3),
     page("lender", "part", PART, day=3),
-    page("honest", "own", _OWN[2], day=3),
+    page("honest", "own", OWN_WORDS[2], day=3),
     # A blog's home page: made of the articles of its own site.
     *(page("blog", f"article{at}", text) for at, text in enumerate(map(sentence, [400] * 5))),
 ]
@@ -162,7 +162,7 @@ def test_copies_within_a_crawl_accuse_nobody_and_owned_pages_are_never_quilts() 
 
 
 def test_what_is_a_copy_as_a_whole_is_no_part() -> None:
-    copy = page("mirror", "copy", _TEXTS[0], day=3)
+    copy = page("mirror", "copy", TEXTS[0], day=3)
     assert not told(run([*PAGES[:6], copy], "all"))[0]
 
 
