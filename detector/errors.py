@@ -68,8 +68,8 @@ class SchemeMismatch(DetectorError):
         super().__init__(
             f"{what} was made with hash scheme {found}, this process uses {wanted}: "
             "use the same hash_key, or begin anew beside it (another --bus or --state directory, "
-            "another --topic-prefix); after an upgrade that changed the scheme, build label packs "
-            "again from their sources"
+            "another --topic-prefix); after an upgrade that changed the scheme, `reusewatch labels "
+            "migrate` builds label packs again from their sources"
         )
         self.found = found
         self.wanted = wanted

@@ -25,6 +25,10 @@ class Labels(NamedVerbs):
             "Known content into a label pack: archives (WARC, ARC, WACZ), directories of HTML or "
             "text (DIR or DIR=URL), text files, other packs; with --from-bus what was crawled.",
         ),
+        "migrate": Named(
+            f"{_READING}migrate",
+            "A pack of another hash scheme, built again from the sources that it names.",
+        ),
         "discover": Named(
             f"{_READING}discover",
             "What many pages of many sites have in common, the most frequent first.",

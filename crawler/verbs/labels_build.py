@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 import typer
 
 from reusewatch.crawler.errors import SourceError
 from reusewatch.crawler.labeling.packing import Kept, build_pack
 from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.crawler.verbs.seen_blocks import Seen, Wanted
-from reusewatch.detector.labels.format import Label, Severity
+from reusewatch.detector.labels.format import Built, Label, Severity
 from reusewatch.streams import kernels
 from reusewatch.streams.console import fail, say
 from reusewatch.streams.opening import open_bus
@@ -23,6 +24,8 @@ from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
 
 LEAST_GRAMS = 0.25
 """Of the grams: with less, copies of a few sentences are missed."""
+MOST_LISTED = 10_000
+"""URLs of a list that a pack names, so that it can be built again; of more it says nothing."""
 # Sites that are suggested as homes, and from which share of the labeled paragraphs on.
 _SITES_SAID = 3
 _HOME_SHARE = 0.1
@@ -101,7 +104,8 @@ def build(
         typer.Option(
             "--places/--no-places",
             help="Keep where everything stood, so that alerts name the labeled page: 12 bytes a "
-            "chunk, 10 a gram, and a row of about 100 a page. Without, the pack names no page.",
+            "chunk, 10 a gram, and a row of about 100 a page. Without, the pack names no page, and "
+            "none of its sources.",
         ),
     ] = True,
     json: JsonOption = False,
@@ -123,6 +127,13 @@ def build(
     if (site or under) and not from_bus:
         fail("labels build: --site and --under choose what is on the bus; give --from-bus", 2)
     listed = _urls(urls)
+    if places and len(listed or ()) <= MOST_LISTED:
+        built = Built(
+            sources=tuple(sources or ()), unit=settings.chunks, from_bus=from_bus, site=site,
+            under=under, gram_share=kept.gram_share,
+            urls=None if listed is None else tuple(sorted(listed)),
+        )  # fmt: skip
+        label = msgspec.structs.replace(label, built=built)
     kernels.prepare(say)
     seen = Seen(
         open_bus(settings, say=say), settings.scheme, settings.chunks, Wanted(site, under)

@@ -80,6 +80,19 @@ SHORTEST = 100
 Severity = Literal["info", "warning", "critical"]
 
 
+class Built(msgspec.Struct, frozen=True, kw_only=True):
+    """How a label was built, so that it can be built again under another hash scheme: its sources
+    as they were named, or that it is of what was crawled, and what was chosen of them."""
+
+    sources: tuple[str, ...] = ()
+    unit: Literal["text", "raw"] = "text"
+    urls: tuple[str, ...] | None = None
+    from_bus: bool = False
+    site: str | None = None
+    under: str | None = None
+    gram_share: float = 1.0
+
+
 class Label(msgspec.Struct, frozen=True, kw_only=True):
     """A name under which hashes stand in L, and how many do; chunks of more characters than
     `longer_than`, so that it is known which chunks of a page could match at all; of the grams of
@@ -97,6 +110,7 @@ class Label(msgspec.Struct, frozen=True, kw_only=True):
     longer_than: int = SHORTEST
     grams: int = 0
     gram_share: float = 0.0
+    built: Built | None = None
 
     def __post_init__(self) -> None:
         check_name(self.name)

@@ -26,6 +26,7 @@ WRAPPED = GRAM_K - 1
 LEAST_GRAMS = 16
 """Grams that a page must have in common with labeled pages, to be reported for that: two or three
 sentences. Fewer are anybody's turns of phrase."""
+_LEAST_OF_SAMPLE = 4
 MOST_PASSAGES = 16
 # A changed word takes five grams away, a gap of some words between two copied runs a few more.
 _GAP = 2 * GRAM_K
@@ -62,8 +63,12 @@ class Passage:
 
 
 def least_grams(sample: float) -> int:
-    """Of a sample, so many of its grams stand for `LEAST_GRAMS`; a handful in any case."""
-    return max(round(LEAST_GRAMS * sample), LEAST_GRAMS // 2)
+    """Of a sample, so many of its grams stand for `LEAST_GRAMS`; a handful in any case.
+
+    >>> least_grams(1.0), least_grams(0.25), least_grams(0.125)
+    (16, 4, 4)
+    """
+    return max(round(LEAST_GRAMS * sample), _LEAST_OF_SAMPLE)
 
 
 def shares(

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.errors import SchemeMismatch
-from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.format import Built, Label
 from reusewatch.detector.labels.pack import KINDS, Kind, LabelPack
 from reusewatch.detector.labels.pairs import Pairs, Source, merged
 from reusewatch.detector.labels.stood import NO_PAGE, PageSpool, Stood
@@ -91,7 +91,14 @@ def merge(
     numbers = _numbers(packs, [label.name for label in labels])
     kinds = [kind for kind in KINDS if kind != "grams" or any(len(x.grams) for x in packs)]
     fresh = [
-        msgspec.structs.replace(label, files=0, chunks=0, grams=0, gram_share=_share(packs, label))
+        msgspec.structs.replace(
+            label,
+            files=0,
+            chunks=0,
+            grams=0,
+            gram_share=_share(packs, label),
+            built=_built(packs, label),
+        )
         for label in labels
     ]
     spool = PageSpool(path.with_name(f".{path.name}.pages")) if _placed(packs) else None
@@ -110,6 +117,12 @@ def merge(
 
 def _placed(packs: Sequence[LabelPack]) -> bool:
     return any(len(pack.pages) for pack in packs)
+
+
+def _built(packs: Sequence[LabelPack], label: Label) -> Built | None:
+    """How a label was built, where that is one way."""
+    ways = {x.built for pack in packs for x in pack.labels if x.name == label.name}
+    return next(iter(ways)) if len(ways) == 1 else None
 
 
 def _share(packs: Sequence[LabelPack], label: Label) -> float:

@@ -15,7 +15,7 @@ from reusewatch.streams.page_text import ReadOrigin
 from reusewatch.streams.records import Alert, EvidenceMissing
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs import evidence_html, evidence_terminal, topic_views
-from reusewatch.streams.verbs.late_evidence import Shown, evident, send_again
+from reusewatch.streams.verbs.late_evidence import Shown, donor_of, evident, send_again
 from reusewatch.streams.verbs.sides import sides_of
 
 WHY: dict[EvidenceMissing, str] = {
@@ -34,7 +34,7 @@ def with_pages(
 ) -> Shown:
     """The alert with its pages, as far as they can be had here; sent again if it says more."""
     nothing = Shown(alert, None, None)
-    if reader is None or alert.url is None or not alert.donors:
+    if reader is None or alert.url is None or donor_of(alert) is None:
         return nothing
     if gone := extras.missing():
         say(f"the pages are not read again: {gone[0]} is not installed: {extras.HOW}")
@@ -60,7 +60,7 @@ def print_pages(shown: Shown) -> None:
     """Both pages side by side, or why not."""
     if shown.pair is not None:
         parts = sides_of(shown.pair, evidence_terminal.LENGTHS)
-        evidence_terminal.print_sides(shown.alert, *parts)
+        evidence_terminal.print_sides(shown.alert, *parts, other=shown.other)
     elif shown.why_not is not None:
         print_line()
         print_line(f"The pages are not shown: {WHY[shown.why_not]}.")
@@ -72,7 +72,7 @@ def write_html(shown: Shown, file: Path) -> None:
         why = "it is not about two pages" if shown.why_not is None else WHY[shown.why_not]
         fail(f"{file} was not written: {why}", 1)
     parts = sides_of(shown.pair, evidence_html.LENGTHS)
-    text = evidence_html.html_of(shown.alert, *parts)
+    text = evidence_html.html_of(shown.alert, *parts, other=shown.other)
     try:
         file.write_text(text, "utf-8", errors="replace")
     except OSError as error:

@@ -48,8 +48,11 @@ mark, b { print-color-adjust: exact; -webkit-print-color-adjust: exact }
 )
 
 
-def html_of(alert: Alert, here: Sequence[Part], there: Sequence[Part]) -> str:
-    """The whole file."""
+def html_of(
+    alert: Alert, here: Sequence[Part], there: Sequence[Part], *, other: str | None = None
+) -> str:
+    """The whole file; beside the alert's page stands its first donor, if no `other`."""
+    first = alert.donors[0].url if alert.donors else ""
     digest = b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     facts = "".join(
@@ -63,7 +66,7 @@ def html_of(alert: Alert, here: Sequence[Part], there: Sequence[Part]) -> str:
         f"<title>{_safe(alert.kind)} {_safe(alert.id[:8])}</title><style>{_STYLE}</style></head>\n"
         f"<body><h1>{_safe(alert.kind)} ({_safe(alert.severity)})</h1><dl>{facts}</dl>\n"
         f'<div class="sides">{_side(ours, alert.url or "", here)}'
-        f"{_side(theirs, alert.donors[0].url if alert.donors else '', there)}</div>"
+        f"{_side(theirs, other or first, there)}</div>"
         "</body></html>\n"
     )
 

@@ -19,9 +19,11 @@ LENGTHS = Lengths(copied=40, own=8)
 _COLOURS = ("green", "cyan", "magenta", "yellow", "blue", "red")
 
 
-def print_sides(alert: Alert, here: Sequence[Part], there: Sequence[Part]) -> None:
-    """Both pages; of `alert` the addresses stand above them."""
-    titles = f"here: {alert.url}", f"there: {alert.donors[0].url}"
+def print_sides(
+    alert: Alert, here: Sequence[Part], there: Sequence[Part], *, other: str | None = None
+) -> None:
+    """Both pages; of `alert` the addresses stand above them, the first donor's if no `other`."""
+    titles = f"here: {alert.url}", f"there: {other or alert.donors[0].url}"
     if not at_terminal():
         for title, parts in zip(titles, (here, there), strict=True):
             print_line()

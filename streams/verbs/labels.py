@@ -122,19 +122,21 @@ def _in_force(table: LabelTable, scheme: HashScheme) -> Iterator[dict[str, Any]]
     """What the pack counts and what the changes beside it do, by name."""
     manifest = table.manifest
     version = table.version(scheme)
+    # What was pushed before an upgrade is of the scheme of then.
+    name_of_scheme = manifest.scheme if manifest else scheme.name
     removed = set(manifest.removed) if manifest else set()
     rows: dict[str, dict[str, Any]] = {}
     for label in manifest.pack.labels if manifest and manifest.pack else ():
         rows[label.name] = {
             "name": label.name, "files": label.files, "chunks": label.chunks, "version": version,
-            "scheme": scheme.name, "source": label.source, "severity": label.severity, "note": "",
-            "homes": list(label.homes), "grams": label.grams,
+            "scheme": name_of_scheme, "source": label.source, "severity": label.severity,
+            "note": "", "homes": list(label.homes), "grams": label.grams,
         }  # fmt: skip
     severities = table.overlay().severities
     for name, unit, count in table.names():
         row = rows.setdefault(
             name,
-            {"name": name, "files": 0, "chunks": 0, "version": version, "scheme": scheme.name,
+            {"name": name, "files": 0, "chunks": 0, "version": version, "scheme": name_of_scheme,
              "source": "", "severity": severities.get(name, "warning"), "note": "", "homes": [],
              "grams": 0},
         )  # fmt: skip

@@ -19,7 +19,7 @@ from reusewatch.streams.console import say
 from reusewatch.streams.documents import document_of
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.page_text import ReadOrigin
-from reusewatch.streams.records import Alert, EvidenceMissing, Page
+from reusewatch.streams.records import Alert, Donor, EvidenceMissing, Origin, Page
 from reusewatch.streams.stages.evidencing import places_of, read_place, told_of
 from reusewatch.streams.wire import alert_message
 
@@ -37,12 +37,15 @@ class Shown:
     alert: Alert
     pair: Pair | None
     why_not: EvidenceMissing | None
+    # The page beside it: the first donor, or the labeled page that most of the evidence is from.
+    other: str = ""
 
 
 def evident(alert: Alert, read_origin: ReadOrigin, scheme: HashScheme) -> Shown:
     """The alert with the evidence of both its pages, as far as they can be read again."""
-    both = places_of(alert)
-    if both is None:
+    beside = donor_of(alert)
+    both = None if beside is None else places_of(replace(alert, donors=(beside,)))
+    if beside is None or both is None:
         return _without(alert, "no origin")
     pages = []
     for one in both:
@@ -58,7 +61,24 @@ def evident(alert: Alert, read_origin: ReadOrigin, scheme: HashScheme) -> Shown:
     pair = compare(here, there, scheme)
     if alert.kind in _LATE:
         alert = told_of(alert, pair)
-    return Shown(alert, pair, None)
+    return Shown(alert, pair, None, beside.url)
+
+
+def donor_of(alert: Alert) -> Donor | None:
+    """The page that is shown beside the alert's: its first donor; of labeled content the labeled
+    page that most of the evidence is from, as far as it is known where that can be read again."""
+    if alert.donors:
+        return alert.donors[0]
+    bytes_of: dict[tuple[str, Origin, str], int] = {}
+    for row in alert.evidence:
+        if row.donor and row.donor_origin is not None and row.donor_hash:
+            key = row.donor, row.donor_origin, row.donor_hash
+            bytes_of[key] = bytes_of.get(key, 0) + (row.end or 0) - (row.start or 0)
+    if not bytes_of:
+        return None
+    url, origin, file_hash = max(bytes_of, key=bytes_of.__getitem__)
+    return Donor(url=url, share=0.0, fetched_at=alert.fetched_at, origin=origin,
+                 file_hash=file_hash)  # fmt: skip
 
 
 def _without(alert: Alert, reason: EvidenceMissing) -> Shown:

@@ -69,6 +69,32 @@ def test_what_was_crawled_is_labeled_as_from_its_source(tmp_path: Path) -> None:
     assert "have text chunks" in refused.err
 
 
+def test_a_crawl_suggests_the_home_and_takes_none(tmp_path: Path) -> None:
+    for site, texts in (("a", 3), ("b", 1)):
+        (tmp_path / site).mkdir()
+        for at in range(texts):
+            text = PARAGRAPH.replace("soil", f"soil of {site} {at}")
+            (tmp_path / site / f"{at}.html").write_text(f"<p>{text}</p>")
+    trees = [f"{site}=http://www.{site}.example/" for site in "ab"]
+    build = ("labels", "build", "known", *trees, "-o", "p.pack", "--json")
+    done = run(*build, cwd=tmp_path)
+    assert "a.example (3 of 4 paragraphs), b.example (1 of 4 paragraphs)" in done.err
+    assert "again with --home a.example" in done.err
+    assert done.objects[0]["sites"] == {"a.example": 3, "b.example": 1}
+    shown = run("labels", "show", "p.pack", "--json", cwd=tmp_path).objects[0]
+    assert (shown["homes"], shown["pages"]) == ([], 4)
+    assert "--home" not in run(*build, "--home", "a.example", cwd=tmp_path).err
+
+
+@pytest.mark.parametrize("share", ["1/8", "2", "much", "1/0"])
+def test_a_share_of_grams_that_finds_little_is_refused(tmp_path: Path, share: str) -> None:
+    (tmp_path / "page.html").write_text(f"<p>{PARAGRAPH}</p>")
+    done = run("labels", "build", "known", "page.html", "--gram-share", share, "-o", "x.pack",
+               cwd=tmp_path)  # fmt: skip
+    assert done.code == 2
+    assert f"--gram-share {share}: a share from 1/4 to 1" in done.err
+
+
 @pytest.mark.parametrize(
     "verb", [("build", "known", "site"), ("discover", "--tree", "site=http://a.example/")]
 )
