@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 
+from reusewatch.crawler.archives.arc import ARC
 from reusewatch.crawler.archives.covering import covered_in
 from reusewatch.crawler.archives.doubt import INDEX_BIT, salvaged
 from reusewatch.crawler.archives.framing import (
@@ -38,7 +39,8 @@ def read_plain(view: View, start: int, dialect: Dialect, reading: Reading) -> It
         if isinstance(piece, Record) and _is_wrong(found):
             # A length that leads exactly to a later record has swallowed those between. Where the
             # answer says where its body ends, nothing of that body is taken for a record.
-            begin = covered_in(piece.read(reading.limits.max_record_bytes)) or 0
+            block = piece.read(reading.limits.max_record_bytes)
+            begin = covered_in(block, arc=dialect is ARC) or 0
             inner = search(view, piece.start + begin, dialect, piece.next_offset)
             found = replace(found, next_offset=inner, doubt=piece.next_offset)
         yield found

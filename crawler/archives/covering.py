@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 
+from reusewatch.crawler.archives.arc import ARC
 from reusewatch.crawler.archives.messages import MAX_HEAD, Message, response_of
-from reusewatch.crawler.archives.warc import parse
+from reusewatch.crawler.archives.warc import WARC
 from reusewatch.crawler.pages.encodings import end_of_chunks, is_encoded
 from reusewatch.detector.errors import BadPage
 
@@ -22,23 +23,28 @@ _HEAD = 1 << 13
 _TOLD = ("warc-type", "warc-record-id", "warc-date", "content-length")
 
 
-def covered_at(block: bytes, message: Message | None) -> int | None:
-    """Where in a block the head of another record begins; None where there is none."""
+def covered_at(block: bytes, message: Message | None, *, arc: bool = False) -> int | None:
+    """Where in a block the head of another record begins; None where there is none. `arc`: of an
+    archive whose heads are lines, and hold no digest."""
     end = _end_of_body(block, message) if message else None
     if end is None or end >= len(block):
         return None
     rest = block[end : end + _HEAD]
     blank = len(rest) - len(rest.lstrip(b"\r\n"))
-    head = parse(rest[blank:]) if blank else None
-    if head is None or not all(head.fields.get(name) for name in _TOLD):
-        return None
-    return end + blank
+    return end + blank if blank and _is_head(rest[blank:], arc=arc) else None
 
 
-def covered_in(block: bytes) -> int | None:
+def _is_head(data: bytes, *, arc: bool) -> bool:
+    if arc:
+        return ARC.start.match(data) is not None and ARC.parse(data) is not None
+    head = WARC.parse(data)
+    return head is not None and all(head.fields.get(name) for name in _TOLD)
+
+
+def covered_in(block: bytes, *, arc: bool = False) -> int | None:
     """The same of a block that may hold no answer."""
     try:
-        return covered_at(block, response_of(block[:MAX_HEAD]))
+        return covered_at(block, response_of(block[:MAX_HEAD]), arc=arc)
     except BadPage:
         return None
 

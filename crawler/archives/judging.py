@@ -95,7 +95,9 @@ def _page(record: Record, kind: str, url: str, reading: Reading) -> Found:
     block = record.read(reading.limits.max_record_bytes)
     stored = _Stored(record.fields, block, message, len(block) < record.length)
     digest = _digest(stored, reading)
-    if digest != "right" and (at := covered_at(block, message)) is not None:
+    # Heads of ARC say their length by their place in a line, and not as a field.
+    arc = "content-length" not in record.fields
+    if digest != "right" and (at := covered_at(block, message, arc=arc)) is not None:
         detail = f"Content-Length {record.length} covers another record, at byte {at} of the block"
         raise BadPage("bad-length", detail)
     page = _page_of(stored, kind, url, record.offset, reading)

@@ -18,6 +18,7 @@ import pytest
 import zstandard
 
 from reusewatch.crawler.archives import wacz
+from reusewatch.crawler.replaying.sources import expand
 from tests.crawler.archives import zoo
 from tests.crawler.archives.zoo import read_all
 
@@ -100,6 +101,17 @@ def test_a_dictionary_is_bounded_as_every_expansion_is(tmp_path: Path) -> None:
     (event,) = read_all(path)
     assert event.damage is not None
     assert event.damage.reason == "too-large"
+
+
+def test_a_file_that_only_might_be_an_archive_is_looked_at_within_bounds(tmp_path: Path) -> None:
+    """Whatever lies in a directory that is replayed: without a name that says what it is."""
+    (tmp_path / "notes.bin").write_bytes(dictionary_bomb(256 << 20))
+    tracemalloc.start()
+    try:
+        list(expand([str(tmp_path)]))
+        assert tracemalloc.get_traced_memory()[1] < 32 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_members_that_share_bytes_are_refused(tmp_path: Path) -> None:

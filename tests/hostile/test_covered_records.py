@@ -96,6 +96,33 @@ def test_a_digest_of_the_block_says_that_it_is_whole(tmp_path: Path) -> None:
     assert not any(event.damage for event in events)
 
 
+def arc(block: bytes, later: bytes = b"") -> list[bytes]:
+    """An archive of lines: its head, a record with this block, one after it."""
+    head, *_ = zoo.arc([])
+    return [head, zoo.arc_record(OUTER, block), later or zoo.arc_record(LATER, zoo.http(BODY))]
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["plain", "one member"])
+@pytest.mark.parametrize("name", COVERING)
+def test_a_line_that_covers_the_next_record_is_damage_and_the_next_is_read(
+    tmp_path: Path, name: str, whole: bool
+) -> None:
+    inner = zoo.arc_record(INNER, zoo.http(BODY)).removesuffix(b"\n")
+    events = read(tmp_path / "x.arc", arc(COVERING[name] + b"\n" + inner), whole=whole)
+    letters = [event.damage for event in events if event.damage]
+    assert [(letter.reason, letter.url) for letter in letters] == [("bad-length", OUTER)]
+    assert pages_of(events) == {INNER: True, LATER: False}
+
+
+@pytest.mark.parametrize("name", [name for name in HONEST if "record" not in name])
+def test_a_page_of_an_arc_that_quotes_a_record_is_no_damage(tmp_path: Path, name: str) -> None:
+    quoted = zoo.arc_record("http://quoted.test/", zoo.http(BODY))
+    block = HONEST[name].replace(QUOTE, b"\n" + quoted.ljust(len(QUOTE) - 1))
+    events = read(tmp_path / "x.arc", arc(block), whole=False)
+    assert pages_of(events) == {OUTER: False, LATER: False}
+    assert not any(event.damage for event in events)
+
+
 @pytest.mark.parametrize("name", HONEST)
 def test_a_page_that_quotes_a_record_is_no_damage(tmp_path: Path, name: str) -> None:
     events = read(tmp_path / "x", [record(HONEST[name]), zoo.response(LATER)], whole=False)
