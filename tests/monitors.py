@@ -3,7 +3,8 @@ run.
 
 `make monitors` (or `python -m tests.monitors`) fetches Debian's packages, each known by its
 checksum, from where this machine's apt has its packages from, and unpacks the programs into
-`.monitors`: nothing is installed, and no root is needed.
+`.monitors`: nothing is installed, and no root is needed. Where a mirror has another version by now,
+or the machine is of another kind, those are taken that apt has there and knows to be sound.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import io
 import platform
 import shutil
+import subprocess
 import sys
 import tarfile
 from pathlib import Path
@@ -51,8 +53,8 @@ def program(name: str, directory: Path = MONITORS) -> Path:
     there = shutil.which(installed) or shutil.which(name)
     if there is None:
         raise NotFetched(
-            f"{name} is not here: `make monitors` fetches it; elsewhere than on amd64, install "
-            "Debian's packages prometheus and prometheus-alertmanager"
+            f"{name} is not here: `make monitors` fetches it; where that fails, install Debian's "
+            "packages prometheus and prometheus-alertmanager"
         )
     return Path(there)
 
@@ -60,23 +62,50 @@ def program(name: str, directory: Path = MONITORS) -> Path:
 def unpack(directory: Path = MONITORS) -> None:
     """Put the programs into the directory, unless they are there."""
     for package in (PROMETHEUS, ALERTMANAGER):
-        mine = {
-            there: name for name, (which, there) in PROGRAMS.items() if which is package
-        }  # fmt: skip
         mark = directory / f"{package.name}.sha256"
         if mark.exists() and mark.read_text() == package.sha256:
             continue
-        file = fetch(package, directory)
-        with tarfile.open(fileobj=io.BytesIO(data_of(file))) as archive:
-            for member in archive:
-                folder, _, there = member.name.removeprefix("./").rpartition("/")
-                wanted = {package.html: mine.get(there), TEMPLATES: there}.get(folder)
-                content = archive.extractfile(member) if wanted and member.isfile() else None
-                if wanted and content is not None:
-                    found = content.read()
-                    _write(directory / wanted, found.replace(_INSTALLED, _HERE))
+        file = _package_file(package, directory)
+        _unpack(package, file, directory)
         file.unlink()
         mark.write_text(package.sha256)  # last: what was cut short is unpacked anew
+
+
+def _package_file(package: Package, directory: Path) -> Path:
+    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        if platform.machine() == "x86_64":
+            return fetch(package, directory)
+        raise NotFetched(f"{package.file} is not for {platform.machine()}")
+    except NotFetched as error:
+        found = _of_apt(package, directory)
+        if found is None:
+            raise NotFetched(
+                f"{error}; nor does `apt-get download {package.name}` bring it"
+            ) from error
+        return found
+
+
+def _of_apt(package: Package, directory: Path) -> Path | None:
+    """The version that apt has, which it checks itself."""
+    try:
+        subprocess.run(
+            ["apt-get", "download", package.name], cwd=directory, check=True, capture_output=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return next(directory.glob(f"{package.name}_*.deb"), None)
+
+
+def _unpack(package: Package, file: Path, directory: Path) -> None:
+    mine = {there: name for name, (which, there) in PROGRAMS.items() if which is package}
+    with tarfile.open(fileobj=io.BytesIO(data_of(file))) as archive:
+        for member in archive:
+            folder, _, there = member.name.removeprefix("./").rpartition("/")
+            wanted = {package.html: mine.get(there), TEMPLATES: there}.get(folder)
+            content = archive.extractfile(member) if wanted and member.isfile() else None
+            if wanted and content is not None:
+                _write(directory / wanted, content.read().replace(_INSTALLED, _HERE))
 
 
 def _write(target: Path, content: bytes) -> None:
@@ -88,19 +117,15 @@ def _write(target: Path, content: bytes) -> None:
 
 def main() -> int:
     """Unpack them, or say what is wanted instead."""
-    if platform.machine() not in ("x86_64", "AMD64"):
-        try:
-            for name in PROGRAMS:
-                program(name)
-        except NotFetched as error:
-            print(error, file=sys.stderr)  # noqa: T201
-            return 2
-        return 0
     try:
         unpack()
     except NotFetched as error:
-        print(error, file=sys.stderr)  # noqa: T201
-        return 2
+        try:
+            for name in PROGRAMS:
+                program(name)
+        except NotFetched:
+            print(error, file=sys.stderr)  # noqa: T201
+            return 2
     return 0
 
 
