@@ -106,6 +106,7 @@ def test_a_dictionary_is_bounded_as_every_expansion_is(tmp_path: Path) -> None:
 def test_a_file_that_only_might_be_an_archive_is_looked_at_within_bounds(tmp_path: Path) -> None:
     """Whatever lies in a directory that is replayed: without a name that says what it is."""
     (tmp_path / "notes.bin").write_bytes(dictionary_bomb(256 << 20))
+    (tmp_path / "x.warc.gz").write_bytes(_FIRST)
     tracemalloc.start()
     try:
         list(expand([str(tmp_path)]))
