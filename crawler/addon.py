@@ -12,6 +12,7 @@ from __future__ import annotations
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
+from reusewatch.crawler.live.judge import Judge
 from reusewatch.crawler.live.project import ENABLED, check
 from reusewatch.crawler.live.steer import Steer
 from reusewatch.crawler.live.tap import Tap
@@ -24,6 +25,8 @@ TAP_ORDER = 950
 STEER_ORDER = 50
 # Nearest the engine as well: after Scrapy's own have named the page that a link stands on.
 TRAPS_ORDER = 50
+# Nearest the spider: what is dropped here, no other middleware counts.
+JUDGE_ORDER = 950
 
 
 class ReuseWatch:
@@ -37,6 +40,5 @@ class ReuseWatch:
         check(settings)
         settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", Tap, TAP_ORDER)
         settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", Steer, STEER_ORDER)
-        settings.setdefault_in_component_priority_dict(
-            "SPIDER_MIDDLEWARES", TrapFilter, TRAPS_ORDER
-        )
+        for part, order in ((TrapFilter, TRAPS_ORDER), (Judge, JUDGE_ORDER)):
+            settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", part, order)

@@ -5,14 +5,15 @@ They go before the environment and reusewatch.toml. Some names are the add-on's 
 `REUSEWATCH_QUEUE_RESPONSES` and `REUSEWATCH_QUEUE_BYTES`, how much may wait for the bus in memory;
 `REUSEWATCH_EXIT_CODE = False`: a process whose crawl had trouble ends with the code that it would
 have had without; `REUSEWATCH_STEER` and those that begin with it: see
-`steering_rules`; `REUSEWATCH_TRAPS`: see `url_traps`; `REUSEWATCH_WARC`: see `warc`.
+`steering_rules`; `REUSEWATCH_TRAPS`: see `url_traps`; `REUSEWATCH_WARC`: see `warc`;
+`REUSEWATCH_JUDGE`: see `judge`.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from importlib.metadata import version
@@ -51,10 +52,17 @@ STEER_EXPIRE_DAYS = f"{STEER}_EXPIRE_DAYS"
 _STEERING = (STEER, STEER_ACTIONS, STEER_SAMPLED, STEER_LOWERED, STEER_EXPIRE_DAYS)
 # Requests whose URLs are part of a crawl trap: "off", "dry-run" or "on".
 TRAPS = f"{ENV_PREFIX}TRAPS"
+# Whether a page is judged before its links are followed, and what is done for each kind of finding.
+JUDGE, JUDGE_ACTIONS = f"{ENV_PREFIX}JUDGE", f"{ENV_PREFIX}JUDGE_ACTIONS"
+_JUDGED: Mapping[str, Sequence[str]] = {
+    "labeled-page": ("tag", "no-follow"), "labeled-content": ("tag", "lower"),
+}  # fmt: skip
+_MAY_BE_DONE = frozenset({"tag", "drop", "lower", "no-follow"})
 # A directory for WARC files of what is fetched, and at which size a file is closed.
 WARC, WARC_BYTES = f"{ENV_PREFIX}WARC", f"{ENV_PREFIX}WARC_BYTES"
 _OURS = (
-    ENABLED, CONFIG, QUEUE_RESPONSES, QUEUE_BYTES, EXIT_CODE, TRAPS, WARC, WARC_BYTES, *_STEERING,
+    ENABLED, CONFIG, QUEUE_RESPONSES, QUEUE_BYTES, EXIT_CODE, TRAPS, WARC, WARC_BYTES, JUDGE,
+    JUDGE_ACTIONS, *_STEERING,
 )  # fmt: skip
 # From a response to its effect within a second: two commits are on that way.
 _STEERED_COMMIT_SECONDS = 0.25
@@ -104,6 +112,22 @@ def steering_rules(settings: BaseSettings) -> Rules:
         raise SettingsError(f"{', '.join(_STEERING)}: {error}") from error
 
 
+def judge_actions(settings: BaseSettings) -> Mapping[str, Sequence[str]] | None:
+    """What is done for each kind of finding; None where no page is judged. Raises SettingsError."""
+    if not settings.getbool(JUDGE):
+        return None
+    try:
+        given = {kind: tuple(done) for kind, done in settings.getdict(JUDGE_ACTIONS).items()}
+    except (ValueError, TypeError) as error:
+        raise SettingsError(f"{JUDGE_ACTIONS}: {error}") from error
+    if unknown := sorted(given.keys() - _JUDGED.keys()):
+        raise SettingsError(f"{JUDGE_ACTIONS}: {unknown[0]}: there is {', '.join(_JUDGED)}")
+    if wrong := sorted({one for done in given.values() for one in done} - _MAY_BE_DONE):
+        known = ", ".join(sorted(_MAY_BE_DONE))
+        raise SettingsError(f"{JUDGE_ACTIONS}: {wrong[0]}: lists of {known}")
+    return {**_JUDGED, **given}
+
+
 def traps_mode(settings: BaseSettings) -> Mode:
     """What is done with requests whose URLs are part of a trap. Raises SettingsError."""
     mode = settings.get(TRAPS, "off")
@@ -131,6 +155,7 @@ def check(settings: BaseSettings) -> None:
         capacity(settings)
         steering_rules(settings)
         traps_mode(settings)
+        judge_actions(settings)
     except SettingsError as error:
         _tell(error)
         raise

@@ -42,19 +42,13 @@ class TrapFilter:
         """As Scrapy makes its components."""
         return cls(crawler)
 
-    async def process_spider_output_async(
+    async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
         """What a page gave, without the requests that lead into a trap."""
         async for one in result:
             if not isinstance(one, Request) or self._passes(response, one):
                 yield one
-
-    def process_spider_output(self, response: Response, result: Any) -> Any:
-        """The same for a spider whose output is no coroutine's."""
-        return (
-            one for one in result if not isinstance(one, Request) or self._passes(response, one)
-        )
 
     def _passes(self, response: Response, request: Request) -> bool:
         if request.dont_filter or not request.meta.get(META, True):

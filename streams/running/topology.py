@@ -148,6 +148,17 @@ def labeler_of(settings: Settings) -> Labeler:
     return Labeler(label_store(settings).directory, settings.scheme, stop_list(settings))
 
 
+def labeled_pages(settings: Settings) -> LabeledPages:
+    """What says which pages are labeled, as the settings have it."""
+    return LabeledPages(
+        settings.scheme,
+        fixed=settings.contains_threshold,
+        grams=settings.labeled_grams,
+        rule=settings.contains,
+        allowed=UrlSet(settings.allowed),
+    )
+
+
 def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
     seconds = settings.window_seconds
     rules = Rules(
@@ -180,13 +191,7 @@ def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
         same_site=settings.alert_same_site,
         rules=rules,
         read_origin=read_origin,
-        labeled=LabeledPages(
-            scheme,
-            fixed=settings.contains_threshold,
-            grams=settings.labeled_grams,
-            rule=settings.contains,
-            allowed=rules.allowed,
-        ),
+        labeled=labeled_pages(settings),
         similarity=_similarity(settings, max_age_us) if settings.similar_pages else None,
         discovering=_discovering(settings, read_origin),
         quilting=_quilting(settings, max_age_us) if settings.grams != "none" else None,

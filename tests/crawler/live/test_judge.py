@@ -1,0 +1,113 @@
+"""A page is judged before its links are followed: labeled ones lead nowhere, and are tagged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reusewatch.crawler.demo.brand import brand
+from tests.command import run as reusewatch
+from tests.crawler.live.crawls import run
+from tests.crawler.live.own import arguments, stats_of
+from tests.crawler.live.site import Answer, Site, serving
+
+SPIDER = """
+import scrapy
+
+class Own(scrapy.Spider):
+    name = "own"
+    custom_settings = {"ADDONS": {"reusewatch.crawler.addon.ReuseWatch": 500}}
+
+    def __init__(self, urls, **kwargs):
+        super().__init__(**kwargs)
+        self.start_urls = urls.split()
+
+    def parse(self, response):
+        yield {"path": response.url.rpartition(":")[2].partition("/")[2]}
+        for link in response.css("a::attr(href)").getall():
+            yield response.follow(link)
+"""
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    """A page that was copied byte for byte, one that holds its text, one of its own."""
+    page = brand()[0].html
+    body = page.partition("<body>")[2].partition("<nav>")[2].partition("</nav>")[2]
+    answers = {
+        "/": Answer(b'<p>Home. <a href="/same">s</a><a href="/part">p</a><a href="/own">o</a>'),
+        "/same": Answer(page.encode()),
+        "/part": Answer(f'<p>Ours. <a href="/below-part">b</a>{body}'.encode()),
+        "/own": Answer(b'<p>Words of its own. <a href="/below-own">b</a>'),
+        "/below-part": Answer(b"<p>below"),
+        "/below-own": Answer(b"<p>below"),
+    }
+    with serving(Site(answers)) as served:
+        yield served
+
+
+@pytest.fixture
+def labeled(tmp_path: Path) -> Path:
+    """A project's directory with the brand's pages in force on its bus."""
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    for number, page in enumerate(brand()[:3]):
+        (pages / f"{number}.html").write_text(page.html)
+    for words in (("build", "brand", "pages", "--output", "brand.pack"),
+                  ("push", "brand.pack", "--bus", "local:state")):  # fmt: skip
+        done = reusewatch("labels", *words, cwd=tmp_path)
+        assert done.code == 0, done.err
+    return tmp_path
+
+
+def crawl(
+    site: Site, directory: Path, **settings: object
+) -> tuple[dict[str, str], list[dict[str, object]]]:
+    asked = arguments(
+        directory, [site.url("/")], SPIDER, REUSEWATCH_JUDGE=True,
+        REUSEWATCH_CONTAINS_THRESHOLD=0.3, FEEDS='{"items.jsonl": {"format": "jsonlines"}}',
+        **settings,
+    )  # fmt: skip
+    code, _, err = run(asked, directory)
+    assert code == 0, err
+    return stats_of(err), [
+        json.loads(one) for one in (directory / "items.jsonl").read_text().splitlines()
+    ]
+
+
+def test_labeled_pages_are_tagged_and_not_followed(site: Site, labeled: Path) -> None:
+    stats, items = crawl(site, labeled)
+    tags = {str(item["path"]): item.get("reusewatch") for item in items}
+    assert tags["own"] is None
+    assert tags["same"]["kinds"] == ["labeled-content", "labeled-page"]
+    assert tags["part"]["kinds"] == ["labeled-content"]
+    assert tags["part"]["labels"] == ["brand"]
+    # No link of the stolen page is followed; those of the other come last.
+    assert {"/below-part", "/below-own"} <= site.paths().keys()
+    assert stats["judge/labeled-page"] == "1"
+    links = int(stats["judge/not-followed"])
+    assert links == 4
+    assert not [path for path in site.paths() if path.startswith("/news")]
+
+
+def test_items_of_labeled_pages_are_dropped_where_that_is_wanted(site: Site, labeled: Path) -> None:
+    wanted = '{"labeled-content": ["drop", "no-follow"], "labeled-page": []}'
+    _, items = crawl(site, labeled, REUSEWATCH_JUDGE_ACTIONS=wanted)
+    assert sorted(str(item["path"]) for item in items) == ["", "below-own", "own"]
+    assert "/below-part" not in site.paths()
+
+
+@pytest.mark.parametrize("wrong", ['{"duplicate": ["tag"]}', '{"labeled-page": ["burn"]}', "tag"])
+def test_what_cannot_be_done_is_told_before_anything_is_fetched(
+    site: Site, tmp_path: Path, wrong: str
+) -> None:
+    asked = arguments(
+        tmp_path, [site.url("/")], SPIDER, REUSEWATCH_JUDGE=True, REUSEWATCH_JUDGE_ACTIONS=wrong
+    )
+    code, _, err = run(asked, tmp_path)
+    assert code != 0
+    assert "REUSEWATCH_JUDGE_ACTIONS" in err
+    assert not site.asked
