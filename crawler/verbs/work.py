@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -52,12 +53,12 @@ def work(
     if stage == LOCAL and not local:
         fail(f"work {LOCAL}: {settings.bus} is no local bus; --bus local:DIR names one", 2)
     with stopping() as stop:
-        (_judge if local else _work)(stage, settings, stop)
+        _work(stage, settings, stop, _judge if local else _run)
     if stop.interrupted:
         raise typer.Exit(130)
 
 
-def _judge(stage: str, settings: Settings, stop: Stop) -> None:
+def _judge(stage: str, settings: Settings, stop: Stop, log: WorkerLog) -> None:
     """Judge what is in the spools of a local bus."""
     from reusewatch.crawler.replaying.origins import origin_reader
     from reusewatch.crawler.replaying.readable import Readable
@@ -68,10 +69,14 @@ def _judge(stage: str, settings: Settings, stop: Stop) -> None:
     directory = state_directory(settings)
     readable = Readable(settings.archive_roots, directory)
     read_origin = origin_reader(settings.scheme, settings.max_body_bytes, readable)
-    sink = LocalSink(LocalBus(directory), settings, read_origin=read_origin, say=say, does=JUDGES)
-    judge = SpoolJudge(
-        sink, directory, keep=settings.kept_pages, commit_seconds=settings.commit_seconds, say=say
+    sink = LocalSink(
+        LocalBus(directory), settings, read_origin=read_origin, say=log.trouble, does=JUDGES
     )
+    judge = SpoolJudge(
+        sink, directory, keep=settings.kept_pages, commit_seconds=settings.commit_seconds,
+        say=log.trouble,
+    )  # fmt: skip
+    log.tell("started", f"at work on {settings.bus}", bus=settings.bus)
     try:
         judge.run(stop)
     except BaseException:
@@ -80,8 +85,13 @@ def _judge(stage: str, settings: Settings, stop: Stop) -> None:
     judge.close()
 
 
-def _work(stage: str, settings: Settings, stop: Stop) -> None:
-    """Work on Kafka, and say what changes."""
+def _work(
+    stage: str,
+    settings: Settings,
+    stop: Stop,
+    run: Callable[[str, Settings, Stop, WorkerLog], None],
+) -> None:
+    """Work, and say what changes."""
     from reusewatch.crawler.exit_codes import code_of
     from reusewatch.streams.running.news import WorkerLog
 
@@ -89,7 +99,7 @@ def _work(stage: str, settings: Settings, stop: Stop) -> None:
     # The client warns of each attempt of an outage, which is told when it begins and ends.
     logging.getLogger("kafka").addHandler(logging.NullHandler())
     try:
-        _run(stage, settings, stop, log)
+        run(stage, settings, stop, log)
     except Exception as error:
         code = code_of(error)
         if code is None:

@@ -6,7 +6,9 @@ outlives who started it. What it says goes to `DIR/judge.log`.
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -21,6 +23,7 @@ LOG = "judge.log"
 _LOG_BYTES = 1 << 20
 _LONGEST_PAUSE = 60.0
 _TOLD_BYTES = 2000
+_PLAIN = re.compile(r"\S{1,40}Z (?:info|warning|error) \S{1,40}: (?:stopping: )?")
 
 
 class JudgeProcess:
@@ -76,4 +79,22 @@ def _last_line(path: Path) -> str:
         text = path.read_bytes()[-_TOLD_BYTES:].decode("utf-8", "replace").strip()
     except OSError:
         return ""
-    return text.rpartition("\n")[2].removeprefix("reusewatch: ")
+    return _why(text.rpartition("\n")[2])
+
+
+def _why(line: str) -> str:
+    """What a line of a worker says, whichever form its lines have.
+
+    >>> _why("2026-03-02T06:00:00.000Z error local: stopping: the disk is full")
+    'the disk is full'
+    >>> _why('{"event": "stopping", "why": "the disk is full"}'), _why("Killed")
+    ('the disk is full', 'Killed')
+    """
+    try:
+        said = json.loads(line)
+    except ValueError:
+        said = None
+    if isinstance(said, dict):
+        return str(said.get("why") or said.get("text") or line)
+    plain = _PLAIN.match(line)
+    return line[plain.end() :] if plain else line.removeprefix("reusewatch: ")
