@@ -15,6 +15,7 @@ import msgspec
 
 from reusewatch.crawler.errors import Stopped
 from reusewatch.crawler.pages.archive_events import Found
+from reusewatch.crawler.replaying.ahead import read_ahead
 from reusewatch.crawler.replaying.cursors import Cursor, Cursors
 from reusewatch.crawler.replaying.done import Done
 from reusewatch.crawler.replaying.jobs import Archive, Job, Tree
@@ -141,7 +142,7 @@ class Replay:
         before = msgspec.structs.replace(cursor.tally)
         before.skipped, before.damaged = dict(before.skipped), dict(before.damaged)
         position = start
-        events = source.read(start, doubt)
+        events = read_ahead(self._sink, source, start, doubt) or source.read(start, doubt)
         while (found := self._next(events, source, settle)) is not None:
             self._take(found, cursor)
             cursor.tally.bytes += _bytes(source, found, position)
@@ -170,14 +171,15 @@ class Replay:
         tally = cursor.tally
         tally.records += 1
         tally.unverified += found.unverified
-        if found.page is not None:
-            tally.pages += 1
-            self._sink.put(found.page)
-        elif found.damage is not None:
+        if found.damage is not None:
             _count_one(tally.damaged, found.damage.reason)
             self._sink.bury(found.damage)
+        elif found.skipped is not None:
+            _count_one(tally.skipped, found.skipped)
         else:
-            _count_one(tally.skipped, found.skipped or "unknown")
+            tally.pages += 1
+            if found.page is not None:  # else the sink has read it, and has it
+                self._sink.put(found.page)
         cursor.offset, cursor.doubt = found.next_offset, found.doubt
 
     def _count(self, cursor: Cursor, base: tuple[float, int, int]) -> None:

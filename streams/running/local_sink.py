@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from typing import Any
 
 from reusewatch.streams import kernels, topics
 from reusewatch.streams.blocks.format import PAGES_HEADER
@@ -21,10 +22,11 @@ from reusewatch.streams.local import LocalBus
 from reusewatch.streams.local.database import told
 from reusewatch.streams.questions import Parameters, Rows, no_questions
 from reusewatch.streams.records import DeadLetter, Page
+from reusewatch.streams.running.chain import Following, Task
 from reusewatch.streams.running.label_settings import label_store
 from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.news import Brief
-from reusewatch.streams.running.parallel import InProcess, ProcessPool, Runner
+from reusewatch.streams.running.parallel import InProcess, ProcessPool
 from reusewatch.streams.running.prefix_answers import PrefixAnswers
 from reusewatch.streams.running.recent_pages import RecentPages
 from reusewatch.streams.running.serving import Health
@@ -74,7 +76,7 @@ class LocalSink:
         stage = fingerprint_stage(
             settings, only_partition, read_origin=read_origin, labeler=labeler
         )
-        self._runner: Runner = (
+        self._runner: InProcess | ProcessPool = (
             InProcess(stage) if settings.workers == 1 else ProcessPool(stage, settings.workers)
         )
         self._limit = DeadLetterLimit(settings.dead_letter_limit)
@@ -94,7 +96,7 @@ class LocalSink:
         self._health = self._serve(settings, say)
         self._judge_all()
         self._keep_labels()
-        self._batch: list[Message] = []
+        self._batch: list[Page] = []
         self._bytes = 0
         self._taken = 0
         self._trimmed_at = -1
@@ -143,17 +145,43 @@ class LocalSink:
         """Take a page; a full batch is processed."""
         if self._recent is not None:
             self._recent.saw(page)
-        sent = page_message(page)
-        now = time.time_ns() // 1_000_000
-        self._batch.append(Message(_ONLY, self._taken, sent.key, sent.value, sent.headers, now))
-        self._taken += 1
+        self._batch.append(page)
         self._bytes += len(page.body)
         if len(self._batch) >= self._batch_pages or self._bytes >= _BATCH_BYTES:
             self._submit()
 
     def _submit(self) -> None:
         batch, self._batch, self._bytes = self._batch, [], 0
-        for output in self._runner.submit(batch):
+        if isinstance(self._runner, InProcess):
+            outputs = self._runner.pages(batch)
+        else:
+            outputs = self._runner.submit([self._message(page) for page in batch])
+        for output in outputs:
+            self._accept(output)
+
+    def _message(self, page: Page) -> Message:
+        """A page as it travels to another process."""
+        sent = page_message(page)
+        now = time.time_ns() // 1_000_000
+        self._taken += 1
+        return Message(_ONLY, self._taken - 1, sent.key, sent.value, sent.headers, now)
+
+    def ahead(self, first: Task, following: Following) -> Iterator[Any] | None:
+        """Have the processes read themselves; what each task told, once its pages are judged."""
+        if isinstance(self._runner, InProcess):
+            return None
+        return self._ahead(self._runner, first, following)
+
+    def _ahead(self, runner: ProcessPool, first: Task, following: Following) -> Iterator[Any]:
+        self._submit_all()
+        for said, output in runner.ahead(first, following):
+            self._accept(output)
+            yield said
+
+    def _submit_all(self) -> None:
+        if self._batch:
+            self._submit()
+        for output in self._runner.drain():
             self._accept(output)
 
     def _accept(self, output: Output) -> None:
@@ -182,10 +210,7 @@ class LocalSink:
 
     def checkpoint(self) -> None:
         """Process what was taken, and put everything on disk: blocks, findings, offsets."""
-        if self._batch:
-            self._submit()
-        for output in self._runner.drain():
-            self._accept(output)
+        self._submit_all()
         # Committed here only, after this flush: an offset past a block that is not on disk yet
         # would outlive it in a power cut.
         self._outlet.flush()

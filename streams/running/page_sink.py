@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Protocol
+from collections.abc import Iterator
+from typing import Any, Protocol, runtime_checkable
 
 from reusewatch.streams.records import DeadLetter, Page
+from reusewatch.streams.running.chain import Following, Task
 
 
 class PageSink(Protocol):
@@ -44,3 +46,11 @@ class PageSink(Protocol):
 
     def abandon(self) -> None:
         """Release what is held, as after an error."""
+
+
+@runtime_checkable
+class ReadsAhead(Protocol):
+    """A sink with processes that can read pages themselves."""
+
+    def ahead(self, first: Task, following: Following) -> Iterator[Any] | None:
+        """What each task told, once its pages are taken; None: it takes pages only."""

@@ -13,14 +13,18 @@ import traceback
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Lock
-from typing import Protocol
+from typing import Any, Protocol
 
 from reusewatch.streams.bus import Message
 from reusewatch.streams.dead_letter_limit import WorkerStopped
+from reusewatch.streams.records import Page
+from reusewatch.streams.running.chain import Chain, Following, Task, Tell
+from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.stages.stage import Output, Stage
 
 _TRIES = 3
@@ -48,6 +52,11 @@ class InProcess:
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
 
+    def pages(self, pages: Sequence[Page]) -> Iterator[Output]:
+        """Done at once, of pages that were never packed."""
+        assert isinstance(self._stage, FingerprintStage)  # noqa: S101 - no other takes pages
+        yield self._stage.pages(pages)
+
     def submit(self, batch: Sequence[Message]) -> Iterator[Output]:
         """Done at once."""
         yield self._stage.process(batch)
@@ -72,6 +81,9 @@ class ProcessPool:
             self._idle.put(process)
         # A thread for each process: one waits for its pipe while another's is served.
         self._threads = ThreadPoolExecutor(workers)
+        # They load while this process does: with a first batch each would begin a second later.
+        for process in self._processes:
+            process.begin()
 
     def submit(self, batch: Sequence[Message]) -> Iterator[Output]:
         """Take a batch, and wait for the oldest while there are two for each process."""
@@ -79,10 +91,18 @@ class ProcessPool:
         while len(self._waiting) > self._bound:
             yield self._waiting.popleft().result()
 
-    def _run(self, batch: Sequence[Message]) -> Output:
+    def ahead(self, first: Task, following: Following) -> Iterator[tuple[Any, Output]]:
+        """The processes read themselves, from the first task on: what each told, and its output."""
+
+        def start(task: Task, tell: Tell) -> Future[Output]:
+            return self._threads.submit(self._run, task, tell)
+
+        return iter(Chain(start, first, following, self._bound))
+
+    def _run(self, batch: Sequence[Message] | Task, tell: Tell | None = None) -> Output:
         process = self._idle.get()
         try:
-            return process.run(batch)
+            return process.run(batch, tell)
         finally:
             self._idle.put(process)
 
@@ -100,7 +120,7 @@ class ProcessPool:
 
 
 class _Process:
-    """One process and the pipe to it; started with its first batch, and anew when it dies."""
+    """One process and the pipe to it; started anew when it dies."""
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
@@ -109,12 +129,20 @@ class _Process:
         self._changing = Lock()
         self._closed = False
 
-    def run(self, batch: Sequence[Message]) -> Output:
+    def begin(self) -> None:
+        """Start it. Where that fails, the first batch tries again, and says what is wrong."""
+        with suppress(OSError):
+            self._start()
+
+    def run(self, batch: Sequence[Message] | Task, tell: Tell | None) -> Output:
         for _ in range(_TRIES):
             try:
                 pipe = self._pipe or self._start()
                 pipe.send(batch)
                 outcome = pipe.recv()
+                if tell is not None and not isinstance(outcome, str):
+                    tell(outcome)
+                    outcome = pipe.recv()
             except (EOFError, OSError) as error:
                 self._end()
                 if self._closed:
@@ -125,9 +153,8 @@ class _Process:
             output: Output = outcome
             return output
         raise WorkerStopped(
-            f"a worker process died {_TRIES} times over the batch that begins at {batch[0].key} "
-            f"(offset {batch[0].offset}): out of memory? Try fewer --workers, or a smaller "
-            "batch_pages"
+            f"a worker process died {_TRIES} times over {_named(batch)}: out of memory? Try fewer "
+            "--workers, or a smaller batch_pages"
         )
 
     def _start(self) -> Connection:
@@ -167,19 +194,38 @@ class _Process:
                 self._process.join(_END_SECONDS)
 
 
+def _named(batch: Sequence[Message] | Task) -> str:
+    if isinstance(batch, Sequence):
+        return f"the batch that begins at {batch[0].key} (offset {batch[0].offset})"
+    return str(batch)
+
+
 def _serve(pipe: Connection, stage: Stage) -> None:
     """In the process: until the parent is gone."""
+    if isinstance(stage, FingerprintStage):
+        stage.get_ready()
     while True:
         try:
             batch = pipe.recv()
         except (EOFError, OSError):
             return
         try:
-            outcome: Output | str = stage.process(batch)
-        except Exception:
-            # As text: what an exception is made of need not survive the way.
-            outcome = traceback.format_exc()
-        try:
-            pipe.send(outcome)
+            for outcome in _outcomes(stage, batch):
+                pipe.send(outcome)
         except OSError:
             return
+
+
+def _outcomes(stage: Stage, batch: Sequence[Message] | Task) -> Iterator[object]:
+    """What is told of a task, and an output; a mistake of ours as text: what an exception is made
+    of need not survive the way."""
+    try:
+        if isinstance(batch, Sequence):
+            yield stage.process(batch)
+            return
+        told, pages = batch.read()
+        yield told
+        assert isinstance(stage, FingerprintStage)  # noqa: S101 - no other stage takes pages
+        yield stage.pages(pages)
+    except Exception:
+        yield traceback.format_exc()

@@ -8,12 +8,13 @@ restored by reading the log of blocks again, and so a restart takes the same way
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from reusewatch.detector.sketching.fingerprint import Facts
     from reusewatch.detector.sketching.outlinks import Outlink
 
+T = TypeVar("T")
 ReadOrigin = Callable[[Origin], Page]
 # Bodies held at a time, whatever a batch refers to.
 PART_BYTES = 8 << 20
@@ -75,19 +77,32 @@ class FingerprintStage:
 
     def process(self, messages: Sequence[Message]) -> Output:
         """One block per partition of the batch, and a dead letter for every page that is bad."""
+        received = min((m.timestamp_ms for m in messages), default=0)
+        return self._made(messages, self._read, _dead_letter, received)
+
+    def pages(self, pages: Sequence[Page]) -> Output:
+        """The same of pages that came here without a bus."""
+        return self._made(pages, self._placed, _letter, time.time_ns() // 1_000_000)
+
+    def _made(
+        self,
+        brought: Sequence[T],
+        read: Callable[[T], Page],
+        letter: Callable[[T, Any], DeadLetter],
+        received_ms: int,
+    ) -> Output:
         # Between two batches, never within one: a batch has one version.
         labels = self.labeler.look() if self.labeler else None
         letters: list[DeadLetter] = []
         pages: list[Page] = []
         blocks: list[Outgoing] = []
         size = 0
-        received = str(min((m.timestamp_ms for m in messages), default=0)).encode()
-        headers = ((RECEIVED, received),)
-        for message in messages:
+        headers = ((RECEIVED, str(received_ms).encode()),)
+        for one in brought:
             try:
-                page = self._read(message)
+                page = read(one)
             except (WireError, BadPage) as error:
-                letters.append(_dead_letter(message, error))
+                letters.append(letter(one, error))
                 continue
             pages.append(page)
             size += len(page.body)
@@ -98,7 +113,7 @@ class FingerprintStage:
         blocks += self._blocks(pages, headers, letters)
         dead = Counter(letter.reason for letter in letters)
         sent = [*blocks, *map(dead_letter_message, letters)]
-        return Output(sent, len(messages) - len(letters), dead, labels=labels)
+        return Output(sent, len(brought) - len(letters), dead, labels=labels)
 
     def _blocks(
         self, pages: Sequence[Page], headers: Headers, letters: list[DeadLetter]
@@ -195,6 +210,10 @@ class FingerprintStage:
         elif self.topic is not None and page.origin.offset is None:
             origin = kafka_origin(self.topic, message.partition.number, message.offset)
             page = msgspec.structs.replace(page, origin=origin)
+        return self._placed(page)
+
+    def _placed(self, page: Page) -> Page:
+        """A page with its charset and its place."""
         where = place(page.url, self.scheme)
         if page.revisit_of is None:
             page = msgspec.structs.replace(page, charset=charset_of(page))
@@ -217,6 +236,13 @@ class FingerprintStage:
         if again.id != page.id:
             raise BadPage("too-large", f"too large for the bus, and {page.origin.source} changed")
         return msgspec.structs.replace(page, body=again.body, by_reference=False)
+
+    def get_ready(self) -> None:
+        """Load what makes fingerprints, before there are pages."""
+        from reusewatch.detector.sketching import fingerprint  # noqa: F401 - numba
+
+        if self.labeler is not None:
+            self.labeler.look()
 
     def settle(self) -> Output:
         """Nothing waits for later pages here."""

@@ -1,0 +1,104 @@
+"""Archives that processes read themselves, a range of records each: the bodies of pages are nowhere
+but in the process that makes fingerprints of them.
+
+Where a range ends the next one begins, as where an interrupted replay goes on: order, damage and
+what is doubted are those of one reader. Only what can be read on from any record is read so: a WARC
+of a gzip member for each record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from reusewatch.crawler.archives import wacz
+from reusewatch.crawler.archives.magic import Shape, shape_of
+from reusewatch.crawler.archives.reading import read_archive
+from reusewatch.crawler.archives.warc import WARC
+from reusewatch.crawler.compression.views import OnDisk
+from reusewatch.crawler.pages.archive_events import Found, Limits
+from reusewatch.crawler.replaying.giving_up import until_given_up
+from reusewatch.crawler.replaying.jobs import Archive, Tree, now
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.records import Page
+from reusewatch.streams.running.page_sink import PageSink, ReadsAhead
+
+_PAGES, _BYTES, _RECORDS = 64, 8 << 20, 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What was read of a range, without bodies: an event that is nothing else was a page."""
+
+    events: tuple[Found, ...]
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The records of an archive from one on, until there are enough pages."""
+
+    source: str
+    scheme: HashScheme
+    limits: Limits
+    start: int
+    doubt: int
+    most: int = _PAGES
+
+    def read(self) -> tuple[Told, Sequence[Page]]:
+        """What was read, and its pages."""
+        events: list[Found] = []
+        pages: list[Page] = []
+        size, ended = 0, True
+        found = read_archive(
+            self.source, scheme=self.scheme, limits=self.limits, start=self.start,
+            doubt=self.doubt, clock=now,
+        )  # fmt: skip
+        for one in found:
+            if one.page is not None:
+                pages.append(one.page)
+                size += len(one.page.body)
+            events.append(one if one.page is None else replace(one, page=None))
+            full = len(pages) >= self.most or size >= _BYTES or len(events) >= _RECORDS
+            # A range that ended where it began would be read for ever.
+            if full and one.next_offset != self.start:
+                ended = False
+                break
+        return Told(tuple(events), ended), pages
+
+    def following(self, told: Told) -> Range | None:
+        """What comes behind; None at the end."""
+        if told.ended:
+            return None
+        last = told.events[-1]
+        return replace(self, start=last.next_offset, doubt=last.doubt)
+
+
+def read_ahead(
+    sink: PageSink, source: Archive | Tree, start: int, doubt: int
+) -> Iterator[Found] | None:
+    """The events of an archive whose pages the sink takes by itself; None where it does not."""
+    if not isinstance(sink, ReadsAhead) or isinstance(source, Tree) or not _splits(source):
+        return None
+    reader = source.reader
+    first = Range(source.name, reader.scheme, reader.limits, start, doubt)
+    told = sink.ahead(first, first.following)
+    if told is None:
+        return None
+    events = (event for one in told for event in one.events)
+    return until_given_up(events, reader.dead_letter_limit)
+
+
+def _splits(source: Archive) -> bool:
+    """Whether it can be read on from any of its records."""
+    if not source.lasts or wacz.is_package(source.name) or wacz.split(source.name) is not None:
+        return False
+    try:
+        with closing(OnDisk(source.name)) as view:
+            shape = shape_of(view, source.reader.limits)
+    except OSError:
+        return False
+    if not isinstance(shape, Shape) or shape.codec is None:
+        return False
+    return shape.codec.name == "gzip" and not shape.whole and shape.dialect is WARC
