@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from threading import Lock
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from reusewatch.streams.records import Page
-from reusewatch.streams.stages.stage import Output
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from reusewatch.streams.stages.stage import Output
 
 
 class Task(Protocol):
@@ -56,7 +59,7 @@ class Chain:
             if self._next is None or len(self._under_way) >= self._bound:
                 return
             task, self._next = self._next, None
-            told: Future[Any] = Future()
+            told: Future[Any] = _future()
             self._under_way.append((told, self._start(task, lambda said: self._tell(told, said))))
 
     def _tell(self, told: Future[Any], said: Any) -> None:
@@ -66,3 +69,9 @@ class Chain:
             self._next = self._following(said)
         told.set_result(said)
         self._advance()
+
+
+def _future() -> Future[Any]:
+    from concurrent.futures import Future  # sinks of live crawls need none
+
+    return Future()

@@ -54,6 +54,7 @@ BUDGETS = {
     "kafka_over_local_per_core": Budget("at least", 0.6),
     "crawl_with_addon_over_without_kafka": Budget("at least", 0.95),
     "crawl_with_addon_over_without_local": Budget("at least", 0.9),
+    "kafka_cpu_over_local": Budget("at most", 1.6),
     "two_workers_over_one": Budget("at least", 1.8),
     "corpus_quilts_minutes": Budget("at most", 15),
     "corpus_quilts_gigabytes": Budget("at most", 8),

@@ -77,7 +77,7 @@ def test_rows_of_a_broker_are_written(tmp_path: Path, broker: str) -> None:
     found = run(bench(tmp_path, broker), kafka.FAMILY.names)
     assert found["failed"] == {}
     assert [row["name"] for row in found["results"]] == list(kafka.FAMILY.names)
-    assert found["results"][1]["detail"]["pages"] == TINY.kafka_pages
+    assert found["results"][2]["detail"]["pages"] == TINY.kafka_pages
 
 
 def test_rows_of_a_users_commands_are_written(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.experiments import (
+    growth,
     label_contains,
     label_detection_neighborhoods,
     label_detection_pages,
@@ -44,6 +45,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     similar_table4.EXPERIMENT,
     templates.EXPERIMENT,
     transformations.EXPERIMENT,
+    growth.EXPERIMENT,
 )
 
 
