@@ -24,7 +24,7 @@ from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.records import Page
 from reusewatch.streams.running.page_sink import PageSink, ReadsAhead
 
-_PAGES, _BYTES, _RECORDS = 64, 8 << 20, 2048
+_BYTES, _RECORDS = 8 << 20, 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Range:
     limits: Limits
     start: int
     doubt: int
-    most: int = _PAGES
+    most: int
 
     def read(self) -> tuple[Told, Sequence[Page]]:
         """What was read, and its pages."""
@@ -82,7 +82,7 @@ def read_ahead(
     if not isinstance(sink, ReadsAhead) or isinstance(source, Tree) or not _splits(source):
         return None
     reader = source.reader
-    first = Range(source.name, reader.scheme, reader.limits, start, doubt)
+    first = Range(source.name, reader.scheme, reader.limits, start, doubt, sink.batch_pages)
     told = sink.ahead(first, first.following)
     if told is None:
         return None

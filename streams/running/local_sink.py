@@ -67,7 +67,7 @@ class LocalSink:
         self.lost = 0
         self.remark: str | None = None
         self._bus = bus
-        self._batch_pages = settings.batch_pages
+        self.batch_pages = settings.batch_pages
         self._window = settings.window_pages
         self._bytes_kept = settings.local_bytes
         self._scheme, self._say = settings.scheme, say
@@ -147,7 +147,7 @@ class LocalSink:
             self._recent.saw(page)
         self._batch.append(page)
         self._bytes += len(page.body)
-        if len(self._batch) >= self._batch_pages or self._bytes >= _BATCH_BYTES:
+        if len(self._batch) >= self.batch_pages or self._bytes >= _BATCH_BYTES:
             self._submit()
 
     def _submit(self) -> None:

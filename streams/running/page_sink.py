@@ -52,5 +52,9 @@ class PageSink(Protocol):
 class ReadsAhead(Protocol):
     """A sink with processes that can read pages themselves."""
 
+    @property
+    def batch_pages(self) -> int:
+        """Pages that are judged together."""
+
     def ahead(self, first: Task, following: Following) -> Iterator[Any] | None:
         """What each task told, once its pages are taken; None: it takes pages only."""
