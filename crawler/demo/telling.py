@@ -150,6 +150,16 @@ def _quilts(found: Sequence[Alert]) -> None:
     _count_others(found, group)
 
 
+def _phrases(found: Sequence[Alert]) -> None:
+    for alert in (group := found[:_FEW]):
+        print_line(f"  {alert.id[:ID_SHOWN]}  {short_url(alert.prefix or '')}")
+        print_line(
+            f"            its {alert.files} pages have {alert.figure:.0f} popular phrases of 84 in "
+            f"the mean, give or take {alert.deviation or 0:.0f}"
+        )
+    _count_others(found, group)
+
+
 def _labeled(found: Sequence[Alert]) -> None:
     _table(
         ("alert", "page", "known", "paragraphs", "label"), found,
@@ -248,6 +258,9 @@ _SECTIONS = (
     ),
     _Section(
         "quilt", "a page is stitched from parts of pages of other sites.", (), _quilts,
+    ),
+    _Section(
+        "phrase-host", "all pages of a host are stitched from a stock of sentences.", (), _phrases,
     ),
     _Section(
         "labeled-content", "paragraphs of a page are known content, here the bank's.",

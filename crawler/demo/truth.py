@@ -9,6 +9,7 @@ from reusewatch.crawler.demo.brand import ENDLESS, NOTICE_SITES, STUFFED
 from reusewatch.crawler.demo.web import (
     OLDER_SITE,
     OWN_SITE,
+    SLICED_SITE,
     DemoPage,
     Role,
     names_its_source,
@@ -67,6 +68,7 @@ def _planted(pages: Sequence[DemoPage]) -> Iterator[Planted]:
             yield Planted(kind, frozenset({page.url}), page.copy_of, *_direction(page))
     yield Planted("bad-neighborhood", frozenset({STUFFED}))
     yield Planted("crawl-trap", frozenset({ENDLESS}))
+    yield Planted("phrase-host", frozenset({f"https://{SLICED_SITE}/"}))
     # Whose page was the last one needed depends on the order in which they come.
     yield Planted("discovered-content", frozenset(x.url for x in pages if x.role == "notice"))
 

@@ -20,6 +20,8 @@ ORIGINALS = ("harbour-gazette.example", "fern-and-rye.example", "marsh-museum.ex
 PAGES_A_SITE = 12
 # Two days lie between a page of the one and its copies; the other is ours, and was crawled last.
 OLDER_SITE, OWN_SITE = "fern-and-rye.example", "marsh-museum.example"
+# A machine's, that stitches pages from sentences.
+SLICED_SITE = "word-market.example"
 # Of a third one's pages those in other markup say where they are from.
 HONEST_OF = "harbour-gazette.example"
 OLDER_BY, OWN_LATER_BY = timedelta(days=2), timedelta(hours=1)
@@ -40,6 +42,7 @@ Role = Literal[
     "notice",        # words of its own, and a paragraph that many sites have
     "stitched",      # made of paragraphs of many other sites' pages
     "excerpted",     # half of another site's page among words of its own
+    "sliced",        # each page stitched anew from a machine's stock of sentences
     "endless",       # one of the URLs that a calendar makes for ever
 ]  # fmt: skip
 
@@ -86,6 +89,17 @@ def _pages(rng: random.Random) -> Iterator[DemoPage]:
     for site in (*ORIGINALS, "pagefarm.example", "daily-digest.example"):
         html = "<html><title>404 Not Found</title><h1>Not Found</h1><p>nginx</html>"
         yield replace(_page(f"https://{site}/gone", "error", html), status=404)
+    yield from _sliced_pages(random.Random(SEED + 2))  # noqa: S311 - the same web for the same seed
+
+
+def _sliced_pages(rng: random.Random) -> Iterator[DemoPage]:
+    """A host whose machine answers every request with sentences of its stock."""
+    stock = [part for _ in range(20) for part in paragraph(rng).split(". ")]
+    for number in range(1, 25):
+        drawn = rng.sample(stock, len(stock) // 2)
+        parts = tuple(". ".join(drawn[at : at + 4]) for at in range(0, len(drawn), 4))
+        html = html_of(SLICED_SITE, Article(title(rng), parts))
+        yield _page(f"https://{SLICED_SITE}/answers/{number}.html", "sliced", html)
 
 
 def _parts_of(articles: dict[str, Article], rng: random.Random) -> Iterator[DemoPage]:
