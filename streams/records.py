@@ -281,6 +281,10 @@ class Alert(Record, frozen=True, kw_only=True):
     # Of a prefix: files that count, and the share of all their chunks that is labeled.
     files: int | None = None
     chunk_ratio: float | None = None
+    # Of a bad neighborhood: by which figure, the share of labeled content, or that of pages that
+    # are copies of others'; and how many are.
+    reused_by: Literal["labels", "reuse"] | None = None
+    reused: int | None = None
     # Of a host of popular phrases: the deviation of its pages' popular shingles; the figure is
     # their mean.
     deviation: float | None = None

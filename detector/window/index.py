@@ -9,7 +9,7 @@ Knows no clock: `now` is a fact that is passed in. Never decides what a site is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -240,6 +240,15 @@ class NearDuplicateIndex:
         """
         row = self._row_at(page, at)
         return None if row is None else self._seen(row)
+
+    def pages_of(self, sites: set[int]) -> Iterator[tuple[int, int, str]]:
+        """Site, page and URL of all pages of these sites; looks at every row once."""
+        rows = self._store.rows[: self._store.numbers[ROWS]]
+        mine = np.isin(rows["site"], np.array(sorted(sites), np.uint64))
+        found = np.flatnonzero(mine & ((rows["state"] & LIVE) != 0))
+        _, first = np.unique(rows["page"][found], return_index=True)
+        for row in rows[found[first]]:
+            yield int(row["site"]), int(row["page"]), self._url(row)
 
     def holds(self, page: int) -> bool:
         """Whether the window has any version of a page."""

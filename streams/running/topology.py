@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from reusewatch.detector.mean_and_deviation import MATCHABLE_NEIGHBORHOODS
 from reusewatch.detector.quilts.rules import QuiltRules
 from reusewatch.streams import kernels, topics
 from reusewatch.streams.blocks.occurrences import IsStopFile
@@ -38,6 +39,7 @@ from reusewatch.streams.stages.labeled import LabeledPages
 from reusewatch.streams.stages.neighboring import NeighborhoodStage
 from reusewatch.streams.stages.phrasing import Phrasing
 from reusewatch.streams.stages.quilting import Quilting
+from reusewatch.streams.stages.reusing import Reusing
 from reusewatch.streams.stages.similarity import Similarity
 from reusewatch.streams.stages.snapshot import Snapshots
 from reusewatch.streams.stages.stage import Stage
@@ -196,6 +198,12 @@ def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
         discovering=_discovering(settings, read_origin),
         quilting=_quilting(settings, max_age_us) if settings.grams != "none" else None,
         phrasing=_phrasing(settings) if settings.phrase_pages else None,
+        reusing=Reusing(
+            scheme,
+            min_files=settings.neighborhood_files,
+            threshold=settings.badness_threshold or MATCHABLE_NEIGHBORHOODS,
+            least_new=settings.settle_pages,
+        ),
         settle_pages=settings.settle_pages,
     )
 

@@ -28,7 +28,7 @@ from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.origins import Origins
 from reusewatch.streams.records import Alert, Direction, Kind
-from reusewatch.streams.stages.direction import direction_of, names
+from reusewatch.streams.stages.direction import accuses, direction_of, names
 from reusewatch.streams.stages.evidencing import Evidencing
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import NOT_JUDGED, Labeled, LabeledPages
@@ -42,6 +42,7 @@ from reusewatch.streams.stages.reports import (
     near_duplicate_alert,
     verdict,
 )
+from reusewatch.streams.stages.reusing import Reusing
 from reusewatch.streams.stages.similarity import Similarity
 from reusewatch.streams.urls import place
 from reusewatch.streams.wire import alert_message, verdict_message, withdrawal
@@ -65,6 +66,7 @@ class Reporter:
         quilting: Quilting | None,
         phrasing: Phrasing | None,
         linking: Linking,
+        reusing: Reusing | None,
         *,
         rules: Rules,
     ) -> None:
@@ -78,6 +80,7 @@ class Reporter:
         self._quilting = quilting
         self._phrasing = phrasing
         self._linking = linking
+        self._reusing = reusing
         self._rules = rules
         # Pages of this batch whose near-duplicates are told when they have settled.
         self._near: dict[tuple[int, int], Subject] = {}
@@ -189,6 +192,8 @@ class Reporter:
         self, subject: Subject, match: Match | None, flags: int, now: datetime
     ) -> list[Outgoing | Alert]:
         out: list[Outgoing | Alert] = []
+        if flags & (WITHDRAWN | NEAR_WITHDRAWN) and self._reusing is not None:
+            self._reusing.forget(subject.page)
         if flags & WITHDRAWN:
             out.append(self._withdrawal("duplicate", subject))
         if flags & NEAR_WITHDRAWN:
@@ -197,10 +202,12 @@ class Reporter:
             match = self._named_first(subject, match)
             direction = self.direction(subject, match.donors[0], match.since)
             same_site = match.donors[0].site == self._site_of(subject)
+            harmless = same_site or self._rules.allowed.has(subject.url)
             alert = duplicate_alert(
                 subject, match, direction, self._origins, self._scheme, now=now,
-                harmless=same_site or self._rules.allowed.has(subject.url),
+                harmless=harmless,
             )  # fmt: skip
+            self.note_copy(subject, direction, harmless=harmless)
             out.append(alert_message(self._linking.told(subject.page, alert)))
         if flags & NEAR_ALERT and match is not None and match.alert is not None:
             if self._waits(flags):
@@ -222,12 +229,20 @@ class Reporter:
         mwo = self._mwo(subject.page, near.seen.page)
         if mwo is not None and mwo < self._rules.least_mwo:
             return []
+        direction = self.direction(subject, near.seen, match.since)
+        harmless = near.same_site or self._rules.allowed.has(subject.url)
+        self.note_copy(subject, direction, harmless=harmless)
         alert = near_duplicate_alert(
-            subject, near, self.direction(subject, near.seen, match.since), self._index.policy,
-            self._origins, self._scheme, now=now,
-            harmless=near.same_site or self._rules.allowed.has(subject.url),
+            subject, near, direction, self._index.policy, self._origins, self._scheme, now=now,
+            harmless=harmless,
         )  # fmt: skip
         return [self._linking.told(subject.page, alert)]
+
+    def note_copy(self, subject: Subject, direction: Direction, *, harmless: bool) -> None:
+        """A page that is a copy of another counts for its neighborhoods, where that one is known to
+        be the original."""
+        if self._reusing is not None and accuses(direction) and not harmless:
+            self._reusing.note(subject.page, self._site_of(subject))
 
     def direction(
         self,

@@ -47,6 +47,7 @@ from reusewatch.streams.stages.labeled import Labeled, LabeledPages
 from reusewatch.streams.stages.linking import Linking
 from reusewatch.streams.stages.phrasing import Phrasing
 from reusewatch.streams.stages.quilting import Quilting
+from reusewatch.streams.stages.reusing import Reusing
 from reusewatch.streams.stages.settling import Settling
 from reusewatch.streams.stages.settling import Waiting as Settles
 from reusewatch.streams.stages.similarity import Similarity
@@ -107,6 +108,7 @@ class IndexStage:
         discovering: Discovering | None = None,
         quilting: Quilting | None = None,
         phrasing: Phrasing | None = None,
+        reusing: Reusing | None = None,
         settle_pages: int = 0,
     ) -> None:
         self._scheme = scheme
@@ -123,12 +125,14 @@ class IndexStage:
         self._discovering = discovering
         self._quilting = quilting
         self._phrasing = phrasing
+        self._reusing = reusing
         self._settling = Settling(settle_pages)
         self._linking = Linking(scheme)
         parts = {
             "labeled": self._labeled, "terms": similarity, "discovery": discovering,
             "quilts": quilting, "settling": self._settling, "phrases": phrasing,
             "links": self._linking,
+            "reuse": reusing,
         }  # fmt: skip
         self._parts: dict[str, Part] = {n: part for n, part in parts.items() if part is not None}
         self.restore(None)
@@ -154,14 +158,18 @@ class IndexStage:
         out.events["refused"] += index.refused - refused
         out.events["dismissed"] += index.dismissed - dismissed
         out.events["over-share"] += index.crowded - crowded
-        popular = self._judge_phrases(out, at_rest=False)
+        popular = self._judge_hosts(out, at_rest=False)
         return Output(out.messages, pages, out.dead, out.events, popular=popular)
 
-    def _judge_phrases(self, out: Output, *, at_rest: bool) -> Sequence[int]:
-        """Judge hosts and pages by their phrases, if it is time; what pages have is returned."""
+    def _judge_hosts(self, out: Output, *, at_rest: bool) -> Sequence[int]:
+        """Judge prefixes by their copies, and hosts and pages by their phrases, if it is time; how
+        many popular ones pages have is returned."""
+        now, version_of = self._clock(), partial(self._index.version_at, at=None)
+        if self._reusing is not None:
+            bad = self._reusing.judge(self._index.pages_of, now, at_rest=at_rest)
+            out.messages.extend(map(alert_message, bad))
         if self._phrasing is None:
             return ()
-        now, version_of = self._clock(), partial(self._index.version_at, at=None)
         phrased = self._phrasing.judge(version_of, now, at_rest=at_rest)
         out.messages.extend(map(alert_message, phrased.alerts))
         if phrased.pages:
@@ -173,7 +181,7 @@ class IndexStage:
         out = Output(events=Counter())
         self._evidencing.begin()
         out.messages.extend(self._settled(self._settling.all(), out.events))
-        popular = self._judge_phrases(out, at_rest=True)
+        popular = self._judge_hosts(out, at_rest=True)
         return Output(out.messages, 0, out.dead, out.events, popular=popular)
 
     def _settled(self, waited: list[Settles], events: Counter[str]) -> list[Outgoing]:
@@ -229,6 +237,8 @@ class IndexStage:
         out += self._judge_waiting(waited_for, events)
         if self._phrasing is not None:
             self._phrasing.add(block)
+        if self._reusing is not None:
+            self._reusing.passed(len(block))
         self._settling.wait(partition, Settles(posted, self._reporter.take_near()))
         return out + self._settled(self._settling.passed(partition, len(block)), events)
 
@@ -383,7 +393,7 @@ class IndexStage:
         self._reporter = Reporter(
             self._scheme, self._index, self._origins, self._evidencing, self._site_of,
             self._labeled, self._similarity, self._quilting, self._phrasing,
-            self._linking, rules=rules,
+            self._linking, self._reusing, rules=rules,
         )  # fmt: skip
         self._settled_reporter = None
         if self._quilting is not None:

@@ -73,6 +73,7 @@ def neighborhood_alert(
         scheme=scheme.name,
         files=found.files,
         chunk_ratio=found.chunk_ratio,
+        reused_by="labels",
     )
 
 

@@ -180,11 +180,12 @@ class SettledReporter:
         ]  # fmt: skip
         whole = sum(share for _, share in found.donors)
         says_so = kind == "quilt" and self._attributed(found) >= _ATTRIBUTED * whole > 0
+        direction = self._reporter.direction(subject, first, subject.fetched_us, spans)
+        harmless = says_so or self._rules.allowed.has(subject.url)
+        self._reporter.note_copy(subject, direction, harmless=harmless)
         alert = page_alert(
-            kind, subject, donors,
-            self._reporter.direction(subject, first, subject.fetched_us, spans),
-            self._origins, self._scheme, now=now, figure=figure, threshold=threshold,
-            harmless=says_so or self._rules.allowed.has(subject.url),
+            kind, subject, donors, direction, self._origins, self._scheme, now=now, figure=figure,
+            threshold=threshold, harmless=harmless,
         )  # fmt: skip
         return self._linking.told(subject.page, alert)
 

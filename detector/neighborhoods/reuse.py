@@ -1,0 +1,61 @@
+"""URL prefixes whose pages are copies of others' pages: bad neighborhoods without any label.
+
+The same idea as badness (Ardi, Heidemann 2014, §3.1 step 6), of another figure: the share of the
+pages under a prefix that were found to be copies, as a whole or in part, of pages elsewhere. A
+prefix is told where its share is surely above the threshold, and as long as it is not well below;
+of prefixes within each other the outermost alone.
+
+Sees URLs and which of them are copies; never how that was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from reusewatch.detector.errors import BadPage
+from reusewatch.detector.mean_and_deviation import share, surely_above
+from reusewatch.detector.neighborhoods.prefixes import crawl_trap, prefixes
+
+CLOSES_BELOW = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Reused:
+    """A prefix, its pages, and how many of them are copies."""
+
+    prefix: str
+    files: int
+    reused: int
+
+    @property
+    def share(self) -> float:
+        """The share of the pages that are copies."""
+        return self.reused / self.files
+
+
+def reused_prefixes(
+    pages: Iterable[tuple[str, bool]], *, min_files: int, threshold: float,
+    told: Collection[str] = (),
+) -> list[Reused]:  # fmt: skip
+    """The prefixes that are bad, in order; `told` are those that were so far."""
+    counts: dict[str, list[int]] = {}
+    for url, copied in pages:
+        for prefix in _prefixes(url):
+            count = counts.setdefault(prefix, [0, 0])
+            count[0] += 1
+            count[1] += copied
+    bad: list[Reused] = []
+    for prefix, (files, reused) in sorted(counts.items()):
+        known = prefix in told and reused >= threshold * CLOSES_BELOW * files
+        new = files >= min_files and surely_above(share(reused, files) * files, files, threshold)
+        if (known or new) and not (bad and prefix.startswith(bad[-1].prefix)):
+            bad.append(Reused(prefix, files, reused))
+    return bad
+
+
+def _prefixes(url: str) -> list[str]:
+    try:
+        return [] if crawl_trap(url) is not None else prefixes(url)
+    except BadPage:
+        return []

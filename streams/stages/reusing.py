@@ -1,0 +1,145 @@
+"""Bad neighborhoods of content that nobody labeled: a part of the stage `index`.
+
+Remembers which pages were found to be copies of others that are known to be the originals
+(`direction` `there`, and not by what the page says of itself), as a whole, nearly, or in part.
+Where a site has some, the pages of the window that it has are counted under each prefix, now and
+then: when half as many pages have come again, and when the stream stands still.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any, Literal
+
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.neighborhoods.neighborhoods import MOVED
+from reusewatch.detector.neighborhoods.reuse import Reused, reused_prefixes
+from reusewatch.streams.records import Alert, Evidence
+from reusewatch.streams.stages.neighborhood_reports import prefix_alert_id
+from reusewatch.streams.stages.reports import DETECTOR
+from reusewatch.streams.stages.snapshot import State
+from reusewatch.streams.urls import place
+
+MOST_PAGES = 200_000
+"""Copies that are remembered; those that were found first leave first."""
+_BYTES = 200
+_EVIDENCE = 5
+PagesOf = Callable[[set[int]], Iterable[tuple[int, int, str]]]
+"""The pages that the window has of these sites: site, page, URL."""
+
+
+class Reusing:
+    """The pages that are copies, and the prefixes that are open for it."""
+
+    def __init__(
+        self, scheme: HashScheme, *, min_files: int, threshold: float, least_new: int
+    ) -> None:
+        self._scheme = scheme
+        self._min_files = min_files
+        self._threshold = threshold
+        self._least_new = least_new
+        # Pages that have come since the last time, and that had come by then.
+        self._since = self._judged = 0
+        # Whether other pages are copies since.
+        self._changed = False
+        # Prefixes, and the share of each that was told.
+        self._open: dict[str, float] = {}
+        self.restore(None)
+
+    def note(self, page: int, site: int) -> None:
+        """A page was found to be a copy."""
+        self._copies[page] = site
+        self._changed = True
+        if len(self._copies) > MOST_PAGES:
+            self._copies.popitem(last=False)
+
+    def forget(self, page: int) -> None:
+        """A page is no copy any more."""
+        self._changed |= self._copies.pop(page, None) is not None
+
+    def passed(self, pages: int) -> None:
+        """So many pages have come."""
+        self._since += pages
+
+    def judge(self, pages_of: PagesOf, now: datetime, *, at_rest: bool) -> list[Alert]:
+        """Alerts on prefixes that are bad now, or no longer, if it is time to look."""
+        enough = self._since >= max(self._least_new, self._judged // 2)
+        if not (enough or at_rest) or not (self._since or self._changed):
+            return []
+        self._changed = False
+        self._judged, self._since = self._judged + self._since, 0
+        sites = self._suspect()
+        pages = [(page, url) for _, page, url in pages_of(sites)] if sites else []
+        found = reused_prefixes(
+            ((url, page in self._copies) for page, url in pages),
+            min_files=self._min_files, threshold=self._threshold, told=self._open,
+        )  # fmt: skip
+        bad = {one.prefix: one for one in found}
+        closed = [prefix for prefix in self._open if prefix not in bad]
+        news = [one for one in found if abs(one.share - self._open.get(one.prefix, -1)) >= MOVED]
+        alerts = [
+            self._alert(one, "open", self._examples(one.prefix, pages), now)
+            for one in news
+        ]  # fmt: skip
+        told = {one.prefix: one.share for one in news}
+        self._open = {one: told.get(one, self._open.get(one, 0.0)) for one in bad}
+        return alerts + [self._alert(Reused(one, 1, 0), "closed", (), now) for one in closed]
+
+    def _suspect(self) -> set[int]:
+        """Sites with as many copies as a bad prefix has at least."""
+        counts: dict[int, int] = {}
+        for site in self._copies.values():
+            counts[site] = counts.get(site, 0) + 1
+        least = max(1, int(self._threshold * self._min_files))
+        return {site for site, count in counts.items() if count >= least}
+
+    def _examples(self, prefix: str, pages: Iterable[tuple[int, str]]) -> tuple[str, ...]:
+        copies = (url for page, url in pages if page in self._copies and url.startswith(prefix))
+        return tuple(sorted(copies)[:_EVIDENCE])
+
+    def _alert(
+        self, found: Reused, state: Literal["open", "closed"], urls: tuple[str, ...], now: datetime
+    ) -> Alert:
+        # Another finding than that of labels on the same prefix, which opens and closes by itself.
+        one = prefix_alert_id("bad-neighborhood", f"{found.prefix}\nreuse", self._scheme)
+        return Alert(
+            id=one,
+            kind="bad-neighborhood",
+            state=state,
+            severity="warning",
+            url=None,
+            prefix=found.prefix,
+            site=place(found.prefix, self._scheme).site,
+            figure=round(found.share, 4),
+            threshold=self._threshold,
+            reused_by="reuse",
+            reused=found.reused,
+            evidence=tuple(Evidence(url=url) for url in urls),
+            fetched_at=now,
+            detected_at=now,
+            detector=DETECTOR,
+            scheme=self._scheme.name,
+            files=found.files,
+        )
+
+    def nbytes(self) -> int:
+        """About what the copies take."""
+        return len(self._copies) * _BYTES
+
+    def save(self) -> State:
+        """All of it."""
+        facts: dict[str, Any] = {
+            "copies": list(self._copies.items()), "open": self._open, "since": self._since,
+            "judged": self._judged, "changed": self._changed,
+        }  # fmt: skip
+        return State({}, facts)
+
+    def restore(self, state: State | None) -> None:
+        """Take up what was saved, or begin with nothing."""
+        facts: Any = {} if state is None else state.facts
+        self._copies: OrderedDict[int, int] = OrderedDict(facts.get("copies", ()))
+        self._open = dict(facts.get("open", {}))
+        self._changed = bool(facts.get("changed", False))
+        self._since, self._judged = int(facts.get("since", 0)), int(facts.get("judged", 0))

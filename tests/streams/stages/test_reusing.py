@@ -1,0 +1,114 @@
+"""A scraper of content that nobody labeled becomes a bad neighborhood, and nobody else does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from random import Random
+
+import msgspec
+import pytest
+
+from reusewatch.detector.neighborhoods.reuse import reused_prefixes
+from reusewatch.detector.quilts.rules import QuiltRules
+from reusewatch.streams import topics
+from reusewatch.streams.records import Alert, Origin, Page
+from reusewatch.streams.stages.fingerprinting import GRAM_SAMPLES, FingerprintStage
+from reusewatch.streams.stages.indexing import IndexStage
+from reusewatch.streams.stages.judging_rules import Rules
+from reusewatch.streams.stages.quilting import Quilting
+from reusewatch.streams.stages.reusing import Reusing
+from reusewatch.streams.url_sets import UrlSet
+from reusewatch.streams.urls import place
+from reusewatch.streams.wire import page_message
+from tests.pages import BEGIN, SCHEME
+from tests.streams.stages.making import NOW, as_message, zero
+
+_DRAWN = Random(21)
+
+
+def words(size: int) -> list[str]:
+    return [f"w{_DRAWN.randrange(30_000)}" for _ in range(size)]
+
+
+def page(site: str, path: str, text: Sequence[str], *, day: float = 0.0) -> Page:
+    url = f"http://{site}.example/{path}"
+    where = place(url, SCHEME)
+    body = f"<p>{' '.join(text)}</p>".encode()
+    return Page(
+        id=where.page_id, url=url, site=where.site, host=where.host,
+        fetched_at=BEGIN + timedelta(days=day), content_type="text/html", charset="utf-8",
+        body=body, origin=Origin(source="reuse", offset=len(body)), status=200,
+    )  # fmt: skip
+
+
+TEXTS = [words(300) for _ in range(16)]
+ORIGINALS = [page("author", f"essays/{at}", text) for at, text in enumerate(TEXTS)]
+# Four of each kind: whole, with other navigation, a part of the page.
+STOLEN = [
+    page("scraper", f"hoard/{at}", [text, [*text, *words(4)], [*text[:200], *words(150)]][at % 3],
+         day=3)
+    for at, text in enumerate(TEXTS[:14])
+]  # fmt: skip
+OWN = [page("scraper", f"diary/{at}", words(300)) for at in range(60)]
+
+
+def alerts_of(pages: Sequence[Page], rules: Rules | None = None) -> list[Alert]:
+    fingerprint = FingerprintStage(SCHEME, zero, grams="sampled")
+    index = IndexStage(
+        SCHEME, clock=lambda: NOW, max_pages=1000, settle_pages=30,
+        rules=rules or Rules(policy="across", near_own=0.3),
+        quilting=Quilting(SCHEME, QuiltRules(), sample=GRAM_SAMPLES["sampled"], max_bytes=1 << 24),
+        reusing=Reusing(SCHEME, min_files=10, threshold=0.3, least_new=20),
+    )  # fmt: skip
+    sent = []
+    for at in range(0, len(pages), 5):
+        messages = [as_message(page_message(one)) for one in pages[at : at + 5]]
+        for block in fingerprint.process(messages).messages:
+            sent += index.process([as_message(block)]).messages
+            state = index.save()
+            index.restore(state)
+    sent += index.settle().messages
+    last = {
+        one.key: msgspec.json.decode(one.value, type=Alert)
+        for one in sent if one.topic == topics.ALERTS and one.value
+    }  # fmt: skip
+    return [alert for alert in last.values() if alert.kind == "bad-neighborhood"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_scraper_of_what_nobody_labeled_is_a_bad_neighborhood(seed: int) -> None:
+    pages = [*ORIGINALS, *STOLEN, *OWN]
+    Random(seed).shuffle(pages)
+    opened = [alert for alert in alerts_of(pages) if alert.state == "open"]
+    (alert,) = (one for one in opened if one.prefix == "http://scraper.example/hoard/")
+    assert opened == [alert]
+    assert (alert.reused_by, alert.threshold, alert.severity) == ("reuse", 0.3, "warning")
+    assert alert.reused is not None
+    assert alert.files == 14
+    assert 13 <= alert.reused <= 14  # told again when its share has moved by a tenth
+    assert alert.figure == round(alert.reused / 14, 4)
+    assert {one.url for one in alert.evidence} <= {one.url for one in STOLEN}
+
+
+def test_originals_that_were_crawled_minutes_after_their_mirrors_are_none() -> None:
+    mirrored = [page("mirror", f"m/{at}", text) for at, text in enumerate(TEXTS)]
+    soon = [page("author", f"essays/{at}", text, day=0.01) for at, text in enumerate(TEXTS)]
+    assert alerts_of([*mirrored, *soon]) == []
+
+
+def test_who_may_copy_is_none() -> None:
+    allowed = Rules(policy="across", near_own=0.3, allowed=UrlSet(("scraper.example",)))
+    assert alerts_of([*ORIGINALS, *STOLEN], allowed) == []
+
+
+def test_the_outermost_prefix_is_told_and_stays_until_it_is_well_below() -> None:
+    pages = [(f"http://a.example/x/y/{at}", at < 12) for at in range(14)]
+    (found,) = reused_prefixes(pages, min_files=10, threshold=0.3)
+    assert (found.prefix, found.files, found.reused) == ("http://a.example/", 14, 12)
+    diluted = [*pages, *((f"http://a.example/x/z/{at}", False) for at in range(32))]
+    (inner,) = reused_prefixes(diluted, min_files=10, threshold=0.3)
+    assert inner.prefix == "http://a.example/x/y/"
+    (kept,) = reused_prefixes(diluted, min_files=10, threshold=0.3, told=["http://a.example/"])
+    assert kept.prefix == "http://a.example/"
+    assert reused_prefixes(pages[:9], min_files=10, threshold=0.3) == []
