@@ -45,7 +45,24 @@ TRAVEL = {"bus", "charsets", "documents", "records", "topics", "urls"}
 COMPOSE = {"verbs", "demo", "cli", "exit_codes", "__main__"}
 # A replay and a crawl end in a sink; a crawl runs in a process of Scrapy's, with its settings.
 BESIDES: dict[str, set[str]] = {
-    "live": {"running.sinks", "settings", "signals"},
+    "live": {
+        "extras",
+        "running.crawl_port",
+        "running.sinks",
+        "settings",
+        "signals",
+        # It is steered by what was found, whoever judges.
+        "local.judged",
+        "local.spools",
+        "opening",
+        "running.page_judge",
+        "running.stage_names",
+        "stages.labeled",
+        "steering.following",
+        "steering.places",
+        "steering.rules",
+        "steering.traps",
+    },
     # Pages are read again from wherever they are kept.
     "replaying": {
         "kafka.again",

@@ -8,19 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from scrapy.crawler import Crawler
 
-from reusewatch.streams.bus import Unreachable
-from reusewatch.streams.extras import NotInstalled, needed_for
-from reusewatch.streams.opening import open_bus
-from reusewatch.streams.questions import Parameters, Rows, no_questions
+from reusewatch.streams.running.crawl_port import CrawlFigures, CrawlPort
 from reusewatch.streams.settings import Settings
-
-if TYPE_CHECKING:
-    from reusewatch.streams.running.crawl_metrics import CrawlFigures
-    from reusewatch.streams.running.serving import Health
 
 # The names of Scrapy's stats, by the reasons that we tell.
 _STATS: Mapping[str, str] = {
@@ -60,45 +52,24 @@ class CrawlWatch:
         self._crawler = crawler
         self._figures = figures
         self._waiting = waiting
-        self._opened = opened
         self._pulse = pulse
-        self._health: Health | None = None
-        self._settings = settings
+        self._port = CrawlPort(settings, self.read, opened)
 
     def open(self, say: Callable[[str], None]) -> None:
         """Serve, where a port is given."""
-        settings = self._settings
-        if settings.metrics_port is None or settings.bus.startswith("local:"):
-            return
-        try:
-            # A crawl's host needs no more than the bus does, unless it is to be watched.
-            with needed_for("metrics of a crawl (metrics_port)"):
-                from reusewatch.streams.running.crawl_metrics import CrawlMeters
-                from reusewatch.streams.running.prefix_answers import PrefixAnswers
-                from reusewatch.streams.running.serving import Health
-            self._health = Health(
-                CrawlMeters(self.read), settings.metrics_host, settings.metrics_port, self,
-                prefixes=PrefixAnswers(lambda stop: open_bus(settings, stop=stop), say),
-                question_hosts=settings.question_hosts,
-            )  # fmt: skip
-        except (NotInstalled, Unreachable) as error:
-            say(f"{error}; the crawl goes on without")
+        self._port.open(say)
 
     @property
     def port(self) -> int | None:
         """Where it serves."""
-        return None if self._health is None else self._health.port
+        return self._port.port
 
     def close(self) -> None:
         """Serve no more."""
-        if self._health is not None:
-            self._health.close()
-            self._health = None
+        self._port.close()
 
     def read(self) -> CrawlFigures:
         """The figures as of now."""
-        from reusewatch.streams.running.crawl_metrics import CrawlFigures
-
         stats, known = self._crawler.stats, self._figures()
         skipped = known["skipped"]
         assert isinstance(skipped, Mapping)  # noqa: S101 - the tap's own
@@ -117,18 +88,6 @@ class CrawlWatch:
             last_response=self._pulse.at,
             drops=drops | {str(kind): _count(count) for kind, count in skipped.items()},
         )
-
-    def trouble(self) -> str | None:
-        """A crawl that waits is not mended by a restart."""
-        return None
-
-    def ready(self) -> bool:
-        """Whether its bus is open."""
-        return self._opened()
-
-    def ask(self, name: str, parameters: Parameters) -> Rows:
-        """A crawl holds no state to ask."""
-        return no_questions(name, parameters)
 
 
 def _count(value: object) -> int:

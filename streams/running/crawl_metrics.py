@@ -6,13 +6,13 @@ The reasons of drops are a closed set: what a site does never makes a new series
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
 from prometheus_client.exposition import generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from reusewatch.streams.running.crawl_port import CrawlFigures
 from reusewatch.streams.running.metrics import Declared
 
 STAGE = "crawl"
@@ -31,21 +31,6 @@ DROPS: Mapping[str, str] = {
     "robots": "it is a robots.txt",
 }
 """Why a request or a response comes to no page."""
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlFigures:
-    """What a crawl counted so far. `last_response`: seconds since 1970."""
-
-    requests: int = 0
-    responses: int = 0
-    pages: int = 0
-    lost: int = 0
-    dead_letters: int = 0
-    waiting: int = 0
-    scheduled: int = 0
-    last_response: float | None = None
-    drops: Mapping[str, int] = field(default_factory=dict)
 
 
 def _declared(name: str, kind: str, meaning: str, *labels: str) -> Declared:

@@ -18,7 +18,8 @@ from reusewatch.streams import topics
 from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.labels.pushing import Desk
 from reusewatch.streams.labels.store import LabelStore
-from reusewatch.streams.running.crawl_metrics import DROPS, CrawlFigures, CrawlMeters
+from reusewatch.streams.running.crawl_metrics import DROPS, CrawlMeters
+from reusewatch.streams.running.crawl_port import CrawlFigures
 from tests.end_to_end.runs import Run, run, wait_until
 from tests.end_to_end.workers import Cluster, answer, cluster_at, is_ready
 from tests.monitors import program
