@@ -163,7 +163,8 @@ class LabeledDataset:
             parts.append(candidates(self._pack.gram_filter, phrases, wrapped=wrapped))
         if len(overlay.table):
             parts.append(candidates(filter_of(overlay.table.hashes), phrases, wrapped=wrapped))
-        at = np.unique(np.concatenate(parts))
+        # Each of the filters says its own in rising order.
+        at = np.unique(np.concatenate(parts)) if len(parts) > 2 else parts[-1]
         sets = self.match("grams", phrases.values[at])
         hits = sets != ABSENT
         return at[hits], sets[hits]

@@ -26,6 +26,8 @@ WRAPPED = GRAM_K - 1
 LEAST_GRAMS = 16
 """Grams that a page must have in common with labeled pages, to be reported for that: two or three
 sentences. Fewer are anybody's turns of phrase."""
+LEAST_SHARE = 0.02
+"""Of a page's grams: of pages with less in common nothing is told, whatever a deployment asks."""
 _LEAST_OF_SAMPLE = 4
 MOST_PASSAGES = 16
 # A changed word takes five grams away, a gap of some words between two copied runs a few more.

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.labels.gram_containment import (
+    LEAST_SHARE,
     WRAPPED,
     Passage,
     least_grams,
@@ -66,7 +67,7 @@ class GramMatching:
         found = {}
         for page in np.flatnonzero(np.diff(bounds) >= self._least).tolist():
             mine = slice(int(bounds[page]), int(bounds[page + 1]))
-            names = {n: self._foreign(n, urls[page]) for n in np.unique(sets[mine]).tolist()}
+            names = {n: self._foreign(n, urls[page]) for n in _distinct(sets[mine])}
             kept = np.isin(sets[mine], [number for number, some in names.items() if some])
             positions = at[mine][kept] - circular.offsets[page]
             if len(positions) >= self._least:
@@ -86,7 +87,7 @@ class GramMatching:
         )  # fmt: skip
         marked: dict[int, GramMarks] = {}
         for page, row, share in zip(pages, rows, counted, strict=True):
-            if share.labeled >= self._least:
+            if share.labeled >= self._least and share.ratio >= LEAST_SHARE:
                 positions, sets, names = found[page]
                 places = self._dataset.places("grams", row[positions])
                 named = _named(sets, names)
@@ -137,8 +138,17 @@ class GramMatching:
 def _named(sets: NDArray[np.int64], names: Mapping[int, tuple[str, ...]]) -> list[str]:
     """The labels that the grams of these sets are of, most first, but for those of a few."""
     counted: Counter[str] = Counter()
-    for number, times in zip(*np.unique(sets, return_counts=True), strict=True):
-        for name in names[int(number)]:
-            counted[name] += int(times)
+    for number in _distinct(sets):
+        for name in names[number]:
+            counted[name] += int(np.count_nonzero(sets == number))
     ranked = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
     return [name for name, times in ranked if times >= _NAMED * len(sets)][:_MOST_NAMED]
+
+
+def _distinct(sets: NDArray[np.int64]) -> list[int]:
+    """The numbers that occur, of which there are few: numpy's own way is made for many."""
+    found: list[int] = []
+    while len(sets):
+        found.append(int(sets[0]))
+        sets = sets[sets != sets[0]]
+    return found

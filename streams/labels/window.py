@@ -11,14 +11,19 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from reusewatch.detector.errors import SchemeMismatch
 from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.labels.contains import per_page
 from reusewatch.detector.labels.dataset import LabeledDataset
+from reusewatch.detector.labels.gram_containment import least_grams
 from reusewatch.detector.labels.places import ABSENT
 from reusewatch.detector.labels.stop_chunks import StopChunks
+from reusewatch.detector.sketching.grams import in_sample
 from reusewatch.streams import topics
+from reusewatch.streams.blocks.for_quilts import has_grams
 from reusewatch.streams.blocks.for_window import is_judged
 from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.bus import Bus
@@ -26,6 +31,9 @@ from reusewatch.streams.url_sets import UrlSet
 from reusewatch.streams.wire import WireError
 
 EXAMPLES = 10
+SAMPLE = 1 / 8
+"""Of the grams of long pages, what a bus has with `grams = "sampled"`."""
+_NONE = np.empty(0, np.int64)
 
 
 def blocks(bus: Bus, scheme: HashScheme) -> Iterator[pa.RecordBatch]:
@@ -46,6 +54,8 @@ class _Judged:
     flagged: bool
     before: bool
     names: tuple[str, ...]
+    # Whether enough of its grams are labeled, as far as the bus has them.
+    grams: bool
 
 
 def preview(
@@ -57,11 +67,16 @@ def preview(
     threshold: float,
     max_pages: int,
     homes: Mapping[str, UrlSet] | None = None,
+    grams: float = 1.0,
 ) -> dict[str, Any]:
-    """What a dataset would flag of the pages in the window, and what is flagged already."""
+    """What a dataset would flag of the pages in the window, and what is flagged already.
+
+    From a share of `grams` on a page is flagged for them: of long pages an estimate, where the bus
+    has a sample of their grams.
+    """
     window: dict[int, _Judged | None] = {}
     for block in blocks(bus, scheme):
-        found = _judged(block, dataset, stops, threshold, homes or {})
+        found = _judged(block, dataset, stops, threshold, homes or {}, grams)
         for page, judged in zip(block.column("page").to_pylist(), found, strict=True):
             window.pop(page, None)  # anew at the end, where the newest stand
             window[page] = judged
@@ -79,7 +94,9 @@ def preview(
         "labeled": len(flagged),
         "share": len(flagged) / len(window) if window else 0.0,
         "labeled_pages": sum(judged.file for judged in flagged),
-        "labeled_content": sum(judged.contains >= threshold > 0 for judged in flagged),
+        "labeled_content": sum(
+            judged.grams or judged.contains >= threshold > 0 for judged in flagged
+        ),
         "touched": len(seen),
         "already": sum(judged.before for judged in flagged),
         "sites": len({judged.site for judged in flagged}),
@@ -99,6 +116,7 @@ def _judged(
     stops: StopChunks,
     threshold: float,
     homes: Mapping[str, UrlSet],
+    least_share: float,
 ) -> Iterator[_Judged | None]:
     """For each page what would be said of it; None where nothing matches, or it is not judged."""
     offsets, hashes = column_of(block, "chunks")
@@ -109,33 +127,58 @@ def _judged(
     file_sets = dataset.match("files", files)
     file_sets[stops.has_files(files)] = ABSENT
     urls, sites = block.column("url"), block.column("site")
+    by_grams = _by_grams(block, dataset, stops, least_share)
     before, before_files = block.column("labeled"), block.column("file_labels")
     for page, counts in enumerate(is_judged(block).tolist()):
         mine = slice(int(offsets[page]), int(offsets[page + 1]))
         sets = labeled[mine][labeled[mine] != ABSENT]
         whole = int(file_sets[page])
-        if not counts or (not len(sets) and whole == ABSENT):
+        in_grams = by_grams.get(page, _NONE)
+        if not counts or (not len(sets) and whole == ABSENT and not len(in_grams)):
             yield None
             continue
         total = int(np.count_nonzero(~stopped[mine]))
         url = urls[page].as_py()
-        numbers = {*sets.tolist()} | ({whole} - {ABSENT})
+        numbers = {*sets.tolist(), *in_grams.tolist()} | ({whole} - {ABSENT})
         names = {
             number: [name for name in dataset.labels_of(number) if not _at_home(name, url, homes)]
             for number in numbers
         }
         sets = sets[[bool(names[number]) for number in sets.tolist()]]
         whole = whole if names.get(whole) else ABSENT
-        if not len(sets) and whole == ABSENT:
+        by_gram = any(names[number] for number in in_grams.tolist())
+        if not len(sets) and whole == ABSENT and not by_gram:
             yield None
             continue
         share = len(sets) / total if total else 0.0
         yield _Judged(
             url, sites[page].as_py(), share, whole != ABSENT,
-            whole != ABSENT or (len(sets) > 0 and share >= threshold),
+            whole != ABSENT or by_gram or (len(sets) > 0 and share >= threshold),
             bool(len(before[page]) or len(before_files[page])),
-            tuple(sorted({name for inside in names.values() for name in inside})),
+            tuple(sorted({name for inside in names.values() for name in inside})), by_gram,
         )  # fmt: skip
+
+
+def _by_grams(
+    block: pa.RecordBatch, dataset: LabeledDataset, stops: StopChunks, least_share: float
+) -> dict[int, NDArray[np.int64]]:
+    """The pages of which enough grams are labeled, and under which sets."""
+    sample = dataset.gram_share
+    if not sample or not has_grams(block):
+        return {}
+    if not pc.all(block.column("grams_are_all")).as_py():
+        sample = min(sample, SAMPLE)
+    offsets, grams = column_of(block, "grams")
+    sets = dataset.match("grams", grams)
+    sets[stops.has_grams(grams) | ~in_sample(grams, sample)] = ABSENT
+    total = per_page(in_sample(grams, sample), offsets)
+    hits = per_page(sets != ABSENT, offsets)
+    enough = (hits >= least_grams(sample)) & (hits >= least_share * total)
+    found = {}
+    for page in np.flatnonzero(enough).tolist():
+        mine = sets[int(offsets[page]) : int(offsets[page + 1])]
+        found[page] = np.unique(mine[mine != ABSENT])
+    return found
 
 
 def _at_home(name: str, url: str, homes: Mapping[str, UrlSet]) -> bool:

@@ -23,7 +23,7 @@ Bits = Annotated[int, msgspec.Meta(ge=1, le=384)]
 Sampled = Annotated[int, msgspec.Meta(ge=0, le=16)]
 Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
 # Of less, blocks do not say which passages are labeled.
-GramShare = Annotated[float, msgspec.Meta(ge=0.01, le=1)]
+GramShare = Annotated[float, msgspec.Meta(ge=0.02, le=1)]
 ShareOrNone = Annotated[float, msgspec.Meta(ge=0, le=1)]
 # Below it, as many sites could be near to their share as would cost time to watch.
 SiteShare = Annotated[float, msgspec.Meta(ge=0.05, le=1)]

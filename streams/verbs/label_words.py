@@ -17,7 +17,7 @@ _COUNTS: Mapping[str, str] = {
     "labeled": "of these a push would flag",
     "share": "is that share of the pages",
     "labeled_pages": "of the flagged: the whole file is labeled (alert labeled-page)",
-    "labeled_content": "of the flagged: enough paragraphs are labeled (alert labeled-content)",
+    "labeled_content": "of the flagged: enough paragraphs or grams are labeled (labeled-content)",
     "threshold": "of a page's paragraphs is enough",
     "touched": "pages hold something labeled, flagged or not",
     "already": "of the flagged had a label when they were judged",

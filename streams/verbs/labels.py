@@ -327,6 +327,7 @@ def preview(
         all_stop_chunks(settings.scheme, stop_list(settings)),
         threshold=settings.contains_threshold or PAPER_PAGES, max_pages=settings.window_pages,
         homes={label.name: UrlSet(label.homes) for label in read.labels if label.homes},
+        grams=settings.labeled_grams,
     )  # fmt: skip
     if json:
         print_json(summary)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from reusewatch.crawler.labeling.packing import Kept, build_pack
+from reusewatch.crawler.verbs.seen_blocks import Seen, Wanted
+from reusewatch.detector.labels.dataset import LabeledDataset
 from reusewatch.detector.labels.format import Label
 from reusewatch.detector.labels.pack import open_pack
 from reusewatch.detector.labels.page_chunks import stop_chunks_of
@@ -16,12 +19,14 @@ from reusewatch.streams.labels import changes
 from reusewatch.streams.labels.marking import Labeler
 from reusewatch.streams.labels.pushing import Desk
 from reusewatch.streams.labels.store import LabelStore
+from reusewatch.streams.labels.window import preview
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.records import Alert, Direction
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.stages.labeled import LabeledPages
 from reusewatch.streams.wire import page_message
 from tests.pages import SCHEME, Fetch, page_of
+from tests.streams.memory_bus import MemoryBus
 from tests.streams.stages.making import NOW, as_message, zero
 
 STOPS = stop_chunks_of(StopList(), SCHEME)
@@ -140,6 +145,46 @@ def test_a_difference_brings_grams_and_a_rollback_takes_them(tmp_path: Path) -> 
     assert [Path(str(row.donor)).name for row in alert.evidence] == ["new.html"]
     desk.change(changes.rollback)
     assert not alerts(desk, body)
+
+
+def blocks(body: str, grams: Literal["all", "sampled", "none"]) -> MemoryBus:
+    """A bus with the fingerprint of a page."""
+    page = page_of(Fetch(7, 1, 10, 5))
+    fields = {name: getattr(page, name) for name in page.__struct_fields__}
+    bus = MemoryBus()
+    message = as_message(page_message(type(page)(**fields | {"body": body.encode()})))
+    for block in FingerprintStage(SCHEME, zero, grams=grams).process([message]).messages:
+        bus.append(block)
+    return bus
+
+
+@pytest.mark.parametrize(("grams", "share"), [("all", 1.0), ("sampled", 0.125), ("none", 0.0)])
+def test_what_was_crawled_is_labeled_with_the_grams_that_the_bus_has(
+    tmp_path: Path, grams: Literal["all", "sampled", "none"], share: float
+) -> None:
+    seen = Seen(blocks(f"<p>{article(1, 80)}</p>", grams), SCHEME, "text", Wanted())
+    summary = build_pack(Label(name="ours"), [], tmp_path / "pack", scheme=SCHEME, stops=STOPS,
+                         say=print, more=seen)  # fmt: skip
+    assert summary["gram_share"] == share
+    assert summary["sites"] == {"site1.example": 1}
+    desk = desk_of(tmp_path)
+    desk.push(tmp_path / "pack", open_pack(tmp_path / "pack", SCHEME))
+    found = alerts(desk, f"<p>{article(1, 40)} {own(20)}</p>")
+    assert len(found) == (share > 0)
+    for alert in found:
+        assert alert.figure == pytest.approx(2 / 3, abs=0.15)
+        assert {row.donor for row in alert.evidence} == {Fetch(7, 1, 10, 5).url}
+
+
+@pytest.mark.parametrize("grams", ["all", "sampled"])
+def test_a_preview_counts_what_grams_find(tmp_path: Path, grams: Literal["all", "sampled"]) -> None:
+    push(desk_of(tmp_path), tmp_path / "a", {"x.html": article(1, 80)})
+    dataset = LabeledDataset(SCHEME, open_pack(tmp_path / "a/pack", SCHEME))
+    bus = blocks(f"<p>{own(20)} {article(1, 20)} {own(20)}</p>", grams)
+    for threshold, flagged in ((0.05, 1), (0.9, 0)):
+        found = preview(bus, SCHEME, dataset, STOPS, threshold=0.5, max_pages=9, grams=threshold)
+        assert (found["labeled"], found["labeled_content"]) == (flagged, flagged)
+        assert found["by_label"] == ({"ours": 1} if flagged else {})
 
 
 def test_a_page_over_both_thresholds_is_told_by_its_paragraphs(tmp_path: Path) -> None:
