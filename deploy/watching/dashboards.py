@@ -259,6 +259,10 @@ INDEX = Dashboard(
                   "cpm",
                   (Query("60 * sum by (event) (rate(reusewatch_events_total"
                          f'{{event=~"discover.+"}}[{_R}])) or vector(0)', "{{event}}"),)),
+            Panel("Popular shingles of a page",
+                  "How many of a page's 84 shingles other pages have, too. Many: the crawl is in "
+                  "pages that are made of common phrases.", "short",
+                  _quantiles("reusewatch_popular_shingles"), width=24),
         )),
         Row("Labels and thresholds", (
             Panel("Hashes in the labeled dataset", "Files and chunks that pages are matched with.",

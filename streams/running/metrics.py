@@ -180,6 +180,7 @@ class Meters:
         self.alert_seconds.labels(stage)
         if stage == "index":
             self.snapshot_seconds.labels(stage)
+            self.popular_shingles.labels(stage)
         for finding in FINDINGS if stage == "index" else ():
             self.findings.labels(stage, finding)
         for kind in get_args(Kind):

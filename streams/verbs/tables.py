@@ -17,7 +17,7 @@ from reusewatch.streams.settings import described
 from reusewatch.streams.stages.events import EVENTS, FINDINGS
 
 _METRIC = re.compile(r"(?<![:\w])reusewatch_\w+")
-_OF_HISTOGRAMS = re.compile(r"(?<=_seconds)_(?:bucket|sum|count)$")
+_OF_HISTOGRAMS = re.compile(r"_(?:bucket|sum|count)$")
 _RULE = re.compile(r"- (?:alert|record): (\S+)\n +expr: (.+)")
 FILE = Path(__file__).resolve().parents[2] / "deploy" / "README.md"
 

@@ -95,7 +95,7 @@ def test_a_panel(panel: Any) -> None:
             name, narrowed = found[1], found[2] or ""
             assert 'job=~"$job"' in narrowed
             assert 'instance=~"$instance"' in narrowed
-            base = re.sub(r"(?<=_seconds)_bucket$", "", name)
+            base = name.removesuffix("_bucket")
             assert base in declared or name.startswith("process_")
             if name.endswith(("_total", "_bucket")):
                 before = expr[: found.start()].rstrip()
