@@ -246,7 +246,7 @@ _ROWS: Mapping[str, Callable[[Runs, Mapping[str, Any]], Row]] = {
 
 
 def _of_27k(bench: Bench, directory: Path) -> Row:
-    runs = _runs(bench, directory, "27k", _FEW, bench.scale.replay_pages // 2)
+    runs = _runs(bench, directory, "27k", _FEW, bench.scale.replay_pages // 3)
     _beside_floor(runs, bench.scale.replay_rounds)
     return Row(_27K, runs.over_floor["over_floor"], "×",
                {"measures": "CPU of reusewatch replay / FastWARC and Resiliparse's text of the "

@@ -91,7 +91,7 @@ class Scale:
     labels: int = 75_000_000
     mwo_pages: int = 100_000
     labels_in_force: int = 1_000_000
-    replay_pages: int = 6000
+    replay_pages: int = 12_000
     replay_rounds: int = 3
     crawl_pages: int = 3000
     peak_pages: int = 100_000

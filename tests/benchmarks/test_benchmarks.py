@@ -86,7 +86,7 @@ def test_rows_of_a_users_commands_are_written(tmp_path: Path) -> None:
     assert found["failed"] == {}
     assert [row["name"] for row in found["results"]] == wanted
     over_floor, start, peak = (row["detail"] for row in found["results"])
-    assert over_floor["pages"] == TINY.replay_pages // 2
+    assert over_floor["pages"] == TINY.replay_pages // 3
     assert peak["pages"] == TINY.peak_pages
     assert start["wall_seconds"].keys() == {"alerts", "verdicts", "--help"}
 
