@@ -13,7 +13,7 @@ _NEW_OBJECTS = 50_000
 
 def main() -> None:
     """Load the verbs, and run one."""
-    gc.set_threshold(_NEW_OBJECTS, 20, 100)
+    gc.set_threshold(_NEW_OBJECTS, 10, 10)
     try:
         from reusewatch.crawler.cli import main as run
 
