@@ -74,6 +74,10 @@ MEANINGS: dict[Kind, tuple[str, str]] = {
         "Under this prefix copied content is frequent; the evidence are its worst files.",
         "of a file's chunks are labeled, on average",
     ),
+    "phrase-host": (
+        "The pages of this host consist of phrases that many pages have; some of them are named.",
+        "of 84 phrases of its pages are popular, on average",
+    ),
     "crawl-trap": (
         "URLs under this prefix go on for ever; none of them is counted.",
         "parts of the path, or times that one is repeated",
@@ -207,6 +211,8 @@ def print_alert(alert: Alert) -> None:
         _print("only there", [", ".join(alert.differs.only_there) or "-"])
     if alert.labels:
         _print("labels", [", ".join(alert.labels)])
+    if alert.reused_by == "reuse":
+        counts = f"of its pages are copies of others' ({alert.reused} of {alert.files})"
     if alert.figure_of == "grams":
         counts = "of its grams, runs of five words, stand on labeled pages"
     _print("figure", [f"{alert.figure:g} {counts}".rstrip() + f"; alert from {alert.threshold:g}"])

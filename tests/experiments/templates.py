@@ -63,7 +63,7 @@ def run(output: Path, quick: bool) -> list[Row]:
             name,
             _with_copies(served) if "strewn" in name else served,
             THRESHOLDS[::2] if quick else THRESHOLDS,
-        )  # fmt: skip
+        )
     ]
 
 

@@ -88,11 +88,11 @@ def test_what_fits_nothing_prints_nothing(directory: Path) -> None:
 
 
 def test_a_kind_that_nothing_makes_yet_is_said(directory: Path) -> None:
-    done = asked(directory, "alerts", "--kind", "phrase-host")
-    assert "--kind phrase-host: nothing makes such alerts yet" in done.err
+    done = asked(directory, "alerts", "--kind", "mirror-host")
+    assert "--kind mirror-host: nothing makes such alerts yet" in done.err
     offered = run("alerts", "--help", cwd=directory).out
     assert "crawl-trap" in offered
-    assert "phrase-host" not in offered
+    assert "mirror-host" not in offered
 
 
 def test_wrong_choices_name_the_right_ones(directory: Path) -> None:
