@@ -211,10 +211,7 @@ def print_alert(alert: Alert) -> None:
         _print("only there", [", ".join(alert.differs.only_there) or "-"])
     if alert.labels:
         _print("labels", [", ".join(alert.labels)])
-    if alert.reused_by == "reuse":
-        counts = f"of its pages are copies of others' ({alert.reused} of {alert.files})"
-    if alert.figure_of == "grams":
-        counts = "of its grams, runs of five words, stand on labeled pages"
+    counts = _counted(alert, counts)
     _print("figure", [f"{alert.figure:g} {counts}".rstrip() + f"; alert from {alert.threshold:g}"])
     by = f"by {alert.detector}, hash scheme {alert.scheme}"
     if alert.truncated:
@@ -223,6 +220,15 @@ def print_alert(alert: Alert) -> None:
         share = f"{alert.obfuscated:.0%} of the words are disguised, or hidden in lines of text"
         _print("dodges", [share])
     _print("found", [f"{_time(alert.detected_at)} UTC {by}"])
+
+
+def _counted(alert: Alert, counts: str) -> str:
+    """What the figure counts, where the kind alone does not say it."""
+    if alert.reused_by == "reuse":
+        return f"of its pages are copies of others' ({alert.reused} of {alert.files})"
+    if alert.figure_of == "grams":
+        return "of its grams, runs of five words, stand on labeled pages"
+    return counts
 
 
 def in_short(direction: Direction | None) -> str:
