@@ -150,9 +150,11 @@ def build(
     except KeyboardInterrupt:
         say(f"interrupted: {output} was not written")
         raise
+    summary["suggested_homes"] = [] if homes else _suggested(summary)
     show_summary(summary, json=json)
     _say_sample(summary, kept)
-    _say_homes(name, summary, homes)
+    if not json:
+        _say_homes(name, summary)
     if damaged := summary["left_out"].get("damaged"):
         fail(f"{damaged} records were damaged and are not in the pack", 1)
     if not summary["files"] and not summary["distinct"]:
@@ -179,19 +181,20 @@ def _say_sample(summary: dict[str, Any], kept: Kept) -> None:
         say('build: there are no grams: a replay with grams = "sampled" or "all" keeps some')
 
 
-def _say_homes(name: str, summary: dict[str, Any], homes: tuple[str, ...]) -> None:
+def _suggested(summary: dict[str, Any]) -> list[str]:
+    """The sites that most of the labeled paragraphs are from, the first first."""
+    least = _HOME_SHARE * summary["site_chunks"]
+    found = [site for site, count in summary["sites"].items() if count and count >= least]
+    return found[:_SITES_SAID]
+
+
+def _say_homes(name: str, summary: dict[str, Any]) -> None:
     """Whose content it may be: that is for people to know, and is never taken silently."""
     sites, total = summary["sites"], summary["site_chunks"]
-    told = [
-        f"{site} ({count} of {total} paragraphs)"
-        for site, count in list(sites.items())[:_SITES_SAID]
-        if count and count >= _HOME_SHARE * total
-    ]
-    if homes or not told:
-        return
-    first = next(iter(sites))
-    say(f"build: most of it is from {', '.join(told)}. Where {name} is at home nothing should be "
-        f"reported for it: if that is so, build it again with --home {first}")  # fmt: skip
+    if suggested := summary["suggested_homes"]:
+        told = ", ".join(f"{site} ({sites[site]} of {total} paragraphs)" for site in suggested)
+        say(f"build: most of it is from {told}. Where {name} is at home nothing should be "
+            f"reported for it: if so, build it again with --home {suggested[0]}")  # fmt: skip
 
 
 def _urls(path: Path | None) -> frozenset[str] | None:

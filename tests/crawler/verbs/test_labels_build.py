@@ -76,14 +76,16 @@ def test_a_crawl_suggests_the_home_and_takes_none(tmp_path: Path) -> None:
             text = PARAGRAPH.replace("soil", f"soil of {site} {at}")
             (tmp_path / site / f"{at}.html").write_text(f"<p>{text}</p>")
     trees = [f"{site}=http://www.{site}.example/" for site in "ab"]
-    build = ("labels", "build", "known", *trees, "-o", "p.pack", "--json")
-    done = run(*build, cwd=tmp_path)
-    assert "a.example (3 of 4 paragraphs), b.example (1 of 4 paragraphs)" in done.err
-    assert "again with --home a.example" in done.err
-    assert done.objects[0]["sites"] == {"a.example": 3, "b.example": 1}
+    build = ("labels", "build", "known", *trees, "-o", "p.pack")
+    told = run(*build, cwd=tmp_path).err
+    assert "a.example (3 of 4 paragraphs), b.example (1 of 4 paragraphs)" in told
+    assert "again with --home a.example" in told
+    assert "--home" not in run(*build, "--home", "a.example", cwd=tmp_path).err
+    (summary,) = run(*build, "--json", cwd=tmp_path).objects
+    assert summary["suggested_homes"] == ["a.example", "b.example"]
+    assert summary["sites"] == {"a.example": 3, "b.example": 1}
     shown = run("labels", "show", "p.pack", "--json", cwd=tmp_path).objects[0]
     assert (shown["homes"], shown["pages"]) == ([], 4)
-    assert "--home" not in run(*build, "--home", "a.example", cwd=tmp_path).err
 
 
 @pytest.mark.parametrize("share", ["1/8", "2", "much", "1/0"])
