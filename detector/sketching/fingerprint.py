@@ -166,10 +166,8 @@ def fingerprints(
         words = slice(token_at[page], token_at[page] + told[page][state.TEXT_TOKENS])
         spans = _to_body(text, starts[own], ends[own])
         _to_body(text, *(place[gram_at[page] : gram_at[page + 1]] for place in of_grams[:2]))
-        of_page = _facts(document, text.utf8, batch, words, told[page], spans, scheme)
-        if outlinks[page]:
-            of_page = replace(of_page, outlinks=_in_body(text, outlinks[page]))
-        facts.append(of_page)
+        leads = _in_body(text, outlinks[page])
+        facts.append(_facts(document, text.utf8, batch, words, told[page], spans, leads, scheme))
     if chunks == "raw":
         return _with_raw_chunks(facts, made, documents, at, scheme, limits, of_grams)
     texts = ChunkTexts([source.utf8 for source in sources], batch, first, last)
@@ -215,7 +213,7 @@ def _to_body(
 
 
 def _in_body(decoded: Decoded, outlinks: Sequence[Outlink]) -> Sequence[Outlink]:
-    if decoded.charset == "utf-8":
+    if not outlinks or decoded.charset == "utf-8":
         return outlinks
     starts = decoded.body_offsets(np.array([link.start for link in outlinks])).tolist()
     return [Outlink(link.address, at) for link, at in zip(outlinks, starts, strict=True)]
@@ -228,6 +226,7 @@ def _facts(
     words: slice,
     told: list[int],
     spans: tuple[NDArray[np.int64], NDArray[np.int64]],
+    outlinks: Sequence[Outlink],
     scheme: HashScheme,
 ) -> Facts:
     """`words` are the page's visible tokens in the batch, `told` the scan's facts of it."""
@@ -243,6 +242,7 @@ def _facts(
         truncated=any(told[state.TOKENS_LOST : state.BYTES_LOST + 1]) or told[state.SAMPLED] > 0,
         obfuscated=_obfuscated(told),
         canonical=_canonical(document.url, utf8, told),
+        outlinks=outlinks,
     )
 
 

@@ -9,6 +9,7 @@ put on pages by others, in comments. Never resolves names, and never looks behin
 from __future__ import annotations
 
 from collections.abc import Iterator
+from re import IGNORECASE
 from re import compile as pattern
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ MOST_OUTLINKS = 64
 MOST_ADDRESS = 2048
 """Bytes of an address; what is longer leads nowhere that is known."""
 _MOST_TAG = 2048
-_NOT_VOUCHED = (b"nofollow", b"ugc", b"sponsored")
+_NOT_VOUCHED = pattern(rb"nofollow|ugc|sponsored", IGNORECASE)
 # References, and what a browser takes out of addresses.
 _ODD = pattern(rb"[&\x00-\x20]")
 _ABROAD = (b"http://", b"https://", b"//")
@@ -87,6 +88,6 @@ def _is_vouched_for(utf8: bytes, start: int, end: int) -> bool:
     """Whether nothing in the tag around an address says that the page does not stand for it."""
     begins = utf8.rfind(b"<", max(0, start - _MOST_TAG), start)
     ends = utf8.find(b">", end, end + _MOST_TAG)
-    tag = utf8[max(begins, 0) : start] + b" " + utf8[end : ends if ends >= 0 else end + _MOST_TAG]
-    tag = tag.lower()
-    return not any(word in tag for word in _NOT_VOUCHED)
+    ends = ends if ends >= 0 else end + _MOST_TAG
+    before = _NOT_VOUCHED.search(utf8, max(begins, 0), start)
+    return before is None and _NOT_VOUCHED.search(utf8, end, ends) is None

@@ -14,6 +14,7 @@ from reusewatch.streams.blocks.occurrences import lists_of
 from reusewatch.streams.wire import Malformed
 
 _BESIDE = ("link_sites", "link_starts")
+LINK_COLUMNS = ("page", "links", *_BESIDE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +38,7 @@ def check_links(block: pa.RecordBatch) -> None:
 def links_of(block: pa.RecordBatch) -> LinkColumns:
     """The links of the pages that have any; copies, as a view would keep the block alive."""
     leads = np.flatnonzero(_lengths(block, "links"))
-    own = block.select(["page", "links", *_BESIDE]).take(pa.array(leads))
+    own = block.select(LINK_COLUMNS).take(pa.array(leads))
     links, offsets = lists_of(own.column("links"))
     sites, starts = (lists_of(own.column(name))[0] for name in _BESIDE)
     page = own.column("page").to_numpy()

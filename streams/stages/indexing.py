@@ -17,7 +17,7 @@ from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.window.revisits import Revisit, Waiting
 from reusewatch.streams import topics
-from reusewatch.streams.blocks.for_links import check_links
+from reusewatch.streams.blocks.for_links import LINK_COLUMNS, check_links
 from reusewatch.streams.blocks.for_quilts import check_grams
 from reusewatch.streams.blocks.for_window import (
     counts,
@@ -213,7 +213,7 @@ class IndexStage:
         if self._similarity and weighted is not None:
             self._similarity.add(weighted, now=at_us(now))
         # Before it is asked for them, the page has its links; what may be forged has none.
-        self._linking.add(block.filter(pa.array(counts(block))))
+        self._linking.add(block.select(LINK_COLUMNS).filter(pa.array(counts(block))))
         labeled = self._labeled.judge_block(batch, now, owned)
         events["labeled"] += sum(1 for one in labeled if one.labels)
         out += [
