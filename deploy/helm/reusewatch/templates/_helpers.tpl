@@ -48,6 +48,8 @@ app.kubernetes.io/component: {{ .stage }}
 - {name: REUSEWATCH_ARCHIVE_ROOTS, value: /archives}
 {{- end }}
 {{- range $name, $value := .Values.settings }}
+{{- /* Numbers of values are floating: a million would be written as 1e+06. */}}
+{{- if and (kindIs "float64" $value) (eq (floor $value) $value) }}{{ $value = int64 $value }}{{ end }}
 - {name: REUSEWATCH_{{ upper $name }}, value: {{ toString $value | quote }}}
 {{- end }}
 {{- end -}}
