@@ -34,6 +34,7 @@ Kind = Literal[
     "partial-copy",
     "quilt",
     "phrase-host",
+    "mirror-host",
     "bad-neighborhood",
     "discovered-content",
     "crawl-trap",
@@ -221,6 +222,13 @@ class Direction(Record, frozen=True, kw_only=True):
     gap_seconds: int | None = None
 
 
+class Mapped(Record, frozen=True, kw_only=True):
+    """Two prefixes behind which the same stands: of a mirror, and of what it mirrors."""
+
+    here: str
+    there: str
+
+
 class Differs(Record, frozen=True, kw_only=True):
     """Words that only one of two near-duplicates has."""
 
@@ -285,6 +293,8 @@ class Alert(Record, frozen=True, kw_only=True):
     # are copies of others'; and how many are.
     reused_by: Literal["labels", "reuse"] | None = None
     reused: int | None = None
+    # Of a mirror, where its pages have their paths by a rule.
+    mapping: Mapped | None = None
     # Of a host of popular phrases: the deviation of its pages' popular shingles; the figure is
     # their mean.
     deviation: float | None = None

@@ -36,6 +36,7 @@ from reusewatch.streams.stages.fingerprinting import (
 from reusewatch.streams.stages.indexing import IndexStage
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import LabeledPages
+from reusewatch.streams.stages.mirroring import Mirroring
 from reusewatch.streams.stages.neighboring import NeighborhoodStage
 from reusewatch.streams.stages.phrasing import Phrasing
 from reusewatch.streams.stages.quilting import Quilting
@@ -203,6 +204,9 @@ def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
             min_files=settings.neighborhood_files,
             threshold=settings.badness_threshold or MATCHABLE_NEIGHBORHOODS,
             least_new=settings.settle_pages,
+        ),
+        mirroring=Mirroring(
+            scheme, least_pages=settings.mirror_pages, least_share=settings.mirror_share
         ),
         settle_pages=settings.settle_pages,
     )

@@ -347,6 +347,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     neighborhood_files: Annotated[
         Positive, about("A URL prefix can be a bad neighborhood from so many files on.")
     ] = 10
+    mirror_pages: Annotated[
+        Positive, about("Pages of a host in the window from which on it may be told as a mirror.")
+    ] = 20
+    mirror_share: Annotated[
+        Share, about("The share of a host's pages that have a copy on one other site: a mirror.")
+    ] = 0.8
     badness_threshold: Annotated[
         Share | None,
         about(

@@ -33,6 +33,7 @@ from reusewatch.streams.stages.evidencing import Evidencing
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import NOT_JUDGED, Labeled, LabeledPages
 from reusewatch.streams.stages.linking import Linking, Span
+from reusewatch.streams.stages.mirroring import Mirroring
 from reusewatch.streams.stages.phrasing import Phrasing
 from reusewatch.streams.stages.quilt_reports import NOTHING_SAID, with_other_donors
 from reusewatch.streams.stages.quilting import Quilting
@@ -67,6 +68,7 @@ class Reporter:
         phrasing: Phrasing | None,
         linking: Linking,
         reusing: Reusing | None,
+        mirroring: Mirroring | None,
         *,
         rules: Rules,
     ) -> None:
@@ -81,6 +83,7 @@ class Reporter:
         self._phrasing = phrasing
         self._linking = linking
         self._reusing = reusing
+        self._mirroring = mirroring
         self._rules = rules
         # Pages of this batch whose near-duplicates are told when they have settled.
         self._near: dict[tuple[int, int], Subject] = {}
@@ -194,6 +197,8 @@ class Reporter:
         out: list[Outgoing | Alert] = []
         if flags & (WITHDRAWN | NEAR_WITHDRAWN) and self._reusing is not None:
             self._reusing.forget(subject.page)
+        if flags & (WITHDRAWN | NEAR_WITHDRAWN) and self._mirroring is not None:
+            self._mirroring.forget(subject.page)
         if flags & WITHDRAWN:
             out.append(self._withdrawal("duplicate", subject))
         if flags & NEAR_WITHDRAWN:
@@ -207,7 +212,7 @@ class Reporter:
                 subject, match, direction, self._origins, self._scheme, now=now,
                 harmless=harmless,
             )  # fmt: skip
-            self.note_copy(subject, direction, harmless=harmless)
+            self.note_copy(subject, match.donors[0], direction, harmless=harmless)
             out.append(alert_message(self._linking.told(subject.page, alert)))
         if flags & NEAR_ALERT and match is not None and match.alert is not None:
             if self._waits(flags):
@@ -231,16 +236,21 @@ class Reporter:
             return []
         direction = self.direction(subject, near.seen, match.since)
         harmless = near.same_site or self._rules.allowed.has(subject.url)
-        self.note_copy(subject, direction, harmless=harmless)
+        self.note_copy(subject, near.seen, direction, harmless=harmless)
         alert = near_duplicate_alert(
             subject, near, direction, self._index.policy, self._origins, self._scheme, now=now,
             harmless=harmless,
         )  # fmt: skip
         return [self._linking.told(subject.page, alert)]
 
-    def note_copy(self, subject: Subject, direction: Direction, *, harmless: bool) -> None:
+    def note_copy(
+        self, subject: Subject, donor: Seen, direction: Direction, *, harmless: bool
+    ) -> None:
         """A page that is a copy of another counts for its neighborhoods, where that one is known to
-        be the original."""
+        be the original, and for whether its host is a mirror, whichever is."""
+        if self._mirroring is not None and not harmless:
+            site = self._site_of(subject)
+            self._mirroring.note(subject, site, donor, is_copy=accuses(direction))
         if self._reusing is not None and accuses(direction) and not harmless:
             self._reusing.note(subject.page, self._site_of(subject))
 

@@ -45,6 +45,7 @@ from reusewatch.streams.stages.fingerprinting import ReadOrigin
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import Labeled, LabeledPages
 from reusewatch.streams.stages.linking import Linking
+from reusewatch.streams.stages.mirroring import Mirroring
 from reusewatch.streams.stages.phrasing import Phrasing
 from reusewatch.streams.stages.quilting import Quilting
 from reusewatch.streams.stages.reusing import Reusing
@@ -109,6 +110,7 @@ class IndexStage:
         quilting: Quilting | None = None,
         phrasing: Phrasing | None = None,
         reusing: Reusing | None = None,
+        mirroring: Mirroring | None = None,
         settle_pages: int = 0,
     ) -> None:
         self._scheme = scheme
@@ -126,13 +128,14 @@ class IndexStage:
         self._quilting = quilting
         self._phrasing = phrasing
         self._reusing = reusing
+        self._mirroring = mirroring
         self._settling = Settling(settle_pages)
         self._linking = Linking(scheme)
         parts = {
             "labeled": self._labeled, "terms": similarity, "discovery": discovering,
             "quilts": quilting, "settling": self._settling, "phrases": phrasing,
             "links": self._linking,
-            "reuse": reusing,
+            "reuse": reusing, "mirrors": mirroring,
         }  # fmt: skip
         self._parts: dict[str, Part] = {n: part for n, part in parts.items() if part is not None}
         self.restore(None)
@@ -168,6 +171,9 @@ class IndexStage:
         if self._reusing is not None:
             bad = self._reusing.judge(self._index.pages_of, now, at_rest=at_rest)
             out.messages.extend(map(alert_message, bad))
+        if self._mirroring is not None:
+            mirrors = self._mirroring.judge(self._index.pages_of, now, at_rest=at_rest)
+            out.messages.extend(map(alert_message, mirrors))
         if self._phrasing is None:
             return ()
         phrased = self._phrasing.judge(version_of, now, at_rest=at_rest)
@@ -393,7 +399,7 @@ class IndexStage:
         self._reporter = Reporter(
             self._scheme, self._index, self._origins, self._evidencing, self._site_of,
             self._labeled, self._similarity, self._quilting, self._phrasing,
-            self._linking, self._reusing, rules=rules,
+            self._linking, self._reusing, self._mirroring, rules=rules,
         )  # fmt: skip
         self._settled_reporter = None
         if self._quilting is not None:

@@ -182,7 +182,7 @@ class SettledReporter:
         says_so = kind == "quilt" and self._attributed(found) >= _ATTRIBUTED * whole > 0
         direction = self._reporter.direction(subject, first, subject.fetched_us, spans)
         harmless = says_so or self._rules.allowed.has(subject.url)
-        self._reporter.note_copy(subject, direction, harmless=harmless)
+        self._reporter.note_copy(subject, first, direction, harmless=harmless)
         alert = page_alert(
             kind, subject, donors, direction, self._origins, self._scheme, now=now, figure=figure,
             threshold=threshold, harmless=harmless,

@@ -21,7 +21,7 @@ from reusewatch.streams.records import Alert, Time
 from reusewatch.streams.steering.narrowing import narrowed
 from reusewatch.streams.wire import read_json
 
-KINDS = ("bad-neighborhood", "crawl-trap")
+KINDS = ("bad-neighborhood", "crawl-trap", "mirror-host")
 EXPIRES = timedelta(days=7)
 
 

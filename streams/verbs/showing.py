@@ -53,6 +53,10 @@ MEANINGS: dict[Kind, tuple[str, str]] = {
         "A paragraph or a file that so many pages of several sites have; this is one of them.",
         "pages or more have it",
     ),
+    "mirror-host": (
+        "Most pages of the host have a copy on one other site.",
+        "of its pages have a copy there",
+    ),
     "labeled-page": ("The file is labeled content, byte for byte.", ""),
     "labeled-content": (
         "The page holds labeled content; the evidence says which, and where it is from.",
@@ -202,8 +206,7 @@ def print_alert(alert: Alert) -> None:
         _print("sites", [", ".join(alert.sites)])
     for span in alert.evidence:
         _print("evidence", _span(span))
-    if alert.within is not None:
-        _print("in common", [_within(alert.within)])
+    _print_in_common(alert)
     if alert.b is not None and alert.c is not None:
         _print("agree", [agreeing(alert.b, alert.c)])
     if alert.differs is not None:
@@ -229,6 +232,14 @@ def _counted(alert: Alert, counts: str) -> str:
     if alert.figure_of == "grams":
         return "of its grams, runs of five words, stand on labeled pages"
     return counts
+
+
+def _print_in_common(alert: Alert) -> None:
+    if alert.mapping is not None:
+        mapped = alert.mapping
+        _print("paths", [f"{harmless(mapped.here)}… is {harmless(mapped.there)}…"])
+    if alert.within is not None:
+        _print("in common", [_within(alert.within)])
 
 
 def in_short(direction: Direction | None) -> str:

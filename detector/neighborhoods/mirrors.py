@@ -1,0 +1,132 @@
+"""Hosts that are copies of another site: most of their pages have a twin there.
+
+Which page was seen first does not matter: in one crawl some pages of a mirror come before those of
+its original. So a twin counts for both hosts, and which of the two is the mirror is said apart. A
+pair of host and site is looked at when it has enough twins, and then whenever half as many have
+come again, so that looking costs little however large a mirror is. Holds the twins that were found
+last; never pages nor their words.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+MOST_TWINS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A page, where it stands, and when it was first seen."""
+
+    page: int
+    host: str
+    site: int
+    first: int
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """What is known of a page: on which site its twin is, which page that is, and whether this one
+    is known to be the copy."""
+
+    host: str
+    site: int
+    other_site: int
+    other_page: int
+    is_copy: bool
+
+
+Pair = tuple[str, int]
+"""A host, and the site that it is held against."""
+
+
+class Twins:
+    """The pages that have a twin on another site, by page."""
+
+    def __init__(self, *, least: int, most: int = MOST_TWINS) -> None:
+        self._least = least
+        self._most = most
+        self.known: OrderedDict[int, Twin] = OrderedDict()
+        self._counts: Counter[Pair] = Counter()
+        self._looked: dict[Pair, int] = {}
+
+    def note(self, one: Place, other: Place, *, is_copy: bool) -> None:
+        """Two pages are copies of each other; `is_copy`: the one is known to be the copy."""
+        if one.site == other.site:
+            return
+        self._put(one, other, is_copy=is_copy)
+        self._put(other, one, is_copy=False)
+
+    def forget(self, page: int) -> None:
+        """A page is no copy any more; its twin stays, as others may have it."""
+        if (twin := self.known.pop(page, None)) is not None:
+            self._counts[twin.host, twin.other_site] -= 1
+
+    def _put(self, one: Place, other: Place, *, is_copy: bool) -> None:
+        before = self.known.get(one.page)
+        if before is not None and before.other_site != other.site and not is_copy:
+            return  # the twin that was found first stands, as its site has most of the others
+        self.forget(one.page)
+        self.known[one.page] = Twin(one.host, one.site, other.site, other.page, is_copy)
+        self._counts[one.host, other.site] += 1
+        if len(self.known) > self._most:
+            self.forget(next(iter(self.known)))
+
+    def due(self, *, at_rest: bool) -> list[Pair]:
+        """The pairs to look at now; at rest, all that have enough twins."""
+        found = [pair for pair, count in self._counts.items() if self._is_due(pair, count, at_rest)]
+        self._looked.update((pair, self._counts[pair]) for pair in found)
+        if at_rest:
+            self._counts = +self._counts
+            self._looked = {p: n for p, n in self._looked.items() if p in self._counts}
+        return sorted(found)
+
+    def _is_due(self, pair: Pair, count: int, at_rest: bool) -> bool:
+        looked = self._looked.get(pair, 0)
+        return count >= self._least and (at_rest or 2 * count >= 3 * looked)
+
+    def save(self) -> dict[str, object]:
+        """What is known, as plain values."""
+        twins = [
+            [page, t.host, t.site, t.other_site, t.other_page, t.is_copy]
+            for page, t in self.known.items()
+        ]
+        return {"twins": twins, "looked": [[*pair, n] for pair, n in self._looked.items()]}
+
+    def restore(self, twins: Iterable[Any], looked: Iterable[Any]) -> None:
+        """Take up what was saved."""
+        self.known = OrderedDict((page, Twin(*rest)) for page, *rest in twins)
+        self._counts = Counter((t.host, t.other_site) for t in self.known.values())
+        self._looked = {(host, site): n for host, site, n in looked}
+
+
+def mapping_of(pairs: Iterable[tuple[str, str]], least: float) -> tuple[str, str] | None:
+    """Prefixes of the copies and of the originals that at least this share of pairs of URLs has in
+    common: what stands behind them is the same in both.
+
+    >>> mapping_of([(f"http://m.x/copy/{n}.html", f"http://a.y/{n}.html") for n in "abc"], 0.8)
+    ('http://m.x/copy/', 'http://a.y/')
+    """
+    found = Counter(_mapped(copy, original) for copy, original in pairs)
+    most, count = found.most_common(1)[0] if found else (None, 0)
+    return most if most is not None and count >= least * found.total() else None
+
+
+def _mapped(copy: str, original: str) -> tuple[str, str] | None:
+    """Both without what they end in alike; None where not even the name is the same."""
+    ours, theirs = copy.split("/"), original.split("/")
+    same = 0
+    for a, b in zip(_path(ours), _path(theirs), strict=False):
+        if a != b:
+            break
+        same += 1
+    if not same:
+        return None
+    return "/".join([*ours[:-same], ""]), "/".join([*theirs[:-same], ""])
+
+
+def _path(parts: list[str]) -> Iterator[str]:
+    return reversed(parts[3:])
