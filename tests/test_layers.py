@@ -70,7 +70,7 @@ BESIDES: dict[str, set[str]] = {
         "local.spools",
         "origins",
         "page_text",
-        "running.sinks",
+        "running.page_sink",
         "wire",
     },
 }

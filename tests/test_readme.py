@@ -25,7 +25,7 @@ import pytest
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
-from reusewatch.crawler.live.project import resolved
+from reusewatch.crawler.live.project import OF_THE_ADDON, resolved
 from reusewatch.streams.running.crawl_metrics import DECLARED
 from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.stage_names import PORTS
@@ -245,7 +245,7 @@ def test_every_setting_and_metric_that_is_named_is_there() -> None:
     named = re.findall(r"(?<![:\w])reusewatch_[a-z_]+(?!:)\b", everything)
     assert set(named) - {"reusewatch_steer"} <= metrics
     environment = {f"REUSEWATCH_{name.upper()}" for name in Settings.__struct_fields__}
-    others = {"REUSEWATCH_NAME", "REUSEWATCH_ENABLED", "REUSEWATCH_EXIT_CODE"}
+    others = {"REUSEWATCH_NAME", *OF_THE_ADDON}
     assert set(re.findall(r"REUSEWATCH_[A-Z_]+", everything)) <= environment | others
     given = set(re.findall(r"`([a-z_]+) = ", everything))
     assert given

@@ -60,7 +60,7 @@ _JUDGED: Mapping[str, Sequence[str]] = {
 _MAY_BE_DONE = frozenset({"tag", "drop", "lower", "no-follow"})
 # A directory for WARC files of what is fetched, and at which size a file is closed.
 WARC, WARC_BYTES = f"{ENV_PREFIX}WARC", f"{ENV_PREFIX}WARC_BYTES"
-_OURS = (
+OF_THE_ADDON = (
     ENABLED, CONFIG, QUEUE_RESPONSES, QUEUE_BYTES, EXIT_CODE, TRAPS, WARC, WARC_BYTES, JUDGE,
     JUDGE_ACTIONS, *_STEERING,
 )  # fmt: skip
@@ -165,7 +165,7 @@ def _given(settings: BaseSettings) -> Mapping[str, str]:
     given = {}
     for key, value in settings.items():
         name = str(key)
-        if not name.startswith(ENV_PREFIX) or name in _OURS or value is None:
+        if not name.startswith(ENV_PREFIX) or name in OF_THE_ADDON or value is None:
             continue
         if name.removeprefix(ENV_PREFIX).lower() in SECRETS:
             raise SettingsError(

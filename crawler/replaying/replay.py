@@ -20,7 +20,7 @@ from reusewatch.crawler.replaying.cursors import Cursor, Cursors
 from reusewatch.crawler.replaying.done import Done
 from reusewatch.crawler.replaying.jobs import Archive, Job, Tree
 from reusewatch.streams.bus import Unreachable
-from reusewatch.streams.running.sinks import PageSink
+from reusewatch.streams.running.page_sink import PageSink
 
 
 class Interrupted(Exception):
