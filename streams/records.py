@@ -266,6 +266,9 @@ class Alert(Record, frozen=True, kw_only=True):
     evidence_missing: EvidenceMissing | None = None
     # Of labeled content: what the figure is a share of, the page's chunks or its grams.
     figure_of: Literal["chunks", "grams"] | None = None
+    # Whether the figure is an estimate: of discovered content, on how many pages it is (within some
+    # per cent), once these are more than the threshold asked for.
+    approximate: bool = False
     # Of the first donor, where both pages were read again.
     within: Within | None = None
     # The hash of what was read at `origin`.

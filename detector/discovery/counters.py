@@ -50,7 +50,7 @@ _FIRST, _SECOND = 64, 8
 
 OUT_COUNT_ROWS = types.Array(types.uint32, 2, "C")
 TABLE = tuple_of(OUT_WORDS, OUT_COUNT_ROWS, OUT_WORD_ROWS, OUT_COUNT_ROWS, OUT_WORDS)
-FOUND = tuple_of(OUT_WORDS, OUT_COUNT_ROWS, OUT_WORD_ROWS, OUT_WORDS)
+FOUND = tuple_of(OUT_WORDS, OUT_COUNT_ROWS, OUT_WORD_ROWS, OUT_WORDS, OUT_OFFSETS)
 _SPANS = tuple_of(WORDS, WORDS, COUNTS, COUNTS)
 _FILTERS = tuple_of(OUT_COUNTS, OUT_COUNTS)
 _HALF = np.uint64(32)
@@ -177,7 +177,7 @@ def count_all(
     """Count the hashes of many pages; how many rose above both limits and stand in `found`."""
     page_ids, site_ids, starts, ends = columns
     keys, pages, sites, tallies, samples = table
-    found_keys, found_tallies, found_sites, found_samples = found
+    found_keys, found_tallies, found_sites, found_samples, found_at = found
     told = 0
     for page in range(offsets.size - 1):
         page_mark = types.uint32(mix(page_ids[page] ^ salts[1]))
@@ -207,6 +207,7 @@ def count_all(
             ):
                 tallies[row, TOLD] = 1
                 found_keys[told], found_samples[told] = value, samples[row]
+                found_at[told] = at
                 for tally in range(TALLIES):
                     found_tallies[told, tally] = tallies[row, tally]
                 for place in range(sites.shape[1]):

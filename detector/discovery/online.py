@@ -40,6 +40,7 @@ from reusewatch.detector.discovery.counters import (
     FORGOTTEN,
     N_PAGES,
     N_SITES,
+    OLD_PAGES,
     START,
     STATISTICS,
     TALLIES,
@@ -54,6 +55,7 @@ _AT_ONCE = 1024  # discoveries of one batch; what is over comes with its next oc
 _MOST_TOLD = 1 << 20
 # What stands where in the tables; what was saved under another number is not taken up.
 _LAYOUT = 2
+_FACTORS = (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53)
 _COLUMNS = ("keys", "pages", "sites", "tallies", "samples")
 
 
@@ -81,7 +83,8 @@ class Occurrences:
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """What came to be common: at least so many pages and sites, where it was first counted."""
+    """What came to be common: at least so many pages and sites, where it was first counted, and
+    which occurrence of the batch made it so."""
 
     hash: int
     pages: int
@@ -89,6 +92,7 @@ class Discovered:
     sample_page: int
     start: int
     end: int
+    at: int
 
 
 class Discovery:
@@ -153,6 +157,26 @@ class Discovery:
         tallies = self._table[3][row]
         return int(tallies[N_PAGES]), int(tallies[N_SITES])
 
+    def marks(self, value: int) -> tuple[NDArray[np.uint32], int]:
+        """The marks of the pages that are counted of a hash, as `marks_of` makes them, and how many
+        of them, the first, are of the period before."""
+        key = _mixed(value, int(self._salts[0]))
+        row = row_of(np.uint64(value), np.uint64(key), self._table, 0)
+        if row < 0:
+            return np.empty(0, np.uint32), 0
+        tallies = self._table[3][row]
+        return self._table[1][row, : tallies[N_PAGES]].copy(), int(tallies[OLD_PAGES])
+
+    @property
+    def salt(self) -> int:
+        """By which pages are marked."""
+        return int(self._salts[1])
+
+    @property
+    def left(self) -> int:
+        """Pages until this period ends: a batch that goes past it ends it later."""
+        return self._period - self._pages
+
     def add(self, seen: Occurrences) -> list[Discovered]:
         """Count a batch of pages; what is discovered by it. A page that comes again is one page."""
         most, (_, _, sites, tallies, _) = _AT_ONCE, self._table
@@ -161,6 +185,7 @@ class Discovery:
             np.empty((most, TALLIES), tallies.dtype),
             np.empty((most, sites.shape[1]), np.uint64),
             np.empty(most, np.uint64),
+            np.empty(most, np.int64),
         )
         columns = tuple(map(np.ascontiguousarray, (seen.pages, seen.sites, seen.starts, seen.ends)))
         skipped = np.ascontiguousarray(seen.skipped).view(np.uint8)
@@ -182,7 +207,7 @@ class Discovery:
         if len(self._told) > _MOST_TOLD:
             self._told.popitem(last=False)
         kept = tuple(sites[: tallies[N_SITES]])
-        facts = (tallies[N_PAGES], kept, sample, tallies[START], tallies[END])
+        facts = (tallies[N_PAGES], kept, sample, tallies[START], tallies[END], int(found[4][row]))
         return Discovered(value, *facts) if new else None
 
     def rotate(self) -> None:
@@ -249,10 +274,19 @@ def _unpacked(saved: Mapping[str, NDArray[Any]], name: str, size: int) -> NDArra
     return column
 
 
+def marks_of(pages: NDArray[np.uint64], salt: int) -> NDArray[np.uint32]:
+    """The marks by which the kernels know pages."""
+    mixed = pages ^ np.uint64(salt)
+    for factor in _FACTORS:
+        mixed = (mixed ^ mixed >> np.uint64(33)) * np.uint64(factor)
+    marks: NDArray[np.uint32] = (mixed ^ mixed >> np.uint64(33)).astype(np.uint32)
+    return marks
+
+
 def _mixed(value: int, salt: int) -> int:
     """The kernels' key of a hash."""
     mask = (1 << 64) - 1
     value ^= salt
-    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+    for factor in _FACTORS:
         value = (value ^ value >> 33) * factor & mask
     return value ^ value >> 33

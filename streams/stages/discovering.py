@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -32,6 +32,7 @@ from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.page_text import ReadOrigin, texts_of
 from reusewatch.streams.records import Alert, Evidence, Label, Origin
 from reusewatch.streams.sites import Sites
+from reusewatch.streams.stages.discovery_figures import Counted, Figures
 from reusewatch.streams.stages.discovery_quota import Spared
 from reusewatch.streams.stages.reports import DETECTOR, alert_id
 from reusewatch.streams.stages.snapshot import State
@@ -43,10 +44,9 @@ if TYPE_CHECKING:
 LABEL = "discovered"
 # Counters may take so much; a higher threshold makes each larger, hence fewer of them.
 _COUNTER_BYTES = 128 << 20
+_FIGURES = "figures."
 _FACTS = ("page", "url", "site", "ip", "fetched_at", "source", "offset", "record_id", "file_hash",
           "labels_version")  # fmt: skip
-# What is counted: paragraphs, or whole pages.
-Counted = Literal["chunk", "file"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Findings:
 
 
 class _Found(NamedTuple):
-    """What was discovered, and where in the block it stands."""
+    """What was discovered, and where on its page it stands."""
 
     what: Discovered
     unit: Counted
@@ -129,9 +129,14 @@ class Discovering:
         events, self._events = self._events, Counter[str]()
         out = Findings(events=events)
         block = countable(block)
-        if not len(block):
-            return out
-        self._spared.saw(len(block))
+        # In parts, so that a period ends at a page and not at a block.
+        while len(block):
+            some = self._of["chunk"].left
+            self._add(block.slice(0, some), now, out)
+            block = block.slice(some)
+        return out
+
+    def _add(self, block: pa.RecordBatch, now: datetime, out: Findings) -> None:
         sites = self._sites.hashes(owners_of(block.column("site")))
         seen: dict[Counted, Occurrences] = {
             "chunk": chunks_of(block, sites, min_length=self._rules.length),
@@ -142,13 +147,24 @@ class Discovering:
             counting = self._of[unit]
             before = counting.evicted, counting.forgotten
             for what in counting.add(occurrences):
-                row, start, end = _place(what.hash, occurrences)
-                rows.setdefault(row, []).append(_Found(what, unit, start, end))
+                row = int(np.searchsorted(occurrences.hashes.offsets, what.at, "right")) - 1
+                place = int(occurrences.starts[what.at]), int(occurrences.ends[what.at])
+                rows.setdefault(row, []).append(_Found(what, unit, *place))
             out.events["discovery-evicted"] += counting.evicted - before[0]
             out.events["discovery-forgotten"] += counting.forgotten - before[1]
-        for row, found in rows.items():
+        # By page, as if each had come alone: what is spared does not hang on where blocks end.
+        passed = 0
+        for row, found in sorted(rows.items()):
+            self._spared.saw(row + 1 - passed)
+            passed = row + 1
             self._report(found, block.slice(row, 1).select(_FACTS).to_pylist()[0], now, out)
-        return out
+        self._spared.saw(len(block) - passed)
+        for unit, occurrences in seen.items():
+            _tell_again(self._figures.add(unit, occurrences, now), out)
+
+    def settle(self, now: datetime) -> list[Alert]:
+        """The stream stands still: the alerts whose figure is more by now."""
+        return self._figures.settled(now)
 
     def _report(
         self, found: list[_Found], page: dict[str, Any], now: datetime, out: Findings
@@ -167,7 +183,10 @@ class Discovering:
             file_hash=page["file_hash"], scheme=self._scheme,
         )  # fmt: skip
         for one, text in zip(told, texts, strict=True):
-            out.alerts.append(self._alert(one, text, page, now))
+            alert = self._alert(one, text, page, now)
+            out.alerts.append(alert)
+            if not self._figures.follow(one.unit, one.what, alert):
+                out.events["discovery-unfollowed"] += 1
 
     def _alert(self, found: _Found, text: str | None, page: dict[str, Any], now: datetime) -> Alert:
         limit = self._rules.pages if found.unit == "chunk" else self._rules.file_pages
@@ -200,7 +219,8 @@ class Discovering:
 
     def nbytes(self) -> int:
         """Bytes of all tables."""
-        return sum(counting.memory for counting in self._of.values()) + self._sites.nbytes()
+        tables = sum(counting.memory for counting in self._of.values())
+        return tables + self._sites.nbytes() + self._figures.nbytes()
 
     def save(self) -> State:
         """All state."""
@@ -209,7 +229,10 @@ class Discovering:
             for unit, counting in self._of.items()
             for name, column in counting.save().items()
         }
-        return State(arrays | {"sites": packed(self._sites)}, self._spared.facts())
+        figures = self._figures.save()
+        arrays |= {_FIGURES + name: array for name, array in figures.arrays.items()}
+        facts = self._spared.facts() | {"figures": figures.facts}
+        return State(arrays | {"sites": packed(self._sites)}, facts)
 
     def restore(self, state: State | None) -> None:
         """Go on from a saved state. Where tables have another size by now, counting begins anew."""
@@ -217,8 +240,14 @@ class Discovering:
         self._sites = Sites(self._scheme)
         self._spared = Spared(None if state is None else dict(state.facts))
         self._events = Counter[str]()
+        self._figures = Figures(self._of, self._period)
         if state is None:
             return
+        told = {
+            name.removeprefix(_FIGURES): array
+            for name, array in state.arrays.items() if name.startswith(_FIGURES)
+        }  # fmt: skip
+        self._figures.restore(State(told, state.facts["figures"]))
         self._sites.extend(unpacked(state.arrays["sites"]))
         for unit, counting in self._of.items():
             head = f"{unit}."
@@ -233,8 +262,7 @@ def _origin_of(page: dict[str, Any]) -> Origin:
     return Origin(source=page["source"], offset=page["offset"], record_id=page["record_id"])
 
 
-def _place(value: int, seen: Occurrences) -> tuple[int, int, int]:
-    """Page and span of a hash in the block by which it was discovered."""
-    at = int(np.flatnonzero((seen.hashes.values == value) & ~seen.skipped)[0])
-    row = int(np.searchsorted(seen.hashes.offsets, at, "right")) - 1
-    return row, int(seen.starts[at]), int(seen.ends[at])
+def _tell_again(alerts: list[Alert], out: Findings) -> None:
+    """Alerts with another figure; of those that the same pages made, that one alone is sent."""
+    again = {alert.id: alert for alert in alerts}
+    out.alerts[:] = [again.pop(alert.id, alert) for alert in out.alerts] + list(again.values())

@@ -27,6 +27,7 @@ EVENTS: Mapping[str, str] = {
     "discovered-chunk": "A paragraph came to be common.",
     "discovered-file": "A file came to be common.",
     "discovery-untold": "What came to be common made no alert: a page, or 1000 pages, had many.",
+    "discovery-unfollowed": "The pages of discovered content are not counted on: much else is.",
     "discovery-evicted": "Discovery gave up a count to make room for another.",
     "discovery-forgotten": "Discovery forgot a sighting of a paragraph or file: a table was full.",
     "discovery-anew": "Discovery began to count anew, since its settings had changed.",

@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from itertools import cycle, pairwise
 from typing import Any
 
 import msgspec
@@ -83,8 +85,10 @@ def alerts(found: Iterable[Findings]) -> list[Alert]:
 def test_a_paragraph_on_many_sites_is_one_alert_with_its_text_and_sites() -> None:
     pages = {n: page_of(n, COMMON) for n in range(20)}
     stage = discovering(read_origin=lambda origin: pages[origin.offset or 0])
-    (alert,) = alerts(added(stage, pages.values()))
-    assert alert.id == alert_id("discovered-content", 0, hash_of(COMMON), SCHEME)
+    alert, *again = alerts(added(stage, pages.values()))
+    assert {one.id for one in (alert, *again)} == {
+        alert_id("discovered-content", 0, hash_of(COMMON), SCHEME)
+    }
     assert (alert.kind, alert.severity, alert.state) == ("discovered-content", "info", "open")
     assert (alert.figure, alert.threshold) == (5.0, 4.0)
     assert alert.url == pages[5].url  # the first page only passes the filter
@@ -205,7 +209,9 @@ def test_the_columns_of_a_slice_are_its_own() -> None:
     found = [alert.id for alert in whole.add(marked, NOW).alerts]
     sliced = [a.id for n in range(0, 30, 7) for a in parts.add(marked.slice(n, 7), NOW).alerts]
     assert (
-        found == sliced == [alert_id("discovered-content", 0, hash_of(COMMON + " Else."), SCHEME)]
+        set(found)
+        == set(sliced)
+        == {alert_id("discovered-content", 0, hash_of(COMMON + " Else."), SCHEME)}
     )
 
 
@@ -272,7 +278,63 @@ def test_in_any_order_and_batch_the_bounds_hold(
     must = {ids[n] for n, (of, on) in known.items() if of > RULES.pages + 1 and on > RULES.sites}
     chunks = {alert.id for alert in found} & set(ids.values())
     assert must <= chunks <= may
-    assert len({alert.id for alert in found}) == len(found)
+    for one in {alert.id for alert in found}:
+        figures = [alert.figure for alert in found if alert.id == one]
+        assert all(after >= 2 * before for before, after in pairwise(figures))
+
+
+def test_an_alert_is_sent_again_when_it_is_on_twice_as_many_pages_and_when_the_stream_ends() -> (
+    None
+):
+    pages = [page_of(n, COMMON) for n in range(1, 51)]
+    stage = discovering()
+    found = alerts(added(stage, [*pages, *pages]))  # what comes again is the same page
+    assert len({alert.id for alert in found}) == 1
+    assert [alert.approximate for alert in found] == [False, True, True, True]
+    # The first page passes the filter, and is seen when it comes again.
+    for alert, pages_then in zip(found, [5, 10, 20, 40], strict=True):
+        assert alert.figure == pytest.approx(pages_then, abs=1)
+    (last,) = stage.settle(NOW)
+    assert (last.id, last.url) == (found[0].id, found[0].url)
+    assert last.figure == pytest.approx(50, abs=2)
+    assert not stage.settle(NOW)
+
+
+def test_what_is_spared_and_what_is_a_label_by_now() -> None:
+    texts = [f"Paragraph {n}: " + "what everybody is to have copied, " * 5 for n in range(12)]
+    stage = discovering(replace(RULES, label=True))
+    told = alerts(added(stage, [page_of(n, *texts) for n in range(9)], 9))
+    assert len(told) == ALERTS_OF_A_PAGE
+    later = block([page_of(n, *texts) for n in range(9, 90)])
+    marked = later.set_column(*_column("labeled", [list(range(2, 14))] * 81))
+    marked = marked.set_column(*_column("labeled_by", [["discovered"] * 12] * 81))
+    again = stage.add(marked, NOW).alerts
+    assert {alert.id for alert in again} == {alert.id for alert in told}
+    assert all(alert.figure == pytest.approx(89, rel=0.05) for alert in again)
+
+
+def _column(name: str, values: Sequence[Any]) -> tuple[int, Any, Any]:
+    at = SCHEMA.get_field_index(name)
+    return at, SCHEMA.field(at), pa.array(values, SCHEMA.field(at).type)
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=5))
+def test_what_a_quota_spares_hangs_on_no_blocks(sizes: list[int]) -> None:
+    pages, (whole, parts) = _quota_pages(), (discovering(), discovering())
+    wanted = {alert.id for n in range(60) for alert in whole.add(pages.slice(n, 1), NOW).alerts}
+    assert 0 < len(wanted) < 40
+    found, at, turn = [], 0, cycle(sizes)
+    while at < len(pages):
+        found.append(parts.add(pages.slice(at, size := next(turn)), NOW))
+        at += size
+    assert {alert.id for alert in alerts(found)} == wanted
+
+
+@cache
+def _quota_pages() -> pa.RecordBatch:
+    texts = [f"Paragraph {n}: " + "what everybody is to have copied, " * 5 for n in range(40)]
+    return block(page_of(n, *texts[n % 3 * 5 : n % 3 * 5 + 30]) for n in range(60))
 
 
 @settings(max_examples=15, deadline=None)
@@ -347,7 +409,7 @@ def test_names_of_one_hosting_domain_are_one_site() -> None:
 def test_a_page_of_many_paragraphs_makes_a_few_alerts_and_a_count() -> None:
     texts = [f"Paragraph {n}: " + "what everybody is to have copied, " * 5 for n in range(60)]
     found = added(discovering(replace(RULES, label=True)), (page_of(n, *texts) for n in range(20)))
-    assert len(alerts(found)) == ALERTS_OF_A_PAGE
+    assert len({alert.id for alert in alerts(found)}) == ALERTS_OF_A_PAGE
     assert sum(one.events["discovery-untold"] for one in found) == 60 - ALERTS_OF_A_PAGE
     assert sum(one.events["discovered-chunk"] for one in found) == 60
     assert sum(len(one.messages) for one in found) == 60  # all are labeled

@@ -1,0 +1,104 @@
+"""On how many pages discovered content is by now: its alert goes out again each time that these are
+twice as many as it said, and, when the stream stands still, where they are a tenth more.
+
+Of what was told only: what the quota spared stays untold. Never decides what is discovered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from reusewatch.streams.records import Alert
+from reusewatch.streams.stages.snapshot import State
+
+if TYPE_CHECKING:
+    from reusewatch.detector.discovery.online import Discovered, Discovery, Occurrences
+    from reusewatch.detector.discovery.spread import Spread
+
+# What is counted: paragraphs, or whole pages.
+Counted = Literal["chunk", "file"]
+MOVED = 1.1
+_ALERT_BYTES = 2000
+
+
+class Figures:
+    """The alerts that were told of each unit, and the pages of what they tell."""
+
+    def __init__(self, counting: Mapping[Counted, Discovery], period: int) -> None:
+        self._counting, self._period = counting, period
+        self.restore(None)
+
+    def nbytes(self) -> int:
+        """Bytes, about."""
+        told = sum(len(alerts) for alerts in self._told.values())
+        return sum(one.nbytes for one in self._spreads.values()) + told * _ALERT_BYTES
+
+    def follow(self, unit: Counted, what: Discovered, alert: Alert) -> bool:
+        """An alert was told: its pages are counted from now on, those known so far among them."""
+        marks, old = self._counting[unit].marks(what.hash)
+        if not self._spreads[unit].follow(what.hash, marks, old):
+            return False
+        self._told[unit][what.hash] = alert
+        return True
+
+    def add(self, unit: Counted, seen: Occurrences, now: datetime) -> list[Alert]:
+        """The pages of a block have come: the alerts whose figure is twice what they said."""
+        told, spread = self._told[unit], self._spreads[unit]
+        again = []
+        for value, pages in spread.add(seen):
+            if pages >= 2 * told[value].figure:
+                again.append(self._again(unit, value, pages, now))
+        if len(told) > len(spread):
+            self._told[unit] = {value: alert for value, alert in told.items() if value in spread}
+        return again
+
+    def settled(self, now: datetime) -> list[Alert]:
+        """The stream stands still: the alerts whose figure is more by now than they said."""
+        return [
+            self._again(unit, value, pages, now)
+            for unit, told in self._told.items()
+            for value, alert in list(told.items())
+            if (pages := self._spreads[unit].pages(value)) >= MOVED * alert.figure
+        ]
+
+    def _again(self, unit: Counted, value: int, pages: int, now: datetime) -> Alert:
+        alert = replace(
+            self._told[unit][value], figure=float(pages), approximate=True, detected_at=now
+        )
+        self._told[unit][value] = alert
+        return alert
+
+    def save(self) -> State:
+        """All state."""
+        arrays = {
+            f"{unit}/{name}": array
+            for unit, spread in self._spreads.items() for name, array in spread.save().items()
+        }  # fmt: skip
+        told = {
+            unit: [[value, msgspec.to_builtins(alert)] for value, alert in alerts.items()]
+            for unit, alerts in self._told.items()
+        }
+        return State(arrays, {"told": told})
+
+    def restore(self, state: State | None) -> None:
+        """Be as when this was saved, or as at first."""
+        from reusewatch.detector.discovery.spread import (
+            Spread,  # numba, loaded by who really works
+        )
+
+        self._spreads: dict[Counted, Spread] = {
+            unit: Spread(salt=counting.salt, period=self._period)
+            for unit, counting in self._counting.items()
+        }
+        self._told: dict[Counted, dict[int, Alert]] = {unit: {} for unit in self._counting}
+        if state is None:
+            return
+        arrays = state.by_head()
+        for unit, rows in state.facts["told"].items():
+            self._spreads[unit].restore(arrays[unit])
+            self._told[unit] = {value: msgspec.convert(alert, Alert) for value, alert in rows}
