@@ -220,7 +220,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         about(
             "Parts of a page are looked for, and near-duplicates told, when so many later pages of "
             "its partition were judged: so that what they were taken from, and what of them is a "
-            "template, is known whichever came first. Copies never wait."
+            "template, is known whichever came first; in steps of 256 pages. Copies never wait."
         ),
     ] = 2000
     settle_seconds: Annotated[

@@ -17,17 +17,9 @@ from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.window.revisits import Revisit, Waiting
 from reusewatch.streams import topics
-from reusewatch.streams.blocks.for_links import LINK_COLUMNS, check_links
-from reusewatch.streams.blocks.for_quilts import check_grams
-from reusewatch.streams.blocks.for_window import (
-    counts,
-    is_judged,
-    sightings_of,
-    subjects_of,
-    times_of,
-)
+from reusewatch.streams.blocks.for_links import LINK_COLUMNS
+from reusewatch.streams.blocks.for_window import counts
 from reusewatch.streams.blocks.format import read_block
-from reusewatch.streams.blocks.occurrences import check_marks
 from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.origins import Origins
@@ -39,6 +31,7 @@ from reusewatch.streams.questions import (
     no_questions,
     number,
 )
+from reusewatch.streams.stages.brought import Brought, brought, parts_of
 from reusewatch.streams.stages.discovering import Discovering
 from reusewatch.streams.stages.evidencing import Evidencing
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
@@ -49,7 +42,7 @@ from reusewatch.streams.stages.mirroring import Mirroring
 from reusewatch.streams.stages.phrasing import Phrasing
 from reusewatch.streams.stages.quilting import Quilting
 from reusewatch.streams.stages.reusing import Reusing
-from reusewatch.streams.stages.settling import Settling
+from reusewatch.streams.stages.settling import Posted, Settling
 from reusewatch.streams.stages.settling import Waiting as Settles
 from reusewatch.streams.stages.similarity import Similarity
 from reusewatch.streams.stages.snapshot import State
@@ -147,22 +140,34 @@ class IndexStage:
         cut, refused, dismissed = index.cut, index.refused, index.dismissed
         crowded = index.crowded
         self._evidencing.begin()
+        popular: list[int] = []
         for message in messages:
+            partition = f"{message.partition.topic}/{message.partition.number}"
             try:
                 block = read_block(message, self._scheme)
-                partition = f"{message.partition.topic}/{message.partition.number}"
-                out.messages.extend(self._judge(block, partition, out.events))
+                parts = [self._brought(part) for part in self._parts_of(block, partition)]
             except WireError as error:
                 out.dead[error.reason] += 1
                 out.messages.append(dead_letter_message(unread(message, error, self._clock())))
                 continue
+            for part in parts:
+                popular += self._judge(part, partition, out)
             pages += len(block)
         out.events["cut"] += index.cut - cut
         out.events["refused"] += index.refused - refused
         out.events["dismissed"] += index.dismissed - dismissed
         out.events["over-share"] += index.crowded - crowded
-        popular = self._judge_hosts(out, at_rest=False)
         return Output(out.messages, pages, out.dead, out.events, popular=popular)
+
+    def _parts_of(self, block: pa.RecordBatch, partition: str) -> list[pa.RecordBatch]:
+        """A block in parts none of which goes past a step: what settles when one has ended would
+        else hang on where blocks end."""
+        return parts_of(block, self._settling.parts(partition, len(block)))
+
+    def _brought(self, block: pa.RecordBatch) -> Brought:
+        return brought(
+            block, self._origins, self._rules.owned, self._site_of, self._similarity
+        )  # fmt: skip
 
     def _judge_hosts(self, out: Output, *, at_rest: bool) -> Sequence[int]:
         """Judge prefixes by their copies, and hosts and pages by their phrases, if it is time; how
@@ -187,6 +192,8 @@ class IndexStage:
         out = Output(events=Counter())
         self._evidencing.begin()
         out.messages.extend(self._settled(self._settling.all(), out.events))
+        if self._discovering is not None:
+            out.messages.extend(map(alert_message, self._discovering.settle(self._clock())))
         popular = self._judge_hosts(out, at_rest=True)
         return Output(out.messages, 0, out.dead, out.events, popular=popular)
 
@@ -195,44 +202,43 @@ class IndexStage:
             return []
         return self._settled_reporter.settled(waited, self._clock(), events)
 
-    def _judge(self, block: pa.RecordBatch, partition: str, events: Counter[str]) -> list[Outgoing]:
-        # All that may be wrong with a block is found before anything changes; that each of its
-        # pages has a place was seen when it was read.
-        check_marks(block)
-        check_grams(block)
-        check_links(block)
-        subjects, revisited = subjects_of(block, self._origins), times_of(block, "revisit_at")
-        of = block.column("revisit_of").to_pylist()
-        judged = is_judged(block)
-        batch, mine = block, subjects
-        if not judged.all():
-            batch = block.filter(pa.array(judged))
-            mine = [subject for subject, one in zip(subjects, judged, strict=True) if one]
-        owned = self._rules.owned.of(batch)
-        sightings = sightings_of(batch, mine, self._site_of, owned)
-        now = self._clock()
-        events["salvaged"] += sum(subject.salvaged for subject in subjects)
+    def _judge(self, part: Brought, partition: str, out: Output) -> Sequence[int]:
+        """Judge pages that are within one step. Where it ends with them, what has settled is
+        judged, and hosts; how many popular phrases pages have is returned."""
+        out.messages.extend(self._judged(part, out.events))
+        waiting = Settles(self._posted(part), tuple(self._reporter.take_near()))
+        self._settling.wait(partition, waiting)
+        settled, ended = self._settling.passed(partition, len(part.block))
+        out.messages.extend(self._settled(settled, out.events))
+        return self._judge_hosts(out, at_rest=False) if ended else ()
+
+    def _posted(self, part: Brought) -> tuple[Posted, ...]:
+        if self._quilting is None:
+            return ()
+        now = at_us(self._clock())
+        posted = self._quilting.add(part.batch, part.mine, part.sightings.site, part.owned, now=now)
+        return () if posted is None else (posted,)
+
+    def _judged(self, part: Brought, events: Counter[str]) -> list[Outgoing]:
+        block, mine, now = part.block, part.mine, self._clock()
+        events["salvaged"] += sum(subject.salvaged for subject in part.subjects)
         events["overlong"] += sum(subject.overlong for subject in mine)
-        own = block.filter(pa.array(counts(block))) if self._similarity else batch
-        weighted = self._similarity.weighted(own) if self._similarity and len(own) else None
         out = self._discover(block, now, events)
-        if self._similarity and weighted is not None:
-            self._similarity.add(weighted, now=at_us(now))
+        if self._similarity and part.weighted is not None:
+            self._similarity.add(part.weighted, now=at_us(now))
         # Before it is asked for them, the page has its links; what may be forged has none.
         self._linking.add(block.select(LINK_COLUMNS).filter(pa.array(counts(block))))
-        labeled = self._labeled.judge_block(batch, now, owned)
+        labeled = self._labeled.judge_block(part.batch, now, part.owned)
         events["labeled"] += sum(1 for one in labeled if one.labels)
         out += [
             self._reporter.not_judged(subject, "error-page")
-            for subject, one, page in zip(subjects, judged, of, strict=True)
+            for subject, one, page in zip(part.subjects, part.judged, part.revisit_of, strict=True)
             if not one and page is None and not self._is_known(subject)
         ]
         out += [alert_message(alert) for one in labeled for alert in one.alerts]
-        out += self._add(mine, sightings, labeled, events)
-        posted = None
-        if self._quilting is not None:
-            posted = self._quilting.add(batch, mine, sightings.site, owned, now=at_us(now))
-        for subject, page, then in zip(subjects, of, revisited, strict=True):
+        out += self._add(mine, part.sightings, labeled, events)
+        rows = zip(part.subjects, part.revisit_of, part.revisited, strict=True)
+        for subject, page, then in rows:
             if page is None or self._is_known(subject):
                 continue
             if subject.salvaged:
@@ -245,8 +251,7 @@ class IndexStage:
             self._phrasing.add(block)
         if self._reusing is not None:
             self._reusing.passed(len(block))
-        self._settling.wait(partition, Settles(posted, self._reporter.take_near()))
-        return out + self._settled(self._settling.passed(partition, len(block)), events)
+        return out
 
     def _is_known(self, subject: Subject) -> bool:
         """Whether a salvaged page is one that was seen undamaged: what is known of it stays."""

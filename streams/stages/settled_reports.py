@@ -36,7 +36,7 @@ from reusewatch.streams.stages.quilt_reports import (
 )
 from reusewatch.streams.stages.quilting import Quilting, Stitched
 from reusewatch.streams.stages.reports import page_alert
-from reusewatch.streams.stages.settling import Waiting
+from reusewatch.streams.stages.settling import Posted, Waiting
 
 # A near-duplicate that shares so much of both pages is told as that, and as no part.
 _WHOLE = 0.5
@@ -75,7 +75,9 @@ class SettledReporter:
         """Verdicts and alerts of pages that have settled, as far as there is something new."""
         out: list[Outgoing] = []
         for one in waited:
-            stitched = () if one.posted is None else self._quilting.judge(one.posted)
+            posted = Posted.joined(one.posted) if one.posted else None
+            stitched = () if posted is None else self._quilting.judge(posted)
+            # Of a page that came several times the last sighting is told.
             parts = {(each.subject.page, each.subject.text): each for each in stitched}
             subjects = {key: each.subject for key, each in parts.items()}
             subjects |= {(each.page, each.text): each for each in one.near}

@@ -2,8 +2,11 @@
 
 What a page is a part of, and what of it is a template, is known when its company has come, a little
 before it or after it. So it waits, by the count of the pages that came after it in its partition:
-positions of the log, which a recovery repeats, whatever comes between from other partitions. Copies
-never wait. What waits is handed out once, and is part of the stage's state.
+positions of the log, which a recovery repeats, whatever comes between from other partitions. Pages
+settle by steps of the log, all of a step at once, and when a later step has ended: no block goes
+past the end of one (`parts`). So what a page is judged by hangs on positions alone, and not on
+where a block happened to end. Copies never wait. What waits is handed out once, and is part of the
+stage's state.
 
 Knows no clock: who sees that the stream stands still, or has ended, takes `all`. Never judges.
 """
@@ -11,8 +14,9 @@ Knows no clock: who sees that the stream stands still, or has ended, takes `all`
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
 
     from reusewatch.detector.quilts.postings import GramPages
 
+STEP = 256
+"""Pages that settle together. Fewer cost more: where a step ends, a block is cut."""
 _PAGE_BYTES = 700
 _GRAM_BYTES = 16
 
@@ -37,23 +43,55 @@ class Posted:
     subjects: list[Subject]
     pages: GramPages
 
+    @staticmethod
+    def joined(parts: Sequence[Posted]) -> Posted:
+        """The pages of all of these, in order: they are asked for together."""
+        from reusewatch.detector.quilts.postings import GramPages
+        from reusewatch.detector.ragged import Ragged
+
+        if len(parts) == 1:
+            return parts[0]
+        pages = [one.pages for one in parts]
+        counts = np.concatenate([one.grams.counts for one in pages])
+        return Posted(
+            [subject for one in parts for subject in one.subjects],
+            GramPages(
+                np.concatenate([one.documents for one in pages]),
+                Ragged(
+                    np.concatenate([one.grams.values for one in pages]),
+                    np.concatenate([[0], np.cumsum(counts)]),
+                ),
+                np.concatenate([one.starts for one in pages]),
+                np.concatenate([one.ends for one in pages]),
+            ),
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Waiting:
-    """What of one block waits: its pages with grams, and pages that are near to others."""
+    """What of one step waits: its pages with grams, and pages that are near to others."""
 
-    posted: Posted | None
-    near: list[Subject]
+    posted: tuple[Posted, ...] = ()
+    near: tuple[Subject, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.near) + (0 if self.posted is None else len(self.posted.subjects))
+        return len(self.near) + sum(len(one.subjects) for one in self.posted)
+
+    def and_then(self, other: Waiting) -> Waiting:
+        """With what came later."""
+        return Waiting(self.posted + other.posted, self.near + other.near)
 
 
 class Settling:
-    """Blocks in the order in which they settle, for each partition."""
+    """Steps in the order in which they settle, for each partition.
+
+    A page waits for `pages` later ones and for what is left of the step: no longer than twice
+    `pages`, where these are fewer than `STEP`.
+    """
 
     def __init__(self, pages: int) -> None:
-        self._pages = pages
+        self._step = min(pages or STEP, STEP)
+        self._steps = -(-pages // self._step)
         self.restore(None)
 
     def __len__(self) -> int:
@@ -61,21 +99,34 @@ class Settling:
 
     def nbytes(self) -> int:
         """Bytes, about."""
-        posted = (one.posted for queue in self._queues.values() for _, one in queue)
-        grams = sum(one.pages.grams.values.size for one in posted if one is not None)
+        waiting = (one for queue in self._queues.values() for _, one in queue)
+        grams = sum(each.pages.grams.values.size for one in waiting for each in one.posted)
         return len(self) * _PAGE_BYTES + grams * _GRAM_BYTES
+
+    def parts(self, partition: str, pages: int) -> list[range]:
+        """So many pages of a partition as they may be judged: none of these goes past a step."""
+        first = self._passed.get(partition, 0) % self._step
+        ends = [*range(self._step - first, pages, self._step), pages]
+        return [range(begin, end) for begin, end in pairwise([0, *ends])]
 
     def wait(self, partition: str, waiting: Waiting) -> None:
         """What has come with the pages at hand of a partition waits from now."""
-        if len(waiting):
-            due = self._passed.get(partition, 0) + self._pages
-            self._queues.setdefault(partition, deque()).append((due, waiting))
+        if not len(waiting):
+            return
+        step = self._passed.get(partition, 0) // self._step
+        due = (step + 1 + self._steps) * self._step
+        queue = self._queues.setdefault(partition, deque())
+        if queue and queue[-1][0] == due:
+            waiting = queue.pop()[1].and_then(waiting)
+        queue.append((due, waiting))
 
-    def passed(self, partition: str, pages: int) -> list[Waiting]:
-        """So many pages of a partition have come: what has settled with them."""
+    def passed(self, partition: str, pages: int) -> tuple[list[Waiting], bool]:
+        """So many pages of a partition have come: what has settled with them, and whether a step
+        has ended."""
         count = self._passed.get(partition, 0) + pages
         self._passed[partition] = count
-        return list(_taken(self._queues.get(partition, deque()), count))
+        settled = list(_taken(self._queues.get(partition, deque()), count))
+        return settled, count % self._step == 0
 
     def all(self) -> list[Waiting]:
         """All that waits: nothing more is to come, or it does not come now."""
@@ -87,12 +138,12 @@ class Settling:
         rows: list[Any] = []
         for name, queue in sorted(self._queues.items()):
             for due, one in queue:
-                posted = None
-                if one.posted is not None:
-                    head = f"{len(rows)}/"
-                    arrays |= {head + column: a for column, a in _arrays(one.posted.pages).items()}
-                    posted = msgspec.to_builtins(one.posted.subjects)
-                rows.append([name, due, posted, msgspec.to_builtins(one.near)])
+                told: list[Any] = []
+                for each in one.posted:
+                    head = f"{len(rows)}.{len(told)}/"
+                    arrays |= {head + n: array for n, array in _arrays(each.pages).items()}
+                    told.append(msgspec.to_builtins(each.subjects))
+                rows.append([name, due, told, msgspec.to_builtins(one.near)])
         return State(arrays, {"passed": dict(self._passed), "waiting": rows})
 
     def restore(self, state: State | None) -> None:
@@ -102,14 +153,13 @@ class Settling:
         if state is None:
             return
         self._passed = dict(state.facts["passed"])
+        columns = state.by_head()
         for at, (name, due, told, near) in enumerate(state.facts["waiting"]):
-            posted, head = None, f"{at}/"
-            if told is not None:
-                columns = {
-                    n.removeprefix(head): a for n, a in state.arrays.items() if n.startswith(head)
-                }
-                posted = Posted(msgspec.convert(told, list[Subject]), _pages(columns))
-            waiting = Waiting(posted, msgspec.convert(near, list[Subject]))
+            posted = tuple(
+                Posted(msgspec.convert(subjects, list[Subject]), _pages(columns[f"{at}.{each}"]))
+                for each, subjects in enumerate(told)
+            )
+            waiting = Waiting(posted, tuple(msgspec.convert(near, list[Subject])))
             self._queues.setdefault(name, deque()).append((due, waiting))
 
 

@@ -18,7 +18,7 @@ from reusewatch.streams.stages.fingerprinting import GRAM_SAMPLES, FingerprintSt
 from reusewatch.streams.stages.indexing import IndexStage
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.quilting import Quilting
-from reusewatch.streams.stages.settling import Settling, Waiting
+from reusewatch.streams.stages.settling import STEP, Settling, Waiting
 from reusewatch.streams.urls import place
 from reusewatch.streams.wire import page_message
 from tests.pages import BEGIN, SCHEME
@@ -194,15 +194,30 @@ def _numbers(waited: Sequence[Waiting]) -> Iterator[int]:
 def test_what_waits_is_handed_out_once_by_the_positions_of_its_own_partition(
     restarts: bool,
 ) -> None:
-    settling, said = Settling(10), []
+    settling, said = Settling(8), []
     for number in range(12):
-        settling.wait("a", Waiting(None, [_subject(number)]))
-        settling.wait("b", Waiting(None, [_subject(100 + number)]))
-        said.append(list(_numbers(settling.passed("a", 4))))
+        settling.wait("a", Waiting(near=(_subject(number),)))
+        settling.wait("b", Waiting(near=(_subject(100 + number),)))
+        settled, ended = settling.passed("a", 4)
+        said.append(list(_numbers(settled)))
+        assert ended == (number % 2 == 1)
         if restarts:
             state = settling.save()
-            settling = Settling(10)
+            settling = Settling(8)
             settling.restore(state)
-    assert said == [[], [], *([number] for number in range(10))]
+    # Steps of eight positions, two blocks each; a step settles when the next one has ended.
+    assert said == [[], [], [], [0, 1], [], [2, 3], [], [4, 5], [], [6, 7], [], [8, 9]]
     assert list(_numbers(settling.all())) == [10, 11, *range(100, 112)]
     assert (list(settling.all()), len(settling)) == ([], 0)
+
+
+@pytest.mark.parametrize(("settle", "step"), [(0, STEP), (8, 8), (300, STEP), (2000, STEP)])
+def test_no_part_of_a_block_goes_past_a_step(settle: int, step: int) -> None:
+    settling, at = Settling(settle), 0
+    for pages in (step - 3, 1, 2, 5, 3 * step, 0, 7):
+        parts = settling.parts("a", pages)
+        assert [n for part in parts for n in part] == list(range(pages))
+        for part in parts:
+            assert at % step + len(part) <= step
+            at += len(part)
+            assert settling.passed("a", len(part))[1] == (at % step == 0)
