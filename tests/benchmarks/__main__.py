@@ -20,6 +20,7 @@ from tests.benchmarks import (
     labels,
     mwo,
     path,
+    quilts,
     report,
     signatures,
     window,
@@ -36,6 +37,7 @@ FAMILIES: tuple[Family, ...] = (
     index.FAMILY,
     labels.FAMILY,
     mwo.FAMILY,
+    quilts.FAMILY,
     kafka.FAMILY,
 )
 STEPS = "steps"

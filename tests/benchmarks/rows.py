@@ -56,6 +56,8 @@ BUDGETS = {
     "crawl_with_addon_over_without_local": Budget("at least", 0.9),
     "kafka_cpu_over_local": Budget("at most", 1.6),
     "two_workers_over_one": Budget("at least", 1.8),
+    "quilts_us_per_page": Budget("at most", 60),
+    "quilts_bytes_per_page": Budget("at most", 1000),
     "corpus_quilts_minutes": Budget("at most", 15),
     "corpus_quilts_gigabytes": Budget("at most", 8),
 }
@@ -90,6 +92,7 @@ class Scale:
     lsh_pages: int = 100_000
     labels: int = 75_000_000
     mwo_pages: int = 100_000
+    quilts_pages: tuple[int, ...] = (100_000, 1_000_000)
     labels_in_force: int = 1_000_000
     replay_pages: int = 12_000
     replay_rounds: int = 3

@@ -35,6 +35,7 @@ from tests.deployed import BrokerFailed
 TINY = Scale(
     documents=20, rounds=1, window_pages=640, kafka_rounds=1, kafka_pages=24, hostile_bytes=2048,
     index_pages=(1024, 30_720), lsh_pages=600, labels=50_000, mwo_pages=1024,
+    quilts_pages=(300, 1024),
     labels_in_force=1000, replay_pages=24, replay_rounds=1, peak_pages=24, asked=1, crawl_pages=12,
 )  # fmt: skip
 
