@@ -20,7 +20,7 @@ from reusewatch.crawler.replaying.jobs import Reader, job_of
 from reusewatch.crawler.replaying.origins import origin_reader
 from reusewatch.crawler.replaying.readable import Readable
 from reusewatch.crawler.replaying.replay import run_replay
-from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.format import PackLabel
 from reusewatch.streams import kernels
 from reusewatch.streams.console import print_aligned, print_json_lines, print_line, say
 from reusewatch.streams.labels.pushing import Desk
@@ -92,7 +92,7 @@ def _label(directory: Path, settings: Settings) -> Path:
     """The brand's site as a label pack in force: `labels build` and `labels push`."""
     archive, pack = directory / "brand.warc.gz", directory / f"{LABEL}.pack"
     write_warc(brand(), archive)
-    label = Label(
+    label = PackLabel(
         name=LABEL, source=f"https://www.{BRAND}/", note="the bank's own pages",
         severity="critical",
     )  # fmt: skip

@@ -25,7 +25,7 @@ from reusewatch.streams.bus import Unreachable
 
 if TYPE_CHECKING:
     from reusewatch.detector.labels.building import BuildReport, LabelBuilder, Progress
-    from reusewatch.detector.labels.format import Label
+    from reusewatch.detector.labels.format import PackLabel
     from reusewatch.detector.labels.pack import LabelPack
     from reusewatch.detector.labels.stop_chunks import StopChunks
     from reusewatch.detector.sketching.chunks import Unit
@@ -53,7 +53,7 @@ _ALL = Kept()
 
 
 def build_pack(
-    label: Label,
+    label: PackLabel,
     sources: Sequence[str],
     output: Path,
     *,

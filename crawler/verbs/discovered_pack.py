@@ -35,7 +35,7 @@ def write_pack(
 ) -> None:
     """A label pack of what is common. Unreachable where the file cannot be written."""
     from reusewatch.detector.labels.building import LabelBuilder
-    from reusewatch.detector.labels.format import SHORTEST, Label
+    from reusewatch.detector.labels.format import SHORTEST, PackLabel
     from reusewatch.detector.ragged import Ragged
     from reusewatch.detector.sketching.chunks import Chunks
 
@@ -44,7 +44,7 @@ def write_pack(
     nowhere = np.zeros(len(lengths), np.uint32)
     with closing(LabelBuilder(spool, scheme, min_length=0, places=True)) as builder:
         shortest = max(int(lengths.min(initial=SHORTEST + 1)) - 1, 0)
-        label = builder.label(Label(name=LABEL, severity="info", longer_than=shortest))
+        label = builder.label(PackLabel(name=LABEL, severity="info", longer_than=shortest))
         chunks = Ragged.of([hashes["chunk"]])
         stood = _stood(common, samples, builder, label)
         builder.add_chunks(label, Chunks(chunks, lengths, nowhere, nowhere), stood["chunk"])

@@ -12,7 +12,7 @@ from reusewatch.crawler.errors import SourceError
 from reusewatch.crawler.labeling.packing import Kept, build_pack
 from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.crawler.verbs.seen_blocks import Seen, Wanted
-from reusewatch.detector.labels.format import Built, Label, Severity
+from reusewatch.detector.labels.format import Built, PackLabel, Severity
 from reusewatch.streams import kernels
 from reusewatch.streams.console import fail, say
 from reusewatch.streams.opening import open_bus
@@ -116,7 +116,7 @@ def build(
         fail(f"--severity {severity}: there is {', '.join(_SEVERITIES)}", 2)
     try:
         homes = UrlSet(home or ()).names
-        label = Label(
+        label = PackLabel(
             name=name, source=source, note=note, severity=severity, homes=homes,
             longer_than=min_length,
         )  # fmt: skip

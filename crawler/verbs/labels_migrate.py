@@ -17,7 +17,7 @@ import typer
 from reusewatch.crawler.labeling.packing import Kept, build_pack
 from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.crawler.verbs.seen_blocks import Seen, Wanted
-from reusewatch.detector.labels.format import Built, Label
+from reusewatch.detector.labels.format import Built, PackLabel
 from reusewatch.streams import kernels
 from reusewatch.streams.console import fail, say
 from reusewatch.streams.opening import open_bus
@@ -91,7 +91,7 @@ def _found(settings: Settings, name: str) -> tuple[Path, frozenset[str] | None]:
     return path, frozenset({name})
 
 
-def _check(path: Path, labels: list[Label], sources: list[str]) -> None:
+def _check(path: Path, labels: list[PackLabel], sources: list[str]) -> None:
     """Say of every label what is missing, before hours are spent on the first."""
     for label in labels:
         built = label.built
@@ -119,7 +119,7 @@ def _is_here(source: str) -> bool:
 
 
 def _build(
-    settings: Settings, label: Label, sources: list[str], output: Path, *, places: bool
+    settings: Settings, label: PackLabel, sources: list[str], output: Path, *, places: bool
 ) -> dict[str, Any]:
     from reusewatch.streams.labels.matching import all_stop_chunks
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.format import PackLabel
 from reusewatch.detector.labels.pack import KINDS, Kind, LabelPack
 from reusewatch.detector.labels.pairs import Pairs, Run, Source, merged, sorted_pairs, spill
 from reusewatch.detector.labels.stood import NO_PAGE, LabeledPage, PageSpool, lengthened
@@ -130,7 +130,7 @@ class LabelBuilder:
         self._min_length = min_length
         self._stops = stops
         self._progress = progress
-        self._labels: list[Label] = []
+        self._labels: list[PackLabel] = []
         self._runs = {kind: _Runs(directory / f"run.{kind}", run_pairs) for kind in KINDS}
         self._directory = directory
         self._pages = PageSpool(directory / "pages") if places else None
@@ -138,7 +138,7 @@ class LabelBuilder:
         self._merged = dict.fromkeys(KINDS, 0)
         self._short = self._stopped = 0
 
-    def label(self, label: Label) -> int:
+    def label(self, label: PackLabel) -> int:
         """A name to add content under; the number stands for it."""
         check_labels([*self._labels, label])
         self._labels.append(label)

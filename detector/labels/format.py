@@ -93,7 +93,7 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     gram_share: float = 1.0
 
 
-class Label(msgspec.Struct, frozen=True, kw_only=True):
+class PackLabel(msgspec.Struct, frozen=True, kw_only=True):
     """A name under which hashes stand in L, and how many do; chunks of more characters than
     `longer_than`, so that it is known which chunks of a page could match at all; of the grams of
     its pages the share that was kept, chosen by value, 0 where none was."""
@@ -163,7 +163,7 @@ class Directory(msgspec.Struct, frozen=True, kw_only=True):
 
     scheme: str
     version: str
-    labels: tuple[Label, ...]
+    labels: tuple[PackLabel, ...]
     counts: dict[str, int]
     width: Literal[1, 2, 4]
     sections: dict[str, Section]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.errors import SchemeMismatch
-from reusewatch.detector.labels.format import Built, Label
+from reusewatch.detector.labels.format import Built, PackLabel
 from reusewatch.detector.labels.pack import KINDS, Kind, LabelPack
 from reusewatch.detector.labels.pairs import Pairs, Source, merged
 from reusewatch.detector.labels.stood import NO_PAGE, PageSpool, Stood
@@ -119,13 +119,13 @@ def _placed(packs: Sequence[LabelPack]) -> bool:
     return any(len(pack.pages) for pack in packs)
 
 
-def _built(packs: Sequence[LabelPack], label: Label) -> Built | None:
+def _built(packs: Sequence[LabelPack], label: PackLabel) -> Built | None:
     """How a label was built, where that is one way."""
     ways = {x.built for pack in packs for x in pack.labels if x.name == label.name}
     return next(iter(ways)) if len(ways) == 1 else None
 
 
-def _share(packs: Sequence[LabelPack], label: Label) -> float:
+def _share(packs: Sequence[LabelPack], label: PackLabel) -> float:
     """Of the grams of a label that several packs have, the least share that one of them kept."""
     shares = [x.gram_share for pack in packs for x in pack.labels if x.name == label.name]
     return min((share for share in shares if share), default=0.0)

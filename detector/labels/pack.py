@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.errors import BadPack, DamagedPack
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.detector.labels.format import ALIGNMENT, Directory, Label, read_directory
+from reusewatch.detector.labels.format import ALIGNMENT, Directory, PackLabel, read_directory
 from reusewatch.detector.labels.gram_filter import filter_of, filter_words
 from reusewatch.detector.labels.hash_table import HashTable, bucket_count
 from reusewatch.detector.labels.label_sets import members
@@ -83,7 +83,7 @@ class LabelPack:
     path: Path
     scheme: str
     version: str
-    labels: tuple[Label, ...]
+    labels: tuple[PackLabel, ...]
     files: LabeledHashes
     chunks: LabeledHashes
     grams: LabeledHashes

@@ -23,7 +23,7 @@ from reusewatch.detector.labels.format import (
     NEEDED,
     SECTIONS,
     Directory,
-    Label,
+    PackLabel,
     Section,
     write_directory,
 )
@@ -44,7 +44,7 @@ class Written:
 
     path: Path
     version: str
-    labels: tuple[Label, ...]
+    labels: tuple[PackLabel, ...]
     files: int
     chunks: int
     grams: int
@@ -123,7 +123,7 @@ class _Writer:
         self._sections.write("pages.ends", iter([spool.ends()]))
         self._sections.write("pages.labels", iter([spool.labels()]))
 
-    def finish(self, labels: Sequence[Label]) -> tuple[tuple[Label, ...], int]:
+    def finish(self, labels: Sequence[PackLabel]) -> tuple[tuple[PackLabel, ...], int]:
         """Write set numbers and sets; the labels with their counts, and the width of a number."""
         rows = self._sets.rows()
         width = 1 if len(rows) <= 1 << 8 else 2 if len(rows) <= 1 << 16 else 4
@@ -145,7 +145,7 @@ class _Writer:
             found += np.bincount(piece, minlength=len(found))
             yield piece.astype(f"<u{width}")
 
-    def directory(self, scheme: str, version: str | None, labels: Sequence[Label]) -> Directory:
+    def directory(self, scheme: str, version: str | None, labels: Sequence[PackLabel]) -> Directory:
         """What the pack says of itself; without a version, its content names it."""
         counted, width = self.finish(labels)
         sections = self._sections.done
@@ -175,7 +175,7 @@ def write_pack(
     path: Path,
     *,
     scheme: str,
-    labels: Sequence[Label],
+    labels: Sequence[PackLabel],
     pairs: Mapping[Kind, Iterator[Pairs]],
     pages: PageSpool | None = None,
     version: str | None = None,
@@ -217,7 +217,7 @@ def write_pack(
     )  # fmt: skip
 
 
-def check_labels(labels: Sequence[Label]) -> None:
+def check_labels(labels: Sequence[PackLabel]) -> None:
     """Refuse names that occur twice, and more labels than a pack may have."""
     if len({label.name for label in labels}) != len(labels):
         raise ValueError("two labels of a pack have the same name")

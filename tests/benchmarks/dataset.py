@@ -16,7 +16,7 @@ import numpy as np
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.building import LabelBuilder
-from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.format import PackLabel
 from reusewatch.detector.labels.pack import open_pack
 from reusewatch.detector.ragged import Ragged, page_offsets
 from reusewatch.detector.sketching.chunks import Chunks
@@ -38,9 +38,9 @@ def build(documents: Sequence[Source], path: Path, made_up: int) -> Path:
         TemporaryDirectory(dir=path.parent) as spill,
         closing(LabelBuilder(Path(spill), scheme)) as builder,
     ):
-        elsewhere = builder.label(Label(name="elsewhere", source="made up"))
+        elsewhere = builder.label(PackLabel(name="elsewhere", source="made up"))
         builder.add_chunks(elsewhere, _made_up(made_up))
-        here = builder.label(Label(name="here", source=f"one document in {_EVERY}"))
+        here = builder.label(PackLabel(name="here", source=f"one document in {_EVERY}"))
         builder.add_chunks(here, _own(documents[::_EVERY], scheme))
         builder.build(path)
     return path

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.building import LabelBuilder
-from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.format import PackLabel
 from reusewatch.detector.labels.pack import LabelPack, open_pack
 from reusewatch.detector.ragged import Ragged, page_offsets
 from reusewatch.detector.sketching.chunks import Chunks
@@ -54,7 +54,7 @@ def build(path: Path, labels: int) -> tuple[float, float]:
         TemporaryDirectory(dir=path.parent) as spill,
         closing(LabelBuilder(Path(spill), SCHEME)) as builder,
     ):
-        label = builder.label(Label(name="wikipedia", source="labels_speed"))
+        label = builder.label(PackLabel(name="wikipedia", source="labels_speed"))
         for start in range(0, labels, _BATCH):
             column = hashes(start, min(_BATCH, labels - start))
             long = np.full(len(column), 200, np.uint32)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from reusewatch.detector.labels.building import LabelBuilder
-from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.format import PackLabel
 from reusewatch.detector.labels.pack import open_pack
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.format import read_block
@@ -122,9 +122,9 @@ def test_what_is_no_sound_pack_is_refused(tmp_path: Path) -> None:
 def large_pack(directory: Path, content: Path) -> Path:
     """A pack of more than one part, with the chunks of another one."""
     with closing(LabelBuilder(directory, SCHEME, min_length=0)) as builder:
-        builder.add_pack(builder.label(Label(name="first")), open_pack(content, SCHEME))
+        builder.add_pack(builder.label(PackLabel(name="first")), open_pack(content, SCHEME))
         hashes = np.random.default_rng(1).integers(1, 1 << 63, 600_000, np.uint64)
-        builder.add_files(builder.label(Label(name="many")), hashes)
+        builder.add_files(builder.label(PackLabel(name="many")), hashes)
         builder.build(directory / "large.pack")
     assert (directory / "large.pack").stat().st_size > PART_BYTES
     return directory / "large.pack"

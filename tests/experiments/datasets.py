@@ -18,7 +18,7 @@ import numpy as np
 from reusewatch.detector.discovery.offline import ExactCounts
 from reusewatch.detector.labels.building import MIN_LENGTH, LabelBuilder
 from reusewatch.detector.labels.dataset import Delta, LabeledDataset
-from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.format import PackLabel
 from reusewatch.detector.labels.occurrences import SplitByHash
 from reusewatch.detector.labels.pack import open_pack
 from reusewatch.detector.labels.stop_chunks import StopChunks, shipped
@@ -74,7 +74,7 @@ def expert(name: str, site: Chunks, directory: Path, *, min_length: int) -> Labe
         with closing(
             LabelBuilder(Path(folder), SCHEME, min_length=min_length, stops=stop_chunks())
         ) as made:
-            made.add_chunks(made.label(Label(name="expert")), site)
+            made.add_chunks(made.label(PackLabel(name="expert")), site)
             made.build(path)
         # The mapping outlives the name of the file.
         pack = open_pack(path, SCHEME)

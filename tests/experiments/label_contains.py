@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from reusewatch.detector.labels.building import MIN_LENGTH, LabelBuilder
 from reusewatch.detector.labels.contains import contained
 from reusewatch.detector.labels.dataset import LabeledDataset
-from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.format import PackLabel
 from reusewatch.detector.labels.pack import open_pack
 from reusewatch.detector.labels.places import ABSENT
 from reusewatch.detector.mean_and_deviation import PAPER_PAGES
@@ -43,7 +43,7 @@ def dataset_of(chunks: Chunks) -> LabeledDataset:
     """A labeled dataset of all chunks over 100 characters, from a pack."""
     with TemporaryDirectory() as folder:
         with closing(LabelBuilder(Path(folder), SCHEME, stops=stop_chunks())) as made:
-            made.add_chunks(made.label(Label(name="known")), chunks)
+            made.add_chunks(made.label(PackLabel(name="known")), chunks)
             made.build(Path(folder) / "pack")
         return LabeledDataset(SCHEME, open_pack(Path(folder) / "pack", SCHEME))
 

@@ -24,7 +24,7 @@ import numpy as np
 from reusewatch.detector.labels.building import LabelBuilder
 from reusewatch.detector.labels.contains import contained
 from reusewatch.detector.labels.dataset import LabeledDataset
-from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.format import PackLabel
 from reusewatch.detector.labels.pack import open_pack
 from reusewatch.detector.labels.page_chunks import content_of
 from reusewatch.detector.labels.stood import LabeledPage, places
@@ -88,7 +88,7 @@ def pack_of(pages: Sequence[Document], share: float) -> Pack:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "pack"
         with closing(LabelBuilder(Path(folder), SCHEME, stops=stop_chunks(), places=True)) as made:
-            label = made.label(Label(name="known"))
+            label = made.label(PackLabel(name="known"))
             for start in range(0, len(pages), _BATCH):
                 batch = pages[start : start + _BATCH]
                 found = content_of(batch, SCHEME, gram_share=share)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.building import LabelBuilder
 from reusewatch.detector.labels.dataset import LabeledDataset
-from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.format import PackLabel
 from reusewatch.detector.labels.pack import Kind, LabelPack, open_pack
 from reusewatch.detector.ragged import Ragged, page_offsets
 from reusewatch.detector.sketching.chunks import Chunks
@@ -61,7 +61,7 @@ def built(
         TemporaryDirectory(dir=path.parent) as spill,
         closing(LabelBuilder(Path(spill), scheme, run_pairs=run_pairs)) as builder,
     ):
-        numbers = {name: builder.label(Label(name=name)) for name in NAMES}
+        numbers = {name: builder.label(PackLabel(name=name)) for name in NAMES}
         for kind, value, name in entries:
             if kind == "files":
                 builder.add_files(numbers[name], words([value]))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from reusewatch.detector.labels.building import LabelBuilder
 from reusewatch.detector.labels.dataset import Delta, LabeledDataset
-from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.format import PackLabel
 from reusewatch.detector.labels.gram_containment import (
     MOST_PASSAGES,
     WRAPPED,
@@ -67,7 +67,7 @@ def test_containment_is_that_of_the_sets(
     known = {g for g in known if in_sample(words([g]), share)[0]}
     with TemporaryDirectory() as folder:
         with closing(LabelBuilder(Path(folder), SCHEME)) as builder:
-            label = builder.label(Label(name="a"))
+            label = builder.label(PackLabel(name="a"))
             builder.add_grams(label, words([] if overlay else [*known]), share=share)
             builder.build(Path(folder) / "pack")
         dataset = LabeledDataset(SCHEME, open_pack(Path(folder) / "pack", SCHEME))
@@ -131,7 +131,7 @@ def test_a_gram_that_another_page_has_too_cuts_no_passage() -> None:
 
 def test_pages_are_named_by_the_row(tmp_path: Path) -> None:
     with closing(LabelBuilder(tmp_path, SCHEME, places=True)) as builder:
-        label = builder.label(Label(name="a"))
+        label = builder.label(PackLabel(name="a"))
         number = builder.page(label, LabeledPage("http://a.example/", "x.warc", 7, 9))
         places = np.array([(number, 5, 70_000)], PLACE)
         builder.add_grams(label, words([11]), places, share=1.0)

@@ -26,7 +26,7 @@ from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.building import LabelBuilder, Progress
 from reusewatch.detector.labels.format import (
     ALIGNMENT,
-    Label,
+    PackLabel,
     Section,
     read_directory,
     write_directory,
@@ -125,7 +125,7 @@ def test_the_report_accounts_for_every_chunk(tmp_path: Path) -> None:
 
     told: list[Progress] = []
     with closing(LabelBuilder(tmp_path, SCHEME, stops=Stops(), progress=told.append)) as builder:
-        label = builder.label(Label(name="a", source="here", note="why", severity="critical"))
+        label = builder.label(PackLabel(name="a", source="here", note="why", severity="critical"))
         builder.add_chunks(label, chunks_of([1, 2, 2, 7], length=101))
         builder.add_chunks(label, chunks_of([3, 4], length=100))
         builder.add_files(label, words([0, 8, 9]))
@@ -135,7 +135,7 @@ def test_the_report_accounts_for_every_chunk(tmp_path: Path) -> None:
     assert (report.pack.files, report.pack.chunks) == (1, 2)
     pack = open_pack(tmp_path / "pack", SCHEME)
     assert pack.labels == (
-        Label(name="a", source="here", note="why", severity="critical", files=1, chunks=2),
+        PackLabel(name="a", source="here", note="why", severity="critical", files=1, chunks=2),
     )
     assert told[-1] == Progress(added=9, merged=3)
 
@@ -143,7 +143,7 @@ def test_the_report_accounts_for_every_chunk(tmp_path: Path) -> None:
 def test_many_labels_need_wider_numbers(tmp_path: Path) -> None:
     with closing(LabelBuilder(tmp_path, SCHEME)) as builder:
         for number in range(300):
-            label = builder.label(Label(name=f"label {number}"))
+            label = builder.label(PackLabel(name=f"label {number}"))
             builder.add_chunks(label, chunks_of([number, 1000 + number // 2]))
         builder.build(tmp_path / "pack")
     pack = open_pack(tmp_path / "pack", SCHEME)
@@ -161,7 +161,7 @@ def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with closing(LabelBuilder(spill, SCHEME, progress=stop)) as builder:
-        builder.add_chunks(builder.label(Label(name="a")), chunks_of([1, 2, 3]))
+        builder.add_chunks(builder.label(PackLabel(name="a")), chunks_of([1, 2, 3]))
         with pytest.raises(KeyboardInterrupt):
             builder.build(tmp_path / "pack")
     assert [path.name for path in tmp_path.rglob("*")] == ["spill"]
@@ -286,7 +286,7 @@ def forged(path: Path, values: list[int]) -> None:
     """A pack with sound checksums and hashes in any order."""
     column = Pairs(words(values), np.zeros(len(values), np.uint32))
     pairs = {"files": iter(()), "chunks": iter([column])}
-    write_pack(path, scheme=SCHEME.name, labels=[Label(name="a")], pairs=pairs)
+    write_pack(path, scheme=SCHEME.name, labels=[PackLabel(name="a")], pairs=pairs)
 
 
 def test_a_forged_order_is_found_though_checksums_match(tmp_path: Path) -> None:
@@ -306,7 +306,7 @@ def test_a_forged_set_is_not_taken_for_another(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["", "a\nb", "\x1b[31m", "x" * 201])
 def test_names_that_would_break_a_terminal_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="printable"):
-        Label(name=name)
+        PackLabel(name=name)
 
 
 _CHILD = """
@@ -335,7 +335,7 @@ sys.stdin.readline()
 def test_two_processes_share_one_copy(tmp_path: Path) -> None:
     path = tmp_path / "pack"
     with closing(LabelBuilder(tmp_path, SCHEME)) as builder:
-        label = builder.label(Label(name="a"))
+        label = builder.label(PackLabel(name="a"))
         builder.add_chunks(label, chunks_of(list(range(0, 200_000 << 40, 1 << 40))))
         builder.build(path)
     command = [sys.executable, "-c", _CHILD, str(path)]

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reusewatch.detector.labels.building import LabelBuilder
-from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.format import PackLabel
 from reusewatch.detector.labels.merging import changed, merge
 from reusewatch.detector.labels.pack import KINDS, Kind, LabelPack, open_pack, verify
 from reusewatch.detector.labels.stood import PLACE, LabeledPage
 from tests.detector.labels.strategies import NAMES, SCHEME, chunks_of, words
 
-# Label, hashes: a page each. Of few hashes, so that many pages have the same.
+# PackLabel, hashes: a page each. Of few hashes, so that many pages have the same.
 Pages = list[tuple[str, list[int]]]
 pages = st.lists(
     st.tuples(st.sampled_from(NAMES), st.lists(st.integers(1, 30), max_size=8)), max_size=12
@@ -34,7 +34,7 @@ def build(path: Path, given: Pages, *, first: int = 0, places: bool = True) -> L
         TemporaryDirectory(dir=path.parent) as spill,
         closing(LabelBuilder(Path(spill), SCHEME, run_pairs=5, places=places)) as builder,
     ):
-        numbers = {name: builder.label(Label(name=name)) for name in NAMES}
+        numbers = {name: builder.label(PackLabel(name=name)) for name in NAMES}
         for at, (name, values) in enumerate(given, first):
             page = builder.page(numbers[name], LabeledPage(f"http://a.example/{at}", "x", at, at))
             stood = np.array([(page, *place_of(value)) for value in values], PLACE)
@@ -111,7 +111,7 @@ def test_a_pack_may_be_put_under_another_name_with_its_places(tmp_path: Path) ->
     given: Pages = [("bank", [1, 2]), ("leak", [3])]
     pack = build(tmp_path / "a", given)
     with closing(LabelBuilder(tmp_path, SCHEME, places=True)) as builder:
-        builder.add_pack(builder.label(Label(name="all")), pack)
+        builder.add_pack(builder.label(PackLabel(name="all")), pack)
         builder.build(tmp_path / "b")
     found = open_pack(tmp_path / "b", SCHEME).stood_at("chunks", words([1, 3]))
     assert [(one.page.url, one.label) for one in found if one] == [

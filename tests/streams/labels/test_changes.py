@@ -15,7 +15,7 @@ from msgspec.structs import replace as replace_record
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.labels.building import LabelBuilder
 from reusewatch.detector.labels.dataset import LabeledDataset
-from reusewatch.detector.labels.format import Label as PackLabel
+from reusewatch.detector.labels.format import PackLabel
 from reusewatch.detector.labels.merging import changed
 from reusewatch.detector.labels.pack import LabelPack, open_pack
 from reusewatch.streams import topics

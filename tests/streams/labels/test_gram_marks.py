@@ -10,7 +10,7 @@ import pytest
 from reusewatch.crawler.labeling.packing import Kept, build_pack
 from reusewatch.crawler.verbs.seen_blocks import Seen, Wanted
 from reusewatch.detector.labels.dataset import LabeledDataset
-from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.format import PackLabel
 from reusewatch.detector.labels.pack import open_pack
 from reusewatch.detector.labels.page_chunks import stop_chunks_of
 from reusewatch.detector.labels.stop_chunks import StopList
@@ -46,13 +46,17 @@ def desk_of(directory: Path) -> Desk:
 
 
 def push(
-    desk: Desk, directory: Path, files: Built, kept: Kept | None = None, label: Label | None = None
+    desk: Desk,
+    directory: Path,
+    files: Built,
+    kept: Kept | None = None,
+    label: PackLabel | None = None,
 ) -> None:
     """A pack of these files, in force."""
     directory.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (directory / name).write_text(f"<p>{text}</p>")
-    build_pack(label or Label(name="ours"), [str(directory / name) for name in files],
+    build_pack(label or PackLabel(name="ours"), [str(directory / name) for name in files],
                directory / "pack", scheme=SCHEME, stops=STOPS, say=print,
                kept=kept or Kept())  # fmt: skip
     desk.push(directory / "pack", open_pack(directory / "pack", SCHEME))
@@ -119,11 +123,14 @@ def test_what_is_at_home_is_free_and_what_is_removed_is_gone(tmp_path: Path) -> 
         desk,
         tmp_path / "a",
         {"x.html": article(1)},
-        label=Label(name="a", homes=("site1.example",)),
+        label=PackLabel(name="a", homes=("site1.example",)),
     )
     assert not alerts(desk, body)
     push(
-        desk, tmp_path / "b", {"x.html": article(1)}, label=Label(name="b", homes=("else.example",))
+        desk,
+        tmp_path / "b",
+        {"x.html": article(1)},
+        label=PackLabel(name="b", homes=("else.example",)),
     )
     (alert,) = alerts(desk, body)
     assert alert.direction == Direction(original="there", by="owned")
@@ -163,7 +170,7 @@ def test_what_was_crawled_is_labeled_with_the_grams_that_the_bus_has(
     tmp_path: Path, grams: Literal["all", "sampled", "none"], share: float
 ) -> None:
     seen = Seen(blocks(f"<p>{article(1, 80)}</p>", grams), SCHEME, "text", Wanted())
-    summary = build_pack(Label(name="ours"), [], tmp_path / "pack", scheme=SCHEME, stops=STOPS,
+    summary = build_pack(PackLabel(name="ours"), [], tmp_path / "pack", scheme=SCHEME, stops=STOPS,
                          say=print, more=seen)  # fmt: skip
     assert summary["gram_share"] == share
     assert summary["sites"] == {"site1.example": 1}

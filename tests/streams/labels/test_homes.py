@@ -11,7 +11,7 @@ import pytest
 
 from reusewatch.detector.labels.building import LabelBuilder
 from reusewatch.detector.labels.dataset import LabeledDataset
-from reusewatch.detector.labels.format import MOST_HOMES, Label
+from reusewatch.detector.labels.format import MOST_HOMES, PackLabel
 from reusewatch.detector.labels.merging import diff, merge
 from reusewatch.detector.labels.pack import LabelPack, open_pack
 from reusewatch.detector.labels.page_chunks import chunks_of, stop_chunks_of
@@ -44,7 +44,7 @@ def pack_of(path: Path, homes: Mapping[str, tuple[str, ...]]) -> LabelPack:
     body = page_of(OURS).body
     with closing(LabelBuilder(path.parent, SCHEME, min_length=0)) as builder:
         for name, places in homes.items():
-            label = builder.label(Label(name=name, homes=places))
+            label = builder.label(PackLabel(name=name, homes=places))
             builder.add_chunks(label, chunks_of([Document(body)], SCHEME))
         builder.build(path)
     return open_pack(path, SCHEME)
@@ -125,6 +125,6 @@ def test_a_preview_leaves_homes_alone_too(tmp_path: Path) -> None:
 
 def test_homes_that_cannot_be_are_refused() -> None:
     with pytest.raises(ValueError, match="homes"):
-        Label(name="a", homes=("a.example",) * (MOST_HOMES + 1))
+        PackLabel(name="a", homes=("a.example",) * (MOST_HOMES + 1))
     with pytest.raises(msgspec.ValidationError, match="a home has"):
-        msgspec.json.decode(b'{"name": "a", "homes": ["a\\u001bb"]}', type=Label)
+        msgspec.json.decode(b'{"name": "a", "homes": ["a\\u001bb"]}', type=PackLabel)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reusewatch.crawler.labeling.packing import Kept, build_pack
-from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.format import PackLabel
 from reusewatch.detector.labels.pack import LabelPack, open_pack
 from reusewatch.detector.labels.page_chunks import stop_chunks_of
 from reusewatch.detector.labels.stop_chunks import StopList
@@ -47,7 +47,7 @@ def pack_of(directory: Path, pages: dict[str, Sequence[int]], kept: Kept = BARE)
     for name, texts in pages.items():
         (directory / name).write_bytes(html(texts))
     files = [str(directory / name) for name in pages]
-    build_pack(Label(name="ours"), files, directory / "pack", scheme=SCHEME, stops=STOPS,
+    build_pack(PackLabel(name="ours"), files, directory / "pack", scheme=SCHEME, stops=STOPS,
                say=print, kept=kept)  # fmt: skip
     return open_pack(directory / "pack", SCHEME)
 

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from reusewatch.detector.labels.building import LabelBuilder
 from reusewatch.detector.labels.dataset import LabeledDataset
-from reusewatch.detector.labels.format import Label
+from reusewatch.detector.labels.format import PackLabel
 from reusewatch.detector.labels.pack import open_pack
 from reusewatch.detector.labels.page_chunks import chunks_of, stop_chunks_of
 from reusewatch.detector.labels.stop_chunks import StopList
@@ -41,7 +41,7 @@ def bus() -> Bus:
 
 def dataset_of(directory: Path, fetch: Fetch) -> LabeledDataset:
     with closing(LabelBuilder(directory, SCHEME, min_length=0)) as builder:
-        label = builder.label(Label(name="known"))
+        label = builder.label(PackLabel(name="known"))
         builder.add_chunks(label, chunks_of([Document(page_of(fetch).body)], SCHEME))
         builder.build(directory / "pack")
     return LabeledDataset(SCHEME, open_pack(directory / "pack", SCHEME))
