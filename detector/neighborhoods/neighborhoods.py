@@ -124,7 +124,7 @@ class Change:
 
 
 class Neighborhoods:
-    """The prefixes of a crawl. `match` is pure; `add` counts a page."""
+    """The prefixes of a crawl; `add` counts a page."""
 
     def __init__(
         self,
@@ -181,10 +181,6 @@ class Neighborhoods:
     def forgotten(self) -> int:
         """Pages that left for others: the figures are without them."""
         return self._seen.forgotten
-
-    def match(self, url: str) -> list[Neighborhood]:
-        """The neighborhoods of a URL that are known, the host's first."""
-        return [_shown(self._nodes[p]) for p in prefixes(url) if p in self._nodes]
 
     def top(self, count: int, *, under: str = "", min_files: int = 1) -> list[Neighborhood]:
         """The worst neighborhoods, worst first; ties by prefix."""
