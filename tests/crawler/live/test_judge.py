@@ -7,8 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from scrapy.http import Request
+from scrapy.settings import Settings
+from scrapy.utils.test import get_crawler
 
+from reusewatch.crawler.addon import ReuseWatch
 from reusewatch.crawler.demo.brand import brand
+from reusewatch.crawler.live.judge import Found, Judge
+from reusewatch.streams.settings import SettingsError
 from tests.command import run as reusewatch
 from tests.crawler.live.crawls import run
 from tests.crawler.live.own import arguments, stats_of
@@ -93,21 +99,29 @@ def test_labeled_pages_are_tagged_and_not_followed(site: Site, labeled: Path) ->
     assert not [path for path in site.paths() if path.startswith("/news")]
 
 
-def test_items_of_labeled_pages_are_dropped_where_that_is_wanted(site: Site, labeled: Path) -> None:
-    wanted = '{"labeled-content": ["drop", "no-follow"], "labeled-page": []}'
-    _, items = crawl(site, labeled, REUSEWATCH_JUDGE_ACTIONS=wanted)
-    assert sorted(str(item["path"]) for item in items) == ["", "below-own", "own"]
-    assert "/below-part" not in site.paths()
+FOUND = Found(("labeled-content",), ("brand",), 0.5, "v")
+
+
+def judged(actions: str) -> Judge:
+    settings = {"REUSEWATCH_JUDGE": True, "REUSEWATCH_JUDGE_ACTIONS": actions}
+    return Judge(get_crawler(settings_dict=settings))
+
+
+def test_what_is_wanted_is_done_with_items_and_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    request = Request("http://a.example/")
+    drops = judged('{"labeled-content": ["drop", "no-follow"]}')
+    assert drops._treated({"a": 1}, FOUND) is None
+    assert drops._treated(request, FOUND) is None
+    lowers = judged('{"labeled-content": ["lower"]}')
+    assert lowers._treated({"a": 1}, FOUND) == {"a": 1}
+    assert lowers._treated(request, FOUND).priority < -100
 
 
 @pytest.mark.parametrize("wrong", ['{"duplicate": ["tag"]}', '{"labeled-page": ["burn"]}', "tag"])
-def test_what_cannot_be_done_is_told_before_anything_is_fetched(
-    site: Site, tmp_path: Path, wrong: str
-) -> None:
-    asked = arguments(
-        tmp_path, [site.url("/")], SPIDER, REUSEWATCH_JUDGE=True, REUSEWATCH_JUDGE_ACTIONS=wrong
-    )
-    code, _, err = run(asked, tmp_path)
-    assert code != 0
-    assert "REUSEWATCH_JUDGE_ACTIONS" in err
-    assert not site.asked
+def test_what_cannot_be_done_is_told_before_anything_is_fetched(wrong: str) -> None:
+    given = {"REUSEWATCH_JUDGE": True, "REUSEWATCH_JUDGE_ACTIONS": wrong}
+    with pytest.raises(SettingsError, match="REUSEWATCH_JUDGE_ACTIONS"):
+        ReuseWatch().update_settings(Settings(given))

@@ -8,11 +8,20 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from scrapy import Spider
+from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.http import Request
+from scrapy.settings import Settings as ScrapySettings
+from scrapy.utils.test import get_crawler
 
-from reusewatch.streams.bus import Outgoing
+from reusewatch.crawler.addon import ReuseWatch
+from reusewatch.crawler.live.steer import Steer
+from reusewatch.streams.bus import Message, Outgoing, Partition
 from reusewatch.streams.kafka import KafkaBus, KafkaConfig
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.records import Alert, Direction
+from reusewatch.streams.settings import SettingsError
+from reusewatch.streams.steering.places import Places
 from reusewatch.streams.wire import alert_message
 from tests.crawler.live.crawls import run
 from tests.crawler.live.own import arguments, stats_of
@@ -84,18 +93,42 @@ def test_requests_to_a_bad_place_are_dropped_counted_and_logged(site: Site, tmp_
     assert f"alert {alert.id}" in err
 
 
-def test_a_dry_run_says_what_it_would_have_done(site: Site, tmp_path: Path) -> None:
-    told(tmp_path, alert_message(found(site)))
-    stats, _ = crawl(site, tmp_path, REUSEWATCH_STEER="dry-run", REUSEWATCH_STEER_SAMPLED=0)
-    assert fetched_below(site, "/bad/") == BAD + 1
-    assert stats["steer/would-be-dropped/bad-neighborhood"] == str(BAD)
+def steered(site: Site, alert: Alert, **settings: object) -> Steer:
+    """The middleware in a crawl that has not begun, with this finding known."""
+    whole = {"REUSEWATCH_STEER": "on", "REUSEWATCH_STEER_SAMPLED": 0, **settings}
+    made = Steer(get_crawler(settings_dict=whole))
+    places = Places(unsure=True, narrow=True)
+    sent = alert_message(alert)
+    places.take(Message(Partition(sent.topic, 0), 0, sent.key, sent.value, tuple(sent.headers), 0))
+    made.steering.hold(places.at(datetime.now(UTC)))
+    return made
 
 
-def test_without_the_setting_nothing_is_steered(site: Site, tmp_path: Path) -> None:
-    told(tmp_path, alert_message(found(site)))
-    stats, _ = crawl(site, tmp_path)
-    assert fetched_below(site, "/bad/") == BAD + 1
-    assert not [name for name in stats if name.startswith("steer")]
+def scheduled(steer: Steer, request: Request) -> bool:
+    """Whether a request comes to the scheduler."""
+    try:
+        steer._scheduled(request, Spider("own"))
+    except IgnoreRequest:
+        return False
+    return True
+
+
+def counted(steer: Steer) -> dict[str, object]:
+    stats = steer._crawler.stats.get_stats()
+    return {name.removeprefix("reusewatch/steer/"): n for name, n in stats.items()}
+
+
+def test_a_dry_run_says_what_it_would_have_done(site: Site) -> None:
+    steer = steered(site, found(site), REUSEWATCH_STEER="dry-run")
+    request = Request(site.url("/bad/1"))
+    assert scheduled(steer, request)
+    assert steer.process_request(request) is None
+    assert counted(steer) == {"would-be-dropped": 1, "would-be-dropped/bad-neighborhood": 1}
+
+
+def test_without_the_setting_nothing_is_steered(site: Site) -> None:
+    with pytest.raises(NotConfigured):
+        steered(site, found(site), REUSEWATCH_STEER="off")
 
 
 @pytest.mark.parametrize(
@@ -106,24 +139,41 @@ def test_without_the_setting_nothing_is_steered(site: Site, tmp_path: Path) -> N
     ],
 )
 def test_what_is_not_sure_or_not_to_be_dropped_comes_last(
-    site: Site, tmp_path: Path, given: dict[str, object], settings: dict[str, object]
+    site: Site, given: dict[str, object], settings: dict[str, object]
 ) -> None:
-    told(tmp_path, alert_message(found(site, **given)))
-    stats, _ = crawl(
-        site, tmp_path, REUSEWATCH_STEER="on", REUSEWATCH_STEER_SAMPLED=0, CONCURRENT_REQUESTS=1,
-        **settings,
-    )  # fmt: skip
-    assert fetched_below(site, "/bad/") == BAD + 1
-    assert stats["steer/lowered/bad-neighborhood"] == str(BAD)
-    asked = [path for _, path in site.asked if path not in ("/", "/bad/wanted")]
-    assert sorted(asked[:2]) == ["/good/1", "/good/2"]
+    steer = steered(site, found(site, **given), **settings)
+    bad_one, good_one = Request(site.url("/bad/1")), Request(site.url("/good/1"))
+    assert scheduled(steer, bad_one)
+    assert scheduled(steer, good_one)
+    assert bad_one.priority < -100 < good_one.priority
+    # It was lowered already, and is sent when its turn comes.
+    assert steer.process_request(bad_one) is None
+    # One that waited before anything was found is put back once.
+    waited = Request(site.url("/bad/2"))
+    again = steer.process_request(waited)
+    assert again is not None
+    assert (again.priority, again.dont_filter) == (bad_one.priority, True)
+    assert scheduled(steer, again)
+    assert steer.process_request(again) is None
+    assert counted(steer) == {"lowered": 2, "lowered/bad-neighborhood": 2}
 
 
-def test_a_place_that_was_cleaned_comes_back(site: Site, tmp_path: Path) -> None:
-    told(tmp_path, alert_message(found(site)), alert_message(found(site, state="closed")))
-    stats, _ = crawl(site, tmp_path, REUSEWATCH_STEER="on")
-    assert fetched_below(site, "/bad/") == BAD + 1
-    assert not [name for name in stats if name.startswith("steer")]
+def test_what_waits_in_a_queue_is_dropped_when_its_place_is_found_bad(site: Site) -> None:
+    steer = steered(site, found(site))
+    with pytest.raises(IgnoreRequest, match="bad-neighborhood, alert"):
+        steer.process_request(Request(site.url("/bad/1")))
+    for passes in (
+        Request(site.url("/bad/1"), dont_filter=True),
+        Request(site.url("/bad/1"), meta={"reusewatch_steer": False}),
+    ):
+        assert scheduled(steer, passes)
+        assert steer.process_request(passes) is None
+
+
+def test_a_place_that_was_cleaned_comes_back(site: Site) -> None:
+    steer = steered(site, found(site, state="closed"))
+    assert scheduled(steer, Request(site.url("/bad/1")))
+    assert counted(steer) == {}
 
 
 def test_findings_come_from_a_broker(site: Site, tmp_path: Path, kafka_config: KafkaConfig) -> None:
@@ -142,10 +192,6 @@ def test_findings_come_from_a_broker(site: Site, tmp_path: Path, kafka_config: K
 @pytest.mark.parametrize(
     "wrong", [{"REUSEWATCH_STEER": "maybe"}, {"REUSEWATCH_STEER_SAMPLED": "many"}]
 )
-def test_a_wrong_setting_is_told_before_anything_is_fetched(
-    site: Site, tmp_path: Path, wrong: dict[str, object]
-) -> None:
-    code, _, err = run(arguments(tmp_path, [site.url("/")], SPIDER, **wrong), tmp_path)
-    assert code != 0
-    assert "REUSEWATCH_STEER" in err
-    assert not site.asked
+def test_a_wrong_setting_is_told_before_anything_is_fetched(wrong: dict[str, object]) -> None:
+    with pytest.raises(SettingsError, match="REUSEWATCH_STEER"):
+        ReuseWatch().update_settings(ScrapySettings(wrong))
