@@ -123,7 +123,7 @@ def test_a_local_bus_says_what_to_install(host: Installed, project: Path, site: 
 @pytest.mark.parametrize(
     "verb",
     ["replay x.warc.gz", "replay --help", "demo", "similar x.html", "labels show --json",
-     "neighborhoods --top 3", "work index", "crawl https://example.org/"],
+     "neighborhoods --top 3", "work index", "crawl http://127.0.0.1:9/ --allow-private"],
 )  # fmt: skip
 def test_what_is_not_installed_is_told_in_one_line(
     host: Installed, tmp_path: Path, verb: str

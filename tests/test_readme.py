@@ -224,6 +224,7 @@ def test_the_alert_is_the_demo_s(tmp_path: Path) -> None:
     for one in (found, *found["donors"]):
         assert one.pop("origin")["source"].endswith("web.warc.gz")
         assert one.pop("file_hash")
+    assert not any(donor.pop("linked") for donor in found["donors"])
     # What does not apply to the kind is null or empty, and left out of the text.
     (span,), (told_span,) = found.pop("evidence"), told.pop("evidence")
     assert {name: value for name, value in span.items() if value or name in told_span} == told_span

@@ -188,8 +188,9 @@ class _Packing:
         import numpy as np
 
         from reusewatch.detector.labels.contains import per_page
+        from reusewatch.detector.labels.labeled_page import LabeledPage
         from reusewatch.detector.labels.page_chunks import content_of
-        from reusewatch.detector.labels.stood import LabeledPage, places, whole_pages
+        from reusewatch.detector.labels.stood import places, whole_pages
 
         self._told.pages += len(batch)
         documents, share = [page.document for page in batch], self._kept.gram_share

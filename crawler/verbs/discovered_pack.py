@@ -60,7 +60,8 @@ def _stood(
     common: dict[str, list[Counted]], samples: Samples, builder: LabelBuilder, label: int
 ) -> dict[str, NDArray[np.void]]:
     """Where each was shown; of a file, that it is the whole page."""
-    from reusewatch.detector.labels.stood import LabeledPage, nowhere
+    from reusewatch.detector.labels.labeled_page import LabeledPage
+    from reusewatch.detector.labels.stood import nowhere
 
     pages: dict[str, int] = {}
     found = {unit: nowhere(len(counted)) for unit, counted in common.items()}

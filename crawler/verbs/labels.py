@@ -27,7 +27,8 @@ class Labels(NamedVerbs):
         ),
         "migrate": Named(
             f"{_READING}migrate",
-            "A pack of another hash scheme, built again from the sources that it names.",
+            "A pack of another hash scheme, built again under this one, from the sources that it "
+            "names, or from those that are given here.",
         ),
         "discover": Named(
             f"{_READING}discover",

@@ -104,7 +104,7 @@ def _add(
 
 
 def _pages(builder: LabelBuilder, label: int, block: pa.RecordBatch) -> NDArray[np.uint32]:
-    from reusewatch.detector.labels.stood import LabeledPage
+    from reusewatch.detector.labels.labeled_page import LabeledPage
 
     columns = (block.column(name).to_pylist() for name in ("url", "source", "offset", "file_hash"))
     return np.array(

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.format import PackLabel
+from reusewatch.detector.labels.labeled_page import LabeledPage
 from reusewatch.detector.labels.pack import KINDS, Kind, LabelPack
 from reusewatch.detector.labels.pairs import Pairs, Run, Source, merged, sorted_pairs, spill
-from reusewatch.detector.labels.stood import NO_PAGE, LabeledPage, PageSpool, lengthened
+from reusewatch.detector.labels.stood import NO_PAGE, PageSpool, lengthened
 from reusewatch.detector.labels.writing import Written, check_labels, write_pack
 from reusewatch.detector.sketching.chunks import Chunks
 from reusewatch.detector.sketching.grams import in_sample

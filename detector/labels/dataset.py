@@ -20,9 +20,10 @@ from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.format import check_name
 from reusewatch.detector.labels.gram_filter import candidates, filter_of
 from reusewatch.detector.labels.hash_table import HashTable
+from reusewatch.detector.labels.labeled_page import LabeledPage, Stood
 from reusewatch.detector.labels.pack import KINDS, Kind, LabelPack
 from reusewatch.detector.labels.places import ABSENT
-from reusewatch.detector.labels.stood import NO_PAGE, LabeledPage, Stood, nowhere
+from reusewatch.detector.labels.stood import NO_PAGE, nowhere
 from reusewatch.detector.ragged import Ragged
 
 UNPACKED = "none"

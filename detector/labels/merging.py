@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.errors import SchemeMismatch
 from reusewatch.detector.labels.format import Built, PackLabel
+from reusewatch.detector.labels.labeled_page import Stood
 from reusewatch.detector.labels.pack import KINDS, Kind, LabelPack
 from reusewatch.detector.labels.pairs import Pairs, Source, merged
-from reusewatch.detector.labels.stood import NO_PAGE, PageSpool, Stood
+from reusewatch.detector.labels.stood import NO_PAGE, PageSpool
 from reusewatch.detector.labels.writing import Written, write_pack
 
 # A hash, the names that it stands under from now on, and where it stood.

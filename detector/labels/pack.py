@@ -25,6 +25,7 @@ from reusewatch.detector.labels.format import ALIGNMENT, Directory, PackLabel, r
 from reusewatch.detector.labels.gram_filter import filter_of, filter_words
 from reusewatch.detector.labels.hash_table import HashTable, bucket_count
 from reusewatch.detector.labels.label_sets import members
+from reusewatch.detector.labels.labeled_page import LabeledPage, Stood
 from reusewatch.detector.labels.pairs import Pairs
 from reusewatch.detector.labels.places import ABSENT
 from reusewatch.detector.labels.stood import (
@@ -32,9 +33,7 @@ from reusewatch.detector.labels.stood import (
     NOWHERE,
     PLACE,
     SHORT_PLACE,
-    LabeledPage,
     LabeledPages,
-    Stood,
     lengthened,
     nowhere,
 )

@@ -17,6 +17,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from reusewatch.detector.labels.labeled_page import LabeledPage
+
 PLACE = np.dtype([("page", "<u4"), ("start", "<u4"), ("length", "<u4")])
 """A page's number, and bytes of its body."""
 SHORT_PLACE = np.dtype([("page", "<u4"), ("start", "<u4"), ("length", "<u2")])
@@ -27,26 +29,6 @@ MOST_PAGES = NO_PAGE
 _LONGEST = 4096
 _LONGEST_ROW = 4 * 4 * _LONGEST
 _BLOCK = 1 << 20
-
-
-class LabeledPage(msgspec.Struct, frozen=True, array_like=True):
-    """A page that was labeled: its URL or file, and where it can be read again, if it can."""
-
-    url: str
-    source: str = ""
-    offset: int | None = None
-    # Of its body, by which it is known that what is read again is what was labeled.
-    file_hash: int = 0
-
-
-class Stood(msgspec.Struct, frozen=True, array_like=True):
-    """Where one hash stood: a page that came under this label, and bytes of it; without any, the
-    page as a whole."""
-
-    page: LabeledPage
-    label: str
-    start: int = 0
-    end: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

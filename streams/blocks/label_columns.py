@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from reusewatch.detector.labels.stood import Stood
+    from reusewatch.detector.labels.labeled_page import Stood
 
 MATCH_FIELDS = (
     pa.field("labels_version", pa.string()),  # null: no dataset was in force

@@ -22,7 +22,8 @@ from reusewatch.detector.labels.gram_containment import (
     passages,
     shares,
 )
-from reusewatch.detector.labels.stood import NO_PAGE, Stood
+from reusewatch.detector.labels.labeled_page import Stood
+from reusewatch.detector.labels.stood import NO_PAGE
 from reusewatch.detector.ragged import Ragged, page_offsets
 from reusewatch.streams.blocks.label_columns import NO_PLACE, GramMarks, place_of
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from reusewatch.detector.hashing import HashScheme, hex_of
-from reusewatch.detector.labels.stood import LabeledPage, Stood
+from reusewatch.detector.labels.labeled_page import LabeledPage, Stood
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus, Message
 from reusewatch.streams.records import (

@@ -11,19 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.neighborhoods.mirrors import Pair, Place, Twins, mapping_of
 from reusewatch.detector.neighborhoods.neighborhoods import MOVED
-from reusewatch.detector.window.sightings import Seen
-from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.records import Alert, Direction, Donor, Evidence, Mapped
 from reusewatch.streams.stages.neighborhood_reports import prefix_alert_id
 from reusewatch.streams.stages.reports import DETECTOR
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.urls import place
+
+if TYPE_CHECKING:
+    from reusewatch.detector.window.sightings import Seen
+    from reusewatch.streams.blocks.subject import Subject
 
 CLOSES_BELOW = 0.8
 _MAPPED = 0.5

@@ -28,8 +28,7 @@ from reusewatch.streams.verbs import alert_evidence, choosing, showing, topic_vi
 from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
 from reusewatch.streams.verbs.reuse_summary import Summary, summarized
 
-# Kinds that scripts may name already; nothing makes such alerts yet.
-_KINDS = tuple(dict.fromkeys((*showing.MEANINGS, *get_args(Kind), "partial-copy", "mirror-host")))
+_KINDS: tuple[str, ...] = get_args(Kind)
 _CHOICES: dict[str, tuple[str, ...]] = {
     "kind": _KINDS,
     "severity": get_args(Severity),
@@ -155,10 +154,9 @@ def _chosen(
     severity: str | None, donor: str | None, state: str | None,
 ) -> choosing.AlertChoice:  # fmt: skip
     """The choice that the options make; ends the command where one cannot be."""
-    if _one_of("kind", kind) and kind not in showing.MEANINGS:
-        say(f"--kind {kind}: nothing makes such alerts yet")
     return choosing.AlertChoice(
-        kind, site, time_given("--since", since), time_given("--until", until, end=True),
+        _one_of("kind", kind), site,
+        time_given("--since", since), time_given("--until", until, end=True),
         _one_of("severity", severity), donor, _one_of("state", state),
     )  # fmt: skip
 

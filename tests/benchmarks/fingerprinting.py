@@ -44,7 +44,7 @@ STEPS: Mapping[str, tuple[str, ...]] = {
     "file hash, title, excerpt": ("reusewatch.detector.sketching.fingerprint:_facts",),
     "rest of the fingerprint": ("reusewatch.detector.sketching.fingerprint:fingerprints",),
     "columns": ("reusewatch.streams.stages.fingerprinting:block_of",),
-    "encode block": ("reusewatch.streams.blocks.format:encode",),
+    "encode block": ("reusewatch.streams.blocks.format:_encoded",),
     "rest of the row": ("reusewatch.streams.stages.fingerprinting:FingerprintStage.process",),
 }
 

@@ -32,7 +32,7 @@ STEPS: Mapping[str, tuple[str, ...]] = {
     "match labels": ("reusewatch.streams.labels.marking:Labeler.marks",),
     "columns": ("reusewatch.streams.stages.fingerprinting:block_of",),
     "rest of the row": ("reusewatch.streams.stages.fingerprinting:FingerprintStage.process",),
-    "encode block": ("reusewatch.streams.blocks.format:encode",),
+    "encode block": ("reusewatch.streams.blocks.format:_encoded",),
     "append to log": ("reusewatch.streams.segments:LogWriter.append",),
     "read log": ("reusewatch.streams.segments:LogReader.read",),
     "decode block": (

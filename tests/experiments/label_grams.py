@@ -25,9 +25,10 @@ from reusewatch.detector.labels.building import LabelBuilder
 from reusewatch.detector.labels.contains import contained
 from reusewatch.detector.labels.dataset import LabeledDataset
 from reusewatch.detector.labels.format import PackLabel
+from reusewatch.detector.labels.labeled_page import LabeledPage
 from reusewatch.detector.labels.pack import open_pack
 from reusewatch.detector.labels.page_chunks import content_of
-from reusewatch.detector.labels.stood import LabeledPage, places
+from reusewatch.detector.labels.stood import places
 from reusewatch.detector.mean_and_deviation import PAPER_PAGES
 from reusewatch.detector.sketching.fingerprint import Document, fingerprints
 from reusewatch.streams.labels.gram_marks import GramMatching

@@ -21,8 +21,9 @@ from reusewatch.detector.labels.gram_containment import (
     shares,
 )
 from reusewatch.detector.labels.gram_filter import candidates, filter_of
+from reusewatch.detector.labels.labeled_page import LabeledPage
 from reusewatch.detector.labels.pack import open_pack
-from reusewatch.detector.labels.stood import NO_PAGE, PLACE, LabeledPage
+from reusewatch.detector.labels.stood import NO_PAGE, PLACE
 from reusewatch.detector.ragged import Ragged
 from reusewatch.detector.sketching.grams import GRAM_K, in_sample
 from tests.detector.labels.strategies import SCHEME, words

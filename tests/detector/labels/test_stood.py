@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from reusewatch.detector.labels.building import LabelBuilder
 from reusewatch.detector.labels.format import PackLabel
+from reusewatch.detector.labels.labeled_page import LabeledPage
 from reusewatch.detector.labels.merging import changed, merge
 from reusewatch.detector.labels.pack import KINDS, Kind, LabelPack, open_pack, verify
-from reusewatch.detector.labels.stood import PLACE, LabeledPage
+from reusewatch.detector.labels.stood import PLACE
 from tests.detector.labels.strategies import NAMES, SCHEME, chunks_of, words
 
 # PackLabel, hashes: a page each. Of few hashes, so that many pages have the same.

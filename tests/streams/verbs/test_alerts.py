@@ -87,14 +87,6 @@ def test_what_fits_nothing_prints_nothing(directory: Path) -> None:
         assert asked(directory, "alerts", "--site", "nobody.example", *form).out == ""
 
 
-def test_a_kind_that_nothing_makes_yet_is_said(directory: Path) -> None:
-    done = asked(directory, "alerts", "--kind", "mirror-host")
-    assert "--kind mirror-host: nothing makes such alerts yet" in done.err
-    offered = run("alerts", "--help", cwd=directory).out
-    assert "crawl-trap" in offered
-    assert "mirror-host" not in offered
-
-
 def test_wrong_choices_name_the_right_ones(directory: Path) -> None:
     for flag, right in {"--severity": "critical", "--state": "closed", "--sort": "figure"}.items():
         done = run("alerts", flag, "odd", cwd=directory)
