@@ -6,7 +6,7 @@ in sections, each with a version; a reader skips those that it does not know (`s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +82,7 @@ LINK_FIELDS = (
     pa.field("link_sites", pa.list_(_HASH)),
     pa.field("link_starts", pa.list_(pa.uint32())),
 )
+ROW_FIELDS = (*PAGE_FIELDS, *CLAIM_FIELDS, *ORIGIN_FIELDS, *LINK_FIELDS)
 SKETCH_FIELDS = (
     pa.field("tokens", pa.int64(), nullable=False),
     pa.field("identity_hash", _HASH, nullable=False),
@@ -148,10 +149,10 @@ def block_of(
     Chunks of up to `shortest` characters cannot be labeled by what is in force.
     """
     try:
-        columns, claims, origins, links = (
-            [pa.array([getattr(row, f.name) for row in rows], f.type) for f in of]
-            for of in (PAGE_FIELDS, CLAIM_FIELDS, ORIGIN_FIELDS, LINK_FIELDS)
-        )
+        told = [
+            pa.array(column, field.type)
+            for column, field in zip(_columns_of(rows), ROW_FIELDS, strict=True)
+        ]
     except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
         raise BadPage("malformed-message", f"a value that no page has: {error}") from error
     schema = SCHEMA.with_metadata({_CHUNKS: made.sketches.chunks.unit, _LONGER_THAN: str(shortest)})
@@ -161,8 +162,13 @@ def block_of(
     dodges = [pa.array([facts.obfuscated for facts in made.facts], pa.float32())]
     later = len(STOOD_FIELDS) + len(GRAM_LABEL_FIELDS)
     stood, labels = labels[-later:], labels[:-later]
-    every = [*columns, *sketches, *labels, *kept, *dodges, *claims, *origins, *links, *stood]
+    page, said = told[: len(PAGE_FIELDS)], told[len(PAGE_FIELDS) :]
+    every = [*page, *sketches, *labels, *kept, *dodges, *said, *stood]
     return pa.record_batch(every, schema=schema)
+
+
+def _columns_of(rows: Sequence[PageRow]) -> Iterable[Sequence[Any]]:
+    return zip(*rows, strict=True) if rows else [()] * len(ROW_FIELDS)
 
 
 def unit_of(block: pa.RecordBatch) -> Unit:

@@ -6,8 +6,7 @@ Chunks are named by their position in the page's chunk hash vector.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -72,9 +71,8 @@ Place = Mapping[str, Any]
 GramMarks = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
-    """One page's labels and stop chunks."""
+class Marks(NamedTuple):
+    """One page's labels and stop chunks, in the order of `LABEL_FIELDS`."""
 
     labels_version: str | None = None
     labels_severity: str | None = None
@@ -108,7 +106,8 @@ def place_of(stood: Stood) -> Place:
 
 def label_columns(marks: Sequence[Marks]) -> list[pa.Array]:
     """The columns of a block's pages."""
-    return [pa.array([getattr(m, field.name) for m in marks], field.type) for field in LABEL_FIELDS]
+    columns = zip(*marks, strict=True) if marks else [()] * len(LABEL_FIELDS)
+    return [pa.array(c, field.type) for c, field in zip(columns, LABEL_FIELDS, strict=True)]
 
 
 def marks_of(row: Mapping[str, Any]) -> Marks:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class PageRow:
+class PageRow(NamedTuple):
     """Its fields are the columns that `PAGE_FIELDS`, `CLAIM_FIELDS`, `ORIGIN_FIELDS` and
-    `LINK_FIELDS` list."""
+    `LINK_FIELDS` list, in this order: rows are turned into columns all at once."""
 
     page: int
     url: str

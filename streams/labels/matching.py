@@ -7,7 +7,6 @@ pack says. Never changes; another version is another of these.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -130,7 +129,7 @@ class Matching:
                 made, page, urls[page], labeled, stops, chunks, int(files[page])
             )
         for page, marked in self._grams.marks(made, urls).items():
-            found[page] = replace(found[page], labeled_grams=marked)
+            found[page] = found[page]._replace(labeled_grams=marked)
         return found
 
     def _files(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:

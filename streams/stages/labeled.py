@@ -253,8 +253,8 @@ class LabeledPages:
         """Of a page whose paragraphs are not labeled, or too few, and whose sentences are."""
         said = marks.labeled_grams or {}
         severest = _severest(marks.labels_severity, said.get("severity"))
-        marks = replace(marks, labels_severity=severest,
-                        labels_homed=bool(marks.labels_homed or said.get("homed")))  # fmt: skip
+        homed = bool(marks.labels_homed or said.get("homed"))
+        marks = marks._replace(labels_severity=severest, labels_homed=homed)
         names = tuple(sorted({*marks.labeled_by, *_gram_labels(marks)}))
         alert = self._alert("labeled-content", row, marks, row["identity_hash"], names, found,
                             self._grams, _content(row, marks), now)  # fmt: skip
