@@ -297,6 +297,14 @@ class Neighborhoods:
             )
         else:
             self._nodes.move_to_end(prefix)
+        if old is None and not (new.labeled or node.shares or node.worst or page.labels):
+            # Most pages, of which nothing is labeled where nothing was: no figure moves.
+            if new.total:
+                if not node.files:
+                    self.neighborhoods.add(0)
+                node.files += 1
+                node.chunks += new.total
+            return
         files, badness = node.files, node.badness
         # What was counted before the prefix was evicted is not in its sums any more.
         if old is not None and old.turn >= node.born:

@@ -20,6 +20,7 @@ from reusewatch.detector.compiling.kernels import (
     part,
     tuple_of,
 )
+from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.quilts.adding import key_of, slot_of_gram, warm
 from reusewatch.detector.quilts.site_peers import documents_of, is_there
 from reusewatch.detector.quilts.store import (
@@ -32,6 +33,9 @@ from reusewatch.detector.quilts.store import (
 from reusewatch.detector.window.buckets import number, number_bits
 
 _AHEAD = 64
+_KNOWN = 1 << 14
+"""Grams that were asked for in the same call, by some bits of their hash: pages of one site ask for
+its template again and again, each time a walk of `most` steps."""
 _NUMBERS = types.Array(types.int32, 1, "C")
 
 
@@ -65,11 +69,22 @@ def holders_of(store: Any, grams: Any, most: Any, out: Any, met: Any) -> Any:
     counts, offsets, documents, starts = out
     bits = number_bits(store.grams)
     numbered = np.full(store.documents.size, -1, np.int32)
+    before_at = np.full(_KNOWN, -1, np.int32)
     end, known = 0, 0
     offsets[0] = 0
     for gram in range(grams.size):
         if gram % _AHEAD == 0:
             warm(store, grams, gram, min(gram + _AHEAD, grams.size))
+        place = types.int64(mix(grams[gram]) & np.uint64(_KNOWN - 1))
+        asked = types.int64(before_at[place])
+        before_at[place] = gram
+        if asked >= 0 and grams[asked] == grams[gram]:
+            counts[gram] = counts[asked]
+            for each in range(offsets[asked], offsets[asked + 1]):
+                documents[end], starts[end] = documents[each], starts[each]
+                end += 1
+            offsets[gram + 1] = end
+            continue
         begin, count = end, 0
         slot = slot_of_gram(store, bits, key_of(grams[gram]))
         at = number(store.grams, bits, slot) if slot >= 0 else types.int64(-1)

@@ -8,6 +8,7 @@ which the first page came later, as information only, since in one crawl that sa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,6 +32,7 @@ CLOSES_BELOW = 0.8
 _MAPPED = 0.5
 _EVIDENCE = 5
 _BYTES = 300
+_PLAIN = re.compile(r"https?://[A-Za-z0-9._:-]+/")
 PagesOf = Callable[[set[int]], Iterable[tuple[int, int, str]]]
 """The pages that the window has of these sites: site, page, URL."""
 
@@ -176,5 +178,8 @@ class Mirroring:
 
 
 def _root(url: str) -> str:
+    plain = _PLAIN.match(url)
+    if plain is not None:  # nearly all; what is asked for each page of a site should cost little
+        return plain[0]
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}/"
