@@ -44,9 +44,10 @@ N_PAGES, OLD_PAGES, N_SITES, OLD_SITES, TOLD, START, END = range(7)
 TALLIES = 7
 COUNTED, FORGOTTEN, EVICTED = range(3)
 STATISTICS = 3
-STRETCHES = 3
-# Of a table, the first stretch is the 64th part, the first two are the eighth.
-_FIRST, _SECOND = 64, 8
+STRETCHES = 4
+# Of a table, the first stretch is the 64th part, and with each further one it is four times that:
+# by powers of two, since where a stretch begins is asked for with each look.
+_FIRST, _GROWS = 6, 2
 
 OUT_COUNT_ROWS = types.Array(types.uint32, 2, "C")
 TABLE = tuple_of(OUT_WORDS, OUT_COUNT_ROWS, OUT_WORD_ROWS, OUT_COUNT_ROWS, OUT_WORDS)
@@ -60,13 +61,10 @@ _ONE32 = np.uint32(1)
 @part(tuple_of(types.int64, types.int64)(types.int64, types.int64, types.int64))
 def _stretch(number: Any, size: Any, bucket: Any) -> Any:
     """Where a stretch of a table begins, and how many buckets it has; a small table has one."""
-    first = size // _FIRST // bucket * bucket
-    second = size // _SECOND // bucket * bucket
-    begin, end = 0, first
-    if number == 1:
-        begin, end = first, second
-    elif number == 2:
-        begin, end = second, size
+    end = (size >> (_FIRST - _GROWS * number)) // bucket * bucket
+    begin = types.int64(0)
+    if number:
+        begin = (size >> (_FIRST - _GROWS * (number - 1))) // bucket * bucket
     return begin, (end - begin) // bucket
 
 

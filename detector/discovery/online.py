@@ -50,11 +50,12 @@ from reusewatch.detector.discovery.counters import (
 )
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.sparse_zeros import sparse_zeros
 
 _AT_ONCE = 1024  # discoveries of one batch; what is over comes with its next occurrence
 _MOST_TOLD = 1 << 20
 # What stands where in the tables; what was saved under another number is not taken up.
-_LAYOUT = 2
+_LAYOUT = 3
 _FACTORS = (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53)
 _COLUMNS = ("keys", "pages", "sites", "tallies", "samples")
 
@@ -118,15 +119,15 @@ class Discovery:
         places = -(-singletons // FINGERPRINTS) * FINGERPRINTS
         rows = -(-counters // COUNTERS) * COUNTERS
         self._filters: tuple[NDArray[Any], ...] = (
-            np.zeros(places, np.uint32),
-            np.zeros(places, np.uint32),
+            sparse_zeros((places,), np.uint32),
+            sparse_zeros((places,), np.uint32),
         )
         self._table: tuple[NDArray[Any], ...] = (
-            np.zeros(rows, np.uint64),
-            np.zeros((rows, threshold + 1), np.uint32),
-            np.zeros((rows, max(most_sites, min_sites)), np.uint64),
-            np.zeros((rows, TALLIES), np.uint32),
-            np.zeros(rows, np.uint64),
+            sparse_zeros((rows,), np.uint64),
+            sparse_zeros((rows, threshold + 1), np.uint32),
+            sparse_zeros((rows, max(most_sites, min_sites)), np.uint64),
+            sparse_zeros((rows, TALLIES), np.uint32),
+            sparse_zeros((rows,), np.uint64),
         )
         self._statistics = np.zeros(STATISTICS, np.int64)
         self._told: OrderedDict[int, None] = OrderedDict()
@@ -245,7 +246,7 @@ class Discovery:
             _unpacked(saved, "current", self._filters[0].size),
             _unpacked(saved, "previous", self._filters[1].size),
         )
-        self._table = tuple(np.zeros(column.shape, column.dtype) for column in self._table)
+        self._table = tuple(sparse_zeros(column.shape, column.dtype) for column in self._table)
         for column, name in zip(self._table, _COLUMNS, strict=True):
             column[saved["rows"]] = saved[name]
         self._statistics[:] = saved["statistics"]
@@ -269,7 +270,7 @@ def _used(marks: NDArray[Any]) -> tuple[NDArray[np.uint32], NDArray[Any]]:
 def _unpacked(saved: Mapping[str, NDArray[Any]], name: str, size: int) -> NDArray[Any]:
     """A filter as it was, in new memory: what is empty in it is not even touched."""
     marks, at = saved[name], saved[f"{name}_at"]
-    column = np.zeros(size, np.uint32)
+    column = sparse_zeros((size,), np.uint32)
     column[at if len(marks) < size else slice(None)] = marks
     return column
 

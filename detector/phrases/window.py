@@ -10,6 +10,7 @@ Knows no clock, no name of a host and no page's words.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,10 +21,11 @@ from numpy.typing import NDArray
 from reusewatch.detector.phrases.classes import representatives
 from reusewatch.detector.phrases.documents import UNKNOWN, Documents, by_age, current_versions
 from reusewatch.detector.phrases.hosts import PhraseHost, phrase_hosts
-from reusewatch.detector.phrases.popular import popular_shingles
+from reusewatch.detector.phrases.popular import PopularShingles, popular_shingles
 from reusewatch.detector.phrases.sliced import is_sliced
 
 MIN_VALUES, SUPERSHINGLES = 84, 6
+_AT_ONCE = 4096
 FETCH = np.dtype(
     [
         ("page", "u8"), ("identity", "u8"), ("fetched", "i8"), ("site", "u8"), ("host", "u8"),
@@ -88,11 +90,27 @@ class PhraseWindow:
 
     def _all(self) -> NDArray[Any]:
         """All pages in one array, without those that are too many."""
-        joined = np.concatenate([np.empty(0, FETCH), *self._parts])
-        if len(joined) > self._most:
-            joined = joined[np.lexsort((joined["page"], joined["fetched"]))[-self._most :]]
-        self._parts = [joined]
+        size = len(self)
+        if len(self._parts) == 1 and size <= self._most:
+            return self._parts[0]
+        places = np.arange(size)
+        if size > self._most:
+            page, fetched = (self._column(name) for name in ("page", "fetched"))
+            last = np.lexsort((page, fetched))[-self._most :]
+            places = np.full(size, -1)
+            places[last] = np.arange(last.size)
+        # A part at a time, which then is free: pages take hundreds of bytes each.
+        joined, begin = np.empty(min(size, self._most), FETCH), 0
+        parts, self._parts = deque(self._parts), [joined]
+        while parts:
+            part = parts.popleft()
+            mine = places[begin : begin + len(part)]
+            joined[mine[mine >= 0]] = part[mine >= 0]
+            begin += len(part)
         return joined
+
+    def _column(self, name: str) -> NDArray[Any]:
+        return np.concatenate([part[name] for part in self._parts])
 
     def judge(self) -> Judged:
         """Judge all pages, each as it was fetched last."""
@@ -102,7 +120,7 @@ class PhraseWindow:
         rows, seen = rows[order], seen[order]
         documents = Documents(
             fetches["page"][rows], seen, fetches["identity"][rows],
-            fetches["supershingles"][rows], np.ascontiguousarray(fetches["shingles"][rows].T),
+            fetches["supershingles"][rows], _by_function(fetches["shingles"], rows),
             _numbers(fetches["site"][rows]), _numbers(fetches["host"][rows]),
             np.full(rows.size, UNKNOWN, np.int64),
         )  # fmt: skip
@@ -119,8 +137,7 @@ class PhraseWindow:
         before = fetches["popular"][rows]
         new = before != popular
         fetches["popular"][rows] = popular
-        shingles = documents.shingles[:, kept]
-        hosts = _told(fetches[rows], documents.host[kept], popular, shingles, found.which)
+        hosts = _told(fetches, rows, documents, kept, found)
         return Judged(
             hosts, fetches["page"][rows][new], fetches["identity"][rows][new],
             fetches["truncated"][rows][new], popular[new], before[new],
@@ -143,15 +160,30 @@ def _numbers(names: NDArray[np.uint64]) -> NDArray[np.int64]:
     return np.unique(names, return_inverse=True)[1].astype(np.int64)
 
 
+def _by_function(shingles: NDArray[np.uint64], rows: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """The shingles of these rows, a row a function; some at a time, as they are most of a page."""
+    found = np.empty((MIN_VALUES, rows.size), np.uint64)
+    for begin in range(0, rows.size, _AT_ONCE):
+        some = slice(begin, begin + _AT_ONCE)
+        found[:, some] = shingles[rows[some]].T
+    return found
+
+
 def _told(
-    fetches: NDArray[Any], host: NDArray[np.int64], popular: NDArray[np.int64],
-    shingles: NDArray[np.uint64], which: NDArray[np.bool_],
-) -> tuple[Told, ...]:  # fmt: skip
+    fetches: NDArray[Any],
+    rows: NDArray[np.int64],
+    documents: Documents,
+    kept: NDArray[np.int64],
+    popular: PopularShingles,
+) -> tuple[Told, ...]:
+    """The hosts of these rows' pages, which are those of the documents that were kept."""
     told = []
-    for found in phrase_hosts(host, popular):
+    host, counts = documents.host[kept], popular.per_document
+    for found in phrase_hosts(host, counts):
         mine = np.flatnonzero(host == found.host)
-        if found.alike and is_sliced(shingles[:, mine], which[:, mine]):
-            worst = mine[np.lexsort((fetches["page"][mine], -popular[mine]))][:5]
-            pages = tuple(fetches["page"][worst].tolist())
-            told.append(Told(int(fetches["host"][mine[0]]), found, pages))
+        if found.alike and is_sliced(documents.shingles[:, kept[mine]], popular.which[:, mine]):
+            pages = fetches["page"][rows[mine]]
+            worst = np.lexsort((pages, -counts[mine]))[:5]
+            name = int(fetches["host"][rows[mine[0]]])
+            told.append(Told(name, found, tuple(pages[worst].tolist())))
     return tuple(told)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.quilts.adding import add_documents, move
 from reusewatch.detector.quilts.asking import holders_of
+from reusewatch.detector.quilts.growth import can_grow, grown
 from reusewatch.detector.quilts.holders import Holders
 from reusewatch.detector.quilts.store import (
     COUNT,
@@ -113,6 +114,9 @@ class GramPostings:
             size if want <= size else min(max(want, size + size // 2), bound)
             for want, size, bound in zip(wanted, have, most, strict=True)
         ]
+        if can_grow(self._store):
+            self._store = grown(self._store, *sizes)
+            return
         store = empty_store(*sizes)
         move(self._store, store)
         self._store = self._bounded(store)
@@ -144,13 +148,14 @@ class GramPostings:
         return [None if share < 0 else float(share) for share in found]
 
     def save(self) -> Mapping[str, NDArray[Any]]:
-        """Documents and postings as raw arrays; tables are made anew from them."""
+        """Documents and postings as raw arrays, without copies while no ring has come round: to be
+        written before the next `add`. Tables are made anew from them."""
         numbers, store = self._store.numbers, self._store
-        documents = np.arange(numbers[FIRST_DOCUMENT], numbers[END_DOCUMENT])
-        postings = np.arange(numbers[FIRST_POSTING], numbers[END_POSTING])
+        documents = _ring(store.documents, *numbers[[FIRST_DOCUMENT, END_DOCUMENT]].tolist())
+        postings = _ring(store.postings, *numbers[[FIRST_POSTING, END_POSTING]].tolist())
         return {
-            "documents": store.documents[documents % len(store.documents)].view(np.uint8),
-            "postings": store.postings[postings % len(store.postings)].view(np.uint8),
+            "documents": documents.view(np.uint8),
+            "postings": postings.view(np.uint8),
             "numbers": numbers.copy(),
         }
 
@@ -174,3 +179,11 @@ class GramPostings:
         store = empty_store(max(1024, len(documents) + NEIGHBORS), max(1 << 14, len(postings)))
         move(old, store)
         self._store = self._bounded(store)
+
+
+def _ring(rows: NDArray[Any], first: int, end: int) -> NDArray[Any]:
+    """What stands in a ring from one row to another, both counted from the first ever."""
+    start, size = first % len(rows), end - first
+    if start + size <= len(rows):
+        return rows[start : start + size]
+    return np.concatenate((rows[start:], rows[: start + size - len(rows)]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,27 +78,6 @@ class WeightedPages:
 
     def __len__(self) -> int:
         return len(self.page)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all columns."""
-        return sum(column.nbytes for column in self.arrays().values())
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """The columns, to be saved as they are."""
-        return {
-            "page": self.page, "at": self.at, "terms": self.terms.values,
-            "offsets": self.terms.offsets, "weights": self.weights, "urls": self.urls,
-            "url_offsets": self.url_offsets,
-        }  # fmt: skip
-
-    @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> WeightedPages:
-        """Pages that were saved."""
-        # Copies: a saved state is mapped read-only, and kernels take what could be written.
-        columns = {name: column.copy() for name, column in arrays.items()}
-        terms = Ragged(columns.pop("terms"), columns.pop("offsets"))
-        return cls(terms=terms, **columns)
 
     def rows(self, contents: NDArray[np.uint64]) -> NDArray[Any]:
         """As the window keeps pages; `contents` are the hashes of their terms and weights."""

@@ -26,6 +26,7 @@ from reusewatch.streams.wire import Malformed
 
 if TYPE_CHECKING:
     from reusewatch.detector.similar.index import MwoIndex, Search
+    from reusewatch.detector.similar.kept_pages import KeptPages
     from reusewatch.detector.similar.weighted_pages import WeightedPages
     from reusewatch.detector.window.index import NearDuplicateIndex
 
@@ -68,13 +69,18 @@ class Similarity:
             # Copies: a view would keep the whole block alive.
             return WeightedPages.of(
                 block.column("page").to_numpy().copy(), at.copy(), Ragged(terms.copy(), offsets),
-                weights.copy(), block.column("url").to_pylist(),
+                weights, block.column("url").to_pylist(),
             )  # fmt: skip
         except ValueError as error:
             raise Malformed(f"a fingerprint block whose terms are none: {error}") from error
 
-    def add(self, pages: WeightedPages, *, now: int) -> None:
+    def add(self, weighted: WeightedPages, *, now: int) -> None:
         """Keep pages; each replaces what was kept of it, if it is not older."""
+        from reusewatch.detector.similar.kept_pages import KeptPages
+
+        self._keep(KeptPages.of(weighted), now)
+
+    def _keep(self, pages: KeptPages, now: int) -> None:
         self._unfiled.append((pages, now))
         self._count += len(pages)
         for row, (page, at) in enumerate(zip(pages.page.tolist(), pages.at.tolist(), strict=True)):
@@ -101,7 +107,7 @@ class Similarity:
     def _file(self) -> MwoIndex:
         index = self._filed()
         for pages, now in self._unfiled:
-            index.add(pages, now=now)
+            index.add(pages.weighted(), now=now)
         self._unfiled.clear()
         self._where.clear()
         self._count = 0
@@ -112,8 +118,7 @@ class Similarity:
         if found is None:
             return None if self._index is None else self._index.terms_of(page)
         pages, row = found
-        begin, end = pages.terms.offsets[row : row + 2]
-        return pages.terms.values[begin:end], pages.weights[begin:end]
+        return pages.terms[row], pages.weights_of(row)
 
     def overlap(self, page: int, other: int) -> float | None:
         """MWO of two pages; None where one has left."""
@@ -184,11 +189,11 @@ class Similarity:
 
     def restore(self, state: State | None) -> None:
         """Take up saved terms, or begin with none."""
-        from reusewatch.detector.similar.weighted_pages import WeightedPages
+        from reusewatch.detector.similar.kept_pages import KeptPages
 
         self._index = None
-        self._unfiled: deque[tuple[WeightedPages, int]] = deque()
-        self._where: dict[int, tuple[WeightedPages, int]] = {}
+        self._unfiled: deque[tuple[KeptPages, int]] = deque()
+        self._where: dict[int, tuple[KeptPages, int]] = {}
         self._count = 0
         if state is None:
             return
@@ -196,7 +201,7 @@ class Similarity:
         if filed := saved.get(_FILED.rstrip("/")):
             self._filed().restore(filed)
         for batch, now in enumerate(state.facts["unfiled"]):
-            self.add(WeightedPages.of_arrays(saved[str(batch)]), now=now)
+            self._keep(KeptPages.of_arrays(saved[str(batch)]), now)
 
 
 _Sketches = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]

@@ -10,11 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.quilts.growth import can_grow, grown
 from reusewatch.detector.quilts.holders import Holders, added_up
 from reusewatch.detector.quilts.judging import Judged, judge, partial_copies, quilted
 from reusewatch.detector.quilts.postings import GramPages, GramPostings
 from reusewatch.detector.quilts.rules import QuiltRules
-from reusewatch.detector.quilts.store import DOCUMENT, DOCUMENT_BYTES, OWNED, POSTING_BYTES
+from reusewatch.detector.quilts.store import (
+    DOCUMENT,
+    DOCUMENT_BYTES,
+    OWNED,
+    POSTING_BYTES,
+    empty_store,
+)
 from reusewatch.detector.ragged import Ragged
 
 SCHEME = HashScheme()
@@ -270,3 +277,34 @@ def test_memory_is_bounded_by_bytes():
     assert len(postings) == 1_000_000 // (DOCUMENT_BYTES + 12 * POSTING_BYTES)
     # Room is made by half of what there is at a time.
     assert postings.nbytes <= 1.6 * 1_000_000
+
+
+@settings(max_examples=40)
+@given(windows(), st.integers(1, 3))
+def test_room_that_is_made_on_the_way_changes_no_answer(papers, size):
+    tight = GramPostings(max_bytes=1 << 20)
+    store = empty_store(1, 16)
+    for begin in range(0, len(papers), size):
+        some = pages_of(papers[begin : begin + size])
+        documents = begin + len(some)
+        postings = sum(len(paper.grams) for paper in papers[: begin + size])
+        assert can_grow(store)
+        store = grown(store, documents + 1, postings + 16)
+        tight._store = tight._bounded(store)
+        tight.add(some)
+        store = tight._store
+    found, expected = asked(tight, papers), asked(filled(papers, size), papers)
+    assert found.pages.tobytes() == expected.pages.tobytes()
+
+
+def test_rings_that_came_round_are_saved_in_their_order():
+    papers = [Paper(n, n, n, frozenset(range(n, n + 20))) for n in range(1, 1200)]
+    postings = GramPostings(max_bytes=10 * (DOCUMENT_BYTES + 20 * POSTING_BYTES))
+    for begin in range(0, len(papers), 50):
+        postings.add(pages_of(papers[begin : begin + 50]))
+    other = GramPostings(max_bytes=1 << 20)
+    saved = postings.save()
+    assert saved["documents"].nbytes == 10 * DOCUMENT.itemsize
+    other.restore(saved)
+    last = papers[-20:]
+    assert asked(other, last).pages.tobytes() == asked(postings, last).pages.tobytes()

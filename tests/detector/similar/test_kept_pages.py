@@ -1,0 +1,40 @@
+"""Weights as runs: the same weights, in whatever order."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.similar.kept_pages import KeptPages
+from reusewatch.detector.similar.weighted_pages import WeightedPages
+
+# Up to 20 terms of these: together never more than 1.
+WEIGHTS = st.lists(st.sampled_from([0.05, 0.025, 0.01]), max_size=20)
+
+
+def pages_of(weights: list[list[float]]) -> WeightedPages:
+    terms = Ragged.of([range(1, len(page) + 1) for page in weights])
+    column = np.array([weight for page in weights for weight in page], np.float32)
+    names = [f"https://a.example/{at}" for at in range(len(weights))]
+    return WeightedPages.of(range(len(weights)), np.arange(len(weights)), terms, column, names)
+
+
+@given(st.lists(WEIGHTS, max_size=6))
+def test_weights_come_back_as_they_were(weights: list[list[float]]) -> None:
+    pages = pages_of(weights)
+    kept = KeptPages.of(pages)
+    again = KeptPages.of_arrays(kept.arrays())
+    for one in (kept, again):
+        back = one.weighted()
+        assert back.weights.tolist() == pages.weights.tolist()
+        assert back.terms.values.tolist() == pages.terms.values.tolist()
+        for row, page in enumerate(weights):
+            assert one.weights_of(row).tolist() == np.array(page, np.float32).tolist()
+
+
+def test_weights_that_fall_take_next_to_nothing() -> None:
+    weights = [[0.01] * 20 + [0.002] * 80] * 50
+    pages = pages_of(weights)
+    assert KeptPages.of(pages).nbytes < 0.75 * (pages.terms.values.nbytes + pages.weights.nbytes)
