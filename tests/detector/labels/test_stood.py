@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reusewatch.detector.labels.building import LabelBuilder
@@ -81,6 +81,7 @@ def test_every_hash_stands_on_a_page_that_has_it_under_its_label(given: Pages) -
         check(build(Path(folder) / "pack", given), twin(given), given)
 
 
+@settings(max_examples=30)
 @given(pages, pages)
 def test_merged_packs_say_where_and_what_is_dropped_takes_its_pages_with_it(
     one: Pages, other: Pages
@@ -98,6 +99,7 @@ def test_merged_packs_say_where_and_what_is_dropped_takes_its_pages_with_it(
         assert len(kept.pages) == sum(name != "bank" for name, _ in both)
 
 
+@settings(max_examples=30)
 @given(pages, pages)
 def test_a_difference_says_where_what_it_brings_stood(one: Pages, other: Pages) -> None:
     with TemporaryDirectory() as folder:

@@ -61,7 +61,7 @@ sightings = st.lists(st.tuples(st.integers(1, 20), st.integers(0, 30), st.boolea
 
 
 @given(sightings, st.integers(1, 12), st.sampled_from([0.1, 0.25, 0.5]))
-@settings(max_examples=200)
+@settings(max_examples=40)
 def test_pages_seen_again_and_a_window_taken_up_again_keep_to_it(
     seen: list[tuple[int, int, bool]], room: int, share: float
 ) -> None:
