@@ -40,7 +40,7 @@ def measure(bench: Bench, names: Sequence[str]) -> list[Row]:
                 for size, value in by_size("bytes_per_page").items()}  # fmt: skip
     return [
         Row(NAMES[0], last.us_per_page, "µs",
-            {"what": "posted, asked for and judged; CPU time, median of rounds", **about,
+            {"what": "posted, asked for and judged; CPU time, the best of rounds", **about,
              "by size": by_size("us_per_page")}),
         Row(NAMES[1], last.bytes_per_page, "bytes",
             {"what": "resident memory", **about, "by size": by_size("bytes_per_page"),
