@@ -69,7 +69,7 @@ def test_a_site_of_traps_costs_few_requests(tmp_path: Path) -> None:
 
 def test_a_dry_run_counts_and_drops_nothing() -> None:
     dry = TrapFilter(get_crawler(settings_dict={"REUSEWATCH_TRAPS": "dry-run"}))
-    response = Response("http://h.example/")
+    response = Response("http://h.example/", request=Request("http://h.example/"))
     assert dry._passes(response, Request("http://h.example" + "/a/b" * 6))
     stats = dry._stats.get_stats()
     assert stats == {"reusewatch/traps/would-be-dropped": 1,
