@@ -26,8 +26,9 @@ from ipaddress import (
 )
 from typing import Any
 
+from scrapy import Spider, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import IgnoreRequest, StopDownload
 from scrapy.http import Request
 from scrapy.resolver import CachingThreadedResolver
 from scrapy.robotstxt import ProtegoRobotParser
@@ -37,12 +38,15 @@ from twisted.internet.base import ReactorBase
 from twisted.internet.defer import Deferred
 from twisted.internet.error import DNSLookupError
 
+from reusewatch.crawler.live.fetched import is_robots
+
 logger = logging.getLogger(__name__)
 
 ALLOW = "GUARD_ALLOW"
 EVERYWHERE = ("0.0.0.0/0", "::/0")
 # RFC 9309, §2.5: a crawler parses at least so much, and need not more.
 ROBOTS_BYTES = 500 << 10
+_TAKEN = "_reusewatch_taken"
 
 Address = IPv4Address | IPv6Address
 # An IPv4 address in an IPv6 one: NAT64 (RFC 6052).
@@ -132,6 +136,7 @@ class Guard:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._fence = Fence.of(crawler.settings.getlist(ALLOW))
+        crawler.signals.connect(self._received, signals.bytes_received)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Guard:
@@ -151,6 +156,16 @@ class Guard:
         if address is not None:
             # One machine is not asked more often because it has many names.
             request.meta.setdefault("download_slot", str(address))
+        if is_robots(request.url):
+            # However long it is: what is too large would count as if there were none.
+            request.meta["download_maxsize"] = 0
+
+    def _received(self, data: bytes, request: Request, spider: Spider) -> None:
+        """Of a robots.txt the beginning is read, and no more is taken."""
+        if is_robots(request.url):
+            request.meta[_TAKEN] = request.meta.get(_TAKEN, 0) + len(data)
+            if request.meta[_TAKEN] >= ROBOTS_BYTES:
+                raise StopDownload(fail=False)
 
     async def _resolved(self, host: str) -> Address | None:
         """None where there is no answer: then the download says so."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -120,7 +121,9 @@ def _shown(said: Labeled) -> Found:
 
 
 def _tag(item: Any, found: Found) -> None:
-    """An item whose class knows no such field stays as it is: it is somebody else's."""
-    adapter = ItemAdapter(item)
-    if isinstance(item, dict) or FIELD in adapter.field_names():
-        adapter[FIELD] = asdict(found)
+    """An item whose class knows no such field, or cannot be written to, stays as it is: it is
+    somebody else's, and nothing that it does may cost the page's other items and links."""
+    with suppress(Exception):
+        adapter = ItemAdapter(item)
+        if isinstance(item, dict) or FIELD in adapter.field_names():
+            adapter[FIELD] = asdict(found)

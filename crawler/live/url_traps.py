@@ -19,6 +19,7 @@ from scrapy.http import Request, Response
 from reusewatch.crawler.live.project import traps_mode
 from reusewatch.crawler.live.steer import META
 from reusewatch.streams.steering.traps import UrlTraps, grows
+from reusewatch.streams.urls import site_of_url
 
 logger = logging.getLogger(__name__)
 _GROWING = "_reusewatch_growing"
@@ -59,7 +60,8 @@ class TrapFilter:
             request.meta[_GROWING] = growing
         else:
             request.meta.pop(_GROWING, None)  # a spider may hand its meta on
-        kind = self._traps.kind_of(request.url, datetime.now(UTC), growing=growing)
+        own = site_of_url(response.url) == site_of_url(request.url)
+        kind = self._traps.kind_of(request.url, datetime.now(UTC), growing=growing, own=own)
         if kind is None:
             return True
         done = "would-be-dropped" if self._is_dry else "dropped"

@@ -23,7 +23,7 @@ _GZIP = b"\x1f\x8b"
 
 def named_in_robots(response: Response) -> list[str]:
     """The sitemaps that a robots.txt names; without any, where one is looked for."""
-    text = response.body.decode("utf-8", "replace") if response.status == 200 else ""
+    text = response.body if response.status == 200 else b""
     found = list(sitemap_urls_from_robots(text, base_url=response.url))
     return found[:MOST_SITEMAPS] or [urljoin(response.url, "/sitemap.xml")]
 

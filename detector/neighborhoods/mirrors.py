@@ -67,8 +67,9 @@ class Twins:
 
     def _put(self, one: Place, other: Place, *, is_copy: bool) -> None:
         before = self.known.get(one.page)
-        if before is not None and before.other_site != other.site and not is_copy:
-            return  # the twin that was found first stands, as its site has most of the others
+        kept = before is not None and (before.is_copy or before.other_site != other.site)
+        if kept and not is_copy:
+            return  # what is known to be a copy stays one; else who was found first stands
         self.forget(one.page)
         self.known[one.page] = Twin(one.host, one.site, other.site, other.page, is_copy)
         self._counts[one.host, other.site] += 1

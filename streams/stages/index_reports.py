@@ -205,7 +205,7 @@ class Reporter:
             out.append(self._withdrawal("near-duplicate", subject))
         if flags & ALERT and match is not None:
             match = self._named_first(subject, match)
-            direction = self.direction(subject, match.donors[0], match.since)
+            direction = self._direction_of_words(subject, match)
             same_site = match.donors[0].site == self._site_of(subject)
             harmless = same_site or self._rules.allowed.has(subject.url)
             alert = duplicate_alert(
@@ -253,6 +253,19 @@ class Reporter:
             self._mirroring.note(subject, site, donor, is_copy=accuses(direction))
         if self._reusing is not None and accuses(direction) and not harmless:
             self._reusing.note(subject.page, self._site_of(subject))
+
+    def _direction_of_words(self, subject: Subject, match: Match) -> Direction:
+        """Of a duplicate: a site that moves a page had its words as long as it had the page."""
+        donor, first = match.donors[0], match.text or match.file
+        direction = self.direction(subject, donor, match.since)
+        own = first is not None and first.site == self._site_of(subject)
+        if first is None or not own or direction.by != "first-seen" or first.since > donor.since:
+            return direction
+        early = donor.since - first.since >= self._rules.precedence_us
+        return Direction(
+            original="here" if early else "unknown", by="first-seen" if early else None,
+            gap_seconds=direction.gap_seconds,
+        )  # fmt: skip
 
     def direction(
         self,

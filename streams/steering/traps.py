@@ -64,8 +64,12 @@ class UrlTraps:
         self._sessions = _Seen(remembered)
         self._dates = _Seen(remembered)
 
-    def kind_of(self, url: str, now: datetime, *, growing: int = 0) -> Kind | None:
-        """The trap that this URL is part of. `growing`: as `grows` counted the links to it."""
+    def kind_of(
+        self, url: str, now: datetime, *, growing: int = 0, own: bool = True
+    ) -> Kind | None:
+        """The trap that this URL is part of. `growing`: as `grows` counted the links to it; `own`:
+        the link stands on the same site. Links of others count for nothing, or a stranger's would
+        use up what a page may have before its own site's links come."""
         try:
             page = canonical(url)
         except BadPage:
@@ -74,6 +78,10 @@ class UrlTraps:
             return "loop"
         if growing >= GROWING_LINKS and _depth(page) >= GROWING_DEPTH:
             return "growing"
+        return self._by_what_came(page, now) if own else None
+
+    def _by_what_came(self, page: str, now: datetime) -> Kind | None:
+        """The traps that show by the URLs of the same page that came before."""
         parts = urlsplit(page)
         where, given = f"{parts.netloc}{parts.path}", _parameters(parts.query)
         if self._is_permuted(where, given):

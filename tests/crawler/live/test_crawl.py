@@ -28,6 +28,7 @@ from reusewatch.streams.local.spools import is_locked, spools_of
 from reusewatch.streams.records import Page
 from reusewatch.streams.verbs import topic_views
 from reusewatch.streams.wire import read_page
+from tests.command import run as reusewatch
 from tests.crawler.live.crawls import crawl_arguments, ended, run, started, summary_of, until
 from tests.crawler.live.site import HOME, OTHER, Answer, Site, demo_site, serving
 
@@ -319,3 +320,16 @@ def test_a_site_of_many_hosts_has_a_bound_of_its_own(asked: list[tuple[str, str]
     taken = [(s, h) for s, h in asked if sample.take(f"http://{h}.{s}.example/")]
     assert all(count <= 2 for count in Counter(taken).values())
     assert set(taken) == set(asked)
+
+
+def test_a_robots_txt_larger_than_any_page_is_obeyed(tmp_path: Path) -> None:
+    robots = b"User-agent: *\nDisallow: /\n" + b"# nothing\n" * (1 << 17)
+    answers = {
+        "/robots.txt": Answer(robots, headers=(("Content-Type", "text/plain"),)),
+        "/": Answer(b"<p>not to be fetched"),
+    }
+    with serving(Site(answers)) as site:
+        asked = [*crawl_arguments("local:state", site.url()), "--bus", "local:state"]
+        settings = {"REUSEWATCH_MAX_BODY_BYTES": str(1 << 16)}
+        done = reusewatch(*asked[2:], cwd=tmp_path, **settings)
+    assert site.paths().keys() == {"/robots.txt"}, done.err

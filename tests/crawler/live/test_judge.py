@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -125,3 +126,17 @@ def test_what_cannot_be_done_is_told_before_anything_is_fetched(wrong: str) -> N
     given = {"REUSEWATCH_JUDGE": True, "REUSEWATCH_JUDGE_ACTIONS": wrong}
     with pytest.raises(SettingsError, match="REUSEWATCH_JUDGE_ACTIONS"):
         ReuseWatch().update_settings(Settings(given))
+
+
+@dataclass(frozen=True)
+class Fixed:
+    reusewatch: object = None
+
+
+def test_an_item_that_cannot_be_written_to_costs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    item = Fixed()
+    assert judged("{}")._treated(item, FOUND) is item
+    assert item.reusewatch is None

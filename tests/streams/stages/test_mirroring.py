@@ -126,3 +126,10 @@ def test_twins_are_bounded_and_counted_as_they_leave() -> None:
         twins.note(Place(number, "h", 1, 0), Place(100 + number, "o", 2, 0), is_copy=False)
     assert len(twins.known) <= 10
     assert sum(twins._counts.values()) == len(twins.known)
+
+
+def test_a_site_that_moves_its_pages_is_no_mirror_of_its_mirror() -> None:
+    late = site("mirror", TEXTS, day=3)
+    moved = site("author", TEXTS, day=6, under="new/")
+    (alert,) = alerts_of([*ORIGINAL, *late, *moved])
+    assert (alert.prefix, alert.severity) == ("http://mirror.example/", "warning")

@@ -94,6 +94,14 @@ def test_links_of_real_pages_are_none() -> None:
     assert [url for url, kind in zip(urls, kinds(urls), strict=True) if kind] == []
 
 
+def test_links_of_strangers_use_up_nothing() -> None:
+    traps = UrlTraps()
+    for url in (*orders(), *(f"{HOST}/p?sid={n}" for n in range(20))):
+        assert traps.kind_of(url, NOW, own=False) is None
+    assert kinds(list(islice(orders(), ORDERS)), traps) == [None] * ORDERS
+    assert traps.kind_of(f"{HOST}/x" + "/a/b" * 6, NOW, own=False) == "loop"
+
+
 def test_who_makes_many_urls_makes_it_forget_and_nothing_else() -> None:
     traps = UrlTraps(remembered=100)
     kinds((f"{HOST}/{n}?sid=1" for n in range(10_000)), traps)
