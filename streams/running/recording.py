@@ -18,6 +18,8 @@ from reusewatch.streams.stages.events import FINDINGS
 from reusewatch.streams.stages.stage import Output, Stage
 from reusewatch.streams.wire import received_ms
 
+_TOLD_AGAIN = "discovered-content"
+_MOST_DISCOVERED = 100_000
 _KIND = "ce_type"
 
 
@@ -28,6 +30,7 @@ class Recorder:
         self._meters = meters
         self._stage = stage
         self.alerts = 0
+        self._discovered: set[str] = set()
         meters.begin(stage)
 
     def rebalanced(self, reason: Literal["assigned", "revoked"]) -> None:
@@ -107,14 +110,24 @@ class Recorder:
         for sent in messages:
             size[sent.topic] += len(sent.value or b"")
             if sent.topic == topics.ALERTS and sent.value is not None:
-                kinds[dict(sent.headers)[_KIND].decode().removeprefix("reusewatch.alert.")] += 1
+                kind = dict(sent.headers)[_KIND].decode().removeprefix("reusewatch.alert.")
+                kinds[kind] += self._is_first(kind, sent.key)
         for topic, count in records.items():
             self._meters.records_out.labels(self._stage, topic).inc(count)
             self._meters.bytes_out.labels(self._stage, topic).inc(size[topic])
-        for kind, count in kinds.items():
+        for kind, count in (+kinds).items():
             self._meters.alerts.labels(self._stage, kind).inc(count)
         self.alerts += kinds.total()
         return kinds.total()
+
+    def _is_first(self, kind: str, alert: str) -> bool:
+        """Whether an alert is new: what is discovered is told again as its figure grows."""
+        if kind != _TOLD_AGAIN:
+            return True
+        first = alert not in self._discovered
+        if len(self._discovered) < _MOST_DISCOVERED:
+            self._discovered.add(alert)
+        return first
 
     def processed(self, messages: Sequence[Message], seconds: float) -> None:
         """These messages were processed, in so long."""

@@ -38,7 +38,8 @@ def measure(found: Contained) -> Figures:
         zip(found.labeled.tolist(), found.total.tolist(), strict=True)
     ):
         known.add(PageFacts(page, f"{_HOST}{page}.html", 0, labeled, total))
-    hosts = known.match(_HOST)  # none, after all pages were deleted
+    # None, after all pages were deleted.
+    hosts = [one for one in known if one.prefix == _HOST]
     return {
         "badness": sum(host.badness for host in hosts),
         "chunk_ratio": sum(host.chunk_ratio for host in hosts),

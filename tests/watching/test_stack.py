@@ -78,12 +78,12 @@ def test_the_demo_is_seen_and_what_goes_wrong_is_told(cluster: Cluster, monitors
         wait_until(lambda: wanted <= monitors.told.names("operations"))
         assert monitors.told.names("findings") == set()
         noticed = [one for notice in monitors.told.by["operations"] for one in notice["alerts"]]
-        (silent,) = {
-            one["labels"]["stage"]: one
-            for one in noticed
+        # Of the stage whose worker is gone; on a slow machine others may have been late before.
+        silent = next(
+            one for one in noticed
             if one["labels"]["alertname"] == "ReusewatchNobodyJudges"
-        }.values()
-        assert silent["labels"]["stage"] == "index"
+            and one["labels"]["stage"] == "index"
+        )  # fmt: skip
         assert silent["annotations"]["runbook_url"] == (
             "deploy/README.md#reusewatchnobodyjudges"
         )  # fmt: skip
