@@ -7,6 +7,7 @@ never rename. `VERSIONS` is what `schema` headers say; a newer version than ours
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Annotated, Literal
 
 import msgspec
@@ -40,6 +41,10 @@ Kind = Literal[
     "crawl-trap",
 ]
 Severity = Literal["info", "warning", "critical"]
+# How a crawl trap is known: by the path of one URL, or by what came before it.
+TrapKind = Literal["deep", "loop", "repeated", "growing", "permuted", "session", "calendar"]
+# Who found something, as alerts and verdicts say it.
+DETECTOR = f"reusewatch/{version('reusewatch')}"
 
 # Said by the schemas; a reader takes what it is given.
 Hash64 = Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9a-f]{16}$"})]
@@ -296,6 +301,8 @@ class Alert(Record, frozen=True, kw_only=True):
     # are copies of others'; and how many are.
     reused_by: Literal["labels", "reuse"] | None = None
     reused: int | None = None
+    # Of a crawl trap.
+    trap: TrapKind | None = None
     # Of a mirror, where its pages have their paths by a rule.
     mapping: Mapped | None = None
     # Of a host of popular phrases: the deviation of its pages' popular shingles; the figure is

@@ -60,6 +60,7 @@ BESIDES: dict[str, set[str]] = {
         "stages.labeled",
         "steering.following",
         "steering.places",
+        "steering.reports",
         "steering.rules",
         "steering.traps",
     },

@@ -16,10 +16,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from reusewatch.crawler.live.fetched import Fetched, Maker
-from reusewatch.streams.records import DeadLetter, Page
+from reusewatch.streams.records import Alert, DeadLetter, Page
 from reusewatch.streams.running.sinks import PageSink
 
-Item = Fetched | DeadLetter
+# An alert is of what was found without its page.
+Item = Fetched | DeadLetter | Alert
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,7 @@ class Feeder:
     def _feed(self, sink: PageSink) -> None:
         settled_at = time.monotonic()
         while (item := self._next(settled_at + self._checkpoint_seconds)) is not _END:
-            if isinstance(item, Fetched | DeadLetter):
+            if isinstance(item, Item):
                 self._deliver(sink, item)
             if self._unsettled and time.monotonic() >= settled_at + self._checkpoint_seconds:
                 sink.checkpoint()
@@ -186,9 +187,11 @@ class Feeder:
         return few and self._bytes <= self._capacity.bytes // 2
 
     def _deliver(self, sink: PageSink, item: Item) -> None:
-        made = item if isinstance(item, DeadLetter) else self._make(item)
+        made = self._make(item) if isinstance(item, Fetched) else item
         if isinstance(made, Page):
             sink.put(made)
+        elif isinstance(made, Alert):
+            sink.report(made)
         elif made is not None:
             sink.bury(made)
         pages = isinstance(made, Page)

@@ -91,9 +91,9 @@ class Tap:
         if kind := skip_kind(request, response):
             self.skipped[kind] += 1
             if self._files is not None and kind not in _NEVER_KEPT:
-                await self._take(fetched(response, skipped=kind))
+                await self.take(fetched(response, skipped=kind))
         else:
-            await self._take(fetched(response))
+            await self.take(fetched(response))
         return response
 
     async def process_exception(self, request: Request, exception: Exception) -> None:
@@ -101,9 +101,10 @@ class Tap:
         if isinstance(exception, DownloadCancelledError):
             self.responses += 1
             error = BadPage("too-large", str(exception))
-            await self._take(letter(self._source, request.url, error))
+            await self.take(letter(self._source, request.url, error))
 
-    async def _take(self, item: Item) -> None:
+    async def take(self, item: Item) -> None:
+        """Hand something to the feeder, once there is room."""
         while not self.feeder.offer(item):
             await self._change()
 

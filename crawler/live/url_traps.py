@@ -3,11 +3,16 @@
 It stands where the links of a page become requests, as it must know which page a link stands on.
 `REUSEWATCH_TRAPS = "dry-run"` counts and logs what `"on"` would drop. Each kind is counted;
 requests with `dont_filter`, and those whose meta says `reusewatch_steer: False`, pass.
+
+A trap is told as an alert, once a crawl for each prefix, on the way that its pages take: the same
+alert that pages of it would make, had they been fetched. Not so where only a link on another site
+leads there: that site may be an innocent one, and nothing of it was fetched.
 """
 
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
@@ -16,14 +21,18 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Request, Response
 
-from reusewatch.crawler.live.project import traps_mode
+from reusewatch.crawler.live.project import resolved, traps_mode
 from reusewatch.crawler.live.steer import META
-from reusewatch.streams.steering.traps import UrlTraps, grows
-from reusewatch.streams.urls import site_of_url
+from reusewatch.crawler.live.tap import Tap
+from reusewatch.streams.records import Alert
+from reusewatch.streams.steering.reports import Seen, trap_alert
+from reusewatch.streams.steering.traps import Growing, UrlTrap, UrlTraps, grown
+from reusewatch.streams.urls import canonical, site_of_url
 
 logger = logging.getLogger(__name__)
 _GROWING = "_reusewatch_growing"
-_MOST_TOLD = 10_000
+# Alerts of a crawl, and of one site: a page of links into traps would else make one of each.
+MOST_TOLD, MOST_OF_SITE = 10_000, 100
 
 
 class TrapFilter:
@@ -36,7 +45,10 @@ class TrapFilter:
         self._is_dry = mode == "dry-run"
         self._stats = crawler.stats
         self._traps = UrlTraps()
-        self._told: set[tuple[str, str]] = set()
+        self._crawler = crawler
+        self._scheme = resolved(crawler.settings).settings.scheme
+        self._told: set[str] = set()
+        self._of_site: Counter[str] = Counter()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> TrapFilter:
@@ -48,33 +60,51 @@ class TrapFilter:
     ) -> AsyncIterator[Any]:
         """What a page gave, without the requests that lead into a trap."""
         async for one in result:
-            if not isinstance(one, Request) or self._passes(response, one):
+            if not isinstance(one, Request):
+                yield one
+                continue
+            own = site_of_url(response.url) == site_of_url(one.url)
+            trap = self._trap(response, one, own=own)
+            if trap is not None and (alert := self._counted(one, trap, own=own)) is not None:
+                await self._tap().take(alert)
+            if trap is None or self._is_dry:
                 yield one
 
-    def _passes(self, response: Response, request: Request) -> bool:
+    def _trap(self, response: Response, request: Request, *, own: bool) -> UrlTrap | None:
         if request.dont_filter or not request.meta.get(META, True):
-            return True
-        growing = 0
-        if grows(response.url, request.url):
-            growing = response.meta.get(_GROWING, 0) + 1
-            request.meta[_GROWING] = growing
+            return None
+        growing = grown(Growing(*response.meta.get(_GROWING, ())), response.url, request.url)
+        if growing.links:
+            request.meta[_GROWING] = list(growing)
         else:
             request.meta.pop(_GROWING, None)  # a spider may hand its meta on
-        own = site_of_url(response.url) == site_of_url(request.url)
-        kind = self._traps.kind_of(request.url, datetime.now(UTC), growing=growing, own=own)
-        if kind is None:
-            return True
+        return self._traps.find(request.url, datetime.now(UTC), growing=growing, own=own)
+
+    def _counted(self, request: Request, trap: UrlTrap, *, own: bool) -> Alert | None:
+        """Count and log a request; the alert of its trap where that is to be told, and was not yet:
+        a trap has as many URLs as it likes."""
         done = "would-be-dropped" if self._is_dry else "dropped"
         self._stats.inc_value(f"reusewatch/traps/{done}")
-        self._stats.inc_value(f"reusewatch/traps/{done}/{kind}")
-        self._tell(request, kind, done)
-        return self._is_dry
-
-    def _tell(self, request: Request, kind: str, done: str) -> None:
-        """The first of each kind and directory aloud: a trap has as many URLs as it likes."""
-        place = (kind, request.url.partition("?")[0].rpartition("/")[0])
-        first = place not in self._told and len(self._told) < _MOST_TOLD
+        self._stats.inc_value(f"reusewatch/traps/{done}/{trap.kind}")
+        now = datetime.now(UTC)
+        alert = trap_alert(trap.found, Seen(canonical(request.url), now, now), self._scheme)
+        first = own and alert.id not in self._told and self._has_room(alert)
         if first:
-            self._told.add(place)
+            self._stats.inc_value("reusewatch/traps/alerts")
+        told = f"alert {alert.id}" if own else "no alert: no link of its own site"
         level = logging.INFO if first else logging.DEBUG
-        logger.log(level, "%s (%s): a crawl trap, %s", request, done, kind)
+        logger.log(level, "%s (%s): a crawl trap, %s, %s", request, done, trap.kind, told)
+        return alert if first else None
+
+    def _has_room(self, alert: Alert) -> bool:
+        if len(self._told) >= MOST_TOLD or self._of_site[alert.site] >= MOST_OF_SITE:
+            self._stats.inc_value("reusewatch/traps/untold")
+            return False
+        self._told.add(alert.id)
+        self._of_site[alert.site] += 1
+        return True
+
+    def _tap(self) -> Tap:
+        tap = self._crawler.get_downloader_middleware(Tap)
+        assert tap is not None  # noqa: S101 - the add-on sets both
+        return tap

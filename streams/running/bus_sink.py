@@ -15,8 +15,8 @@ import msgspec
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus, BusError, Outgoing, Outlet, TooLarge
-from reusewatch.streams.records import DeadLetter, Page
-from reusewatch.streams.wire import dead_letter_message, page_message
+from reusewatch.streams.records import Alert, DeadLetter, Page
+from reusewatch.streams.wire import alert_message, dead_letter_message, page_message
 
 _STDIN = "-"  # what came from there cannot be read again
 
@@ -60,6 +60,10 @@ class BusSink:
         """Send a dead letter."""
         self.dead[letter.reason] += 1
         self._outlet.send(dead_letter_message(letter))
+
+    def report(self, alert: Alert) -> None:
+        """Send an alert."""
+        self._outlet.send(alert_message(alert, stage="crawl"))
 
     def send(self, message: Outgoing) -> None:
         """Send what was a page or a letter before."""

@@ -21,7 +21,7 @@ from reusewatch.streams.labels.marking import InForce
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.local.database import told
 from reusewatch.streams.questions import Parameters, Rows, no_questions
-from reusewatch.streams.records import DeadLetter, Page
+from reusewatch.streams.records import Alert, DeadLetter, Page
 from reusewatch.streams.running.chain import Following, Task
 from reusewatch.streams.running.label_settings import label_store
 from reusewatch.streams.running.metrics import Meters
@@ -41,7 +41,7 @@ from reusewatch.streams.running.worker import Worker
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
 from reusewatch.streams.stages.stage import Output
-from reusewatch.streams.wire import dead_letter_message, page_message
+from reusewatch.streams.wire import alert_message, dead_letter_message, page_message
 
 _BATCH_BYTES = 8 << 20
 _ONLY = Partition(topics.PAGES, 0)
@@ -99,6 +99,7 @@ class LocalSink:
         self._batch: list[Page] = []
         self._bytes = 0
         self._taken = 0
+        self._reported = 0
         self._trimmed_at = -1
 
     def _serve(self, settings: Settings, say: Callable[[str], None]) -> Health | None:
@@ -127,7 +128,7 @@ class LocalSink:
     @property
     def alerts(self) -> int:
         """Alerts sent since the start."""
-        return sum(judge.alerts for judge in self._judges)
+        return self._reported + sum(judge.alerts for judge in self._judges)
 
     def trouble(self) -> str | None:
         """Why this process is not healthy."""
@@ -207,6 +208,12 @@ class LocalSink:
         """Keep a dead letter."""
         self.dead[letter.reason] += 1
         self._outlet.send(dead_letter_message(letter))
+
+    def report(self, alert: Alert) -> None:
+        """Keep what was found elsewhere."""
+        self._reported += 1
+        self.meters.alerts.labels("neighborhoods", alert.kind).inc()
+        self._outlet.send(alert_message(alert, stage="crawl"))
 
     def checkpoint(self) -> None:
         """Process what was taken, and put everything on disk: blocks, findings, offsets."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Protocol, runtime_checkable
 
-from reusewatch.streams.records import DeadLetter, Page
+from reusewatch.streams.records import Alert, DeadLetter, Page
 from reusewatch.streams.running.chain import Following, Task
 
 
@@ -34,6 +34,9 @@ class PageSink(Protocol):
 
     def bury(self, letter: DeadLetter) -> None:
         """Take what could not become a page."""
+
+    def report(self, alert: Alert) -> None:
+        """Take what was found without a page."""
 
     def checkpoint(self) -> None:
         """Return when everything taken so far is safe."""

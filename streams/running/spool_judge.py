@@ -23,7 +23,7 @@ from reusewatch.streams.local.database import told
 from reusewatch.streams.local.judged import Judged, read_judged, write_judged
 from reusewatch.streams.local.spools import Spool, SpoolReader, spools_of
 from reusewatch.streams.origins import spool_origin
-from reusewatch.streams.records import DeadLetter
+from reusewatch.streams.records import Alert, DeadLetter
 from reusewatch.streams.running.local_sink import LocalSink
 from reusewatch.streams.settings.keeping import Keep
 from reusewatch.streams.wire import WireError, read_json, read_page, unread
@@ -112,6 +112,9 @@ class SpoolJudge:
         try:
             if message.partition.topic == topics.DEAD_LETTERS:
                 self._sink.bury(read_json(message, DeadLetter))
+                return
+            if message.partition.topic == topics.ALERTS:
+                self._sink.report(read_json(message, Alert))
                 return
             page = read_page(message)
         except WireError as error:

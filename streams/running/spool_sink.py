@@ -15,10 +15,10 @@ from threading import Event
 from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.local.judged import Judged, read_judged
 from reusewatch.streams.local.spools import Kind, SpoolWriter, holder_of, is_locked
-from reusewatch.streams.records import DeadLetter, Page
+from reusewatch.streams.records import Alert, DeadLetter, Page
 from reusewatch.streams.running.judge_process import LOG, JudgeProcess
 from reusewatch.streams.settings import Settings
-from reusewatch.streams.wire import dead_letter_message, page_message
+from reusewatch.streams.wire import alert_message, dead_letter_message, page_message
 
 _LOOK_SECONDS = 0.05
 _TELL_SECONDS = 10.0
@@ -62,6 +62,10 @@ class SpoolSink:
         """Append a dead letter."""
         self._writer.append(dead_letter_message(letter))
         self.dead[letter.reason] += 1
+
+    def report(self, alert: Alert) -> None:
+        """Append an alert."""
+        self._writer.append(alert_message(alert, stage="crawl"))
 
     def send(self, message: Outgoing) -> None:
         """Append what was a page or a letter before."""

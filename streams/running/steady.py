@@ -19,9 +19,9 @@ from threading import Event
 from typing import Protocol, TypeVar
 
 from reusewatch.streams.bus import BusBroken, BusError, BusMisnamed, NoRoom, Outgoing, Unreachable
-from reusewatch.streams.records import DeadLetter, Page
+from reusewatch.streams.records import Alert, DeadLetter, Page
 from reusewatch.streams.running.page_sink import PageSink
-from reusewatch.streams.wire import dead_letter_message, page_message
+from reusewatch.streams.wire import alert_message, dead_letter_message, page_message
 
 T = TypeVar("T")
 # So long nothing is acknowledged before it is trouble, where it is not waited for without end.
@@ -106,6 +106,10 @@ class Waiting:
         """Take a dead letter."""
         self._until_done(lambda: self._sink.bury(letter))
 
+    def report(self, alert: Alert) -> None:
+        """Take an alert."""
+        self._until_done(lambda: self._sink.report(alert))
+
     def checkpoint(self) -> None:
         """Return when everything is safe."""
         self._until_done(self._sink.checkpoint)
@@ -155,6 +159,10 @@ class Going:
         """Send a dead letter."""
         self.dead[letter.reason] += 1
         self._do(lambda sink: sink.bury(letter), lambda: dead_letter_message(letter))
+
+    def report(self, alert: Alert) -> None:
+        """Send an alert."""
+        self._do(lambda sink: sink.report(alert), lambda: alert_message(alert, stage="crawl"))
 
     def _do(self, act: Callable[[Returning], None], message: Callable[[], Outgoing]) -> None:
         if self._sink is None and time.monotonic() >= self._again_at:

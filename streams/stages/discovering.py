@@ -30,11 +30,11 @@ from reusewatch.streams.blocks.occurrences import (
 )
 from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.page_text import ReadOrigin, texts_of
-from reusewatch.streams.records import Alert, Evidence, Label, Origin
+from reusewatch.streams.records import DETECTOR, Alert, Evidence, Label, Origin
 from reusewatch.streams.sites import Sites
 from reusewatch.streams.stages.discovery_figures import Counted, Figures
 from reusewatch.streams.stages.discovery_quota import Spared
-from reusewatch.streams.stages.reports import DETECTOR, alert_id
+from reusewatch.streams.stages.reports import alert_id
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.wire import label_message
 

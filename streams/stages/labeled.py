@@ -30,9 +30,18 @@ from reusewatch.detector.mean_and_deviation import PAPER_PAGES, Moments, Thresho
 from reusewatch.streams.blocks.for_window import counts, obfuscated_of
 from reusewatch.streams.blocks.label_columns import LABEL_FIELDS, Marks, Place, marks_of
 from reusewatch.streams.blocks.matchable import Rule, counted_chunks
-from reusewatch.streams.records import FINE, HIDES, Alert, Evidence, Kind, Origin, Severity
+from reusewatch.streams.records import (
+    DETECTOR,
+    FINE,
+    HIDES,
+    Alert,
+    Evidence,
+    Kind,
+    Origin,
+    Severity,
+)
 from reusewatch.streams.stages.direction import AT_HOME
-from reusewatch.streams.stages.reports import DETECTOR, SEVERITIES, alert_id, severity_of
+from reusewatch.streams.stages.reports import SEVERITIES, alert_id, severity_of
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.stages.stage import Line
 from reusewatch.streams.url_sets import UrlSet

@@ -18,10 +18,9 @@ from urllib.parse import urlsplit
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.neighborhoods.mirrors import Pair, Place, Twins, mapping_of
 from reusewatch.detector.neighborhoods.neighborhoods import MOVED
-from reusewatch.streams.records import Alert, Direction, Donor, Evidence, Mapped
-from reusewatch.streams.stages.neighborhood_reports import prefix_alert_id
-from reusewatch.streams.stages.reports import DETECTOR
+from reusewatch.streams.records import DETECTOR, Alert, Direction, Donor, Evidence, Mapped
 from reusewatch.streams.stages.snapshot import State
+from reusewatch.streams.steering.reports import prefix_alert_id
 from reusewatch.streams.urls import place
 
 if TYPE_CHECKING:

@@ -47,10 +47,10 @@ from reusewatch.streams.stages.neighborhood_reports import (
     RANKS,
     Cause,
     neighborhood_alert,
-    trap_alert,
 )
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.stages.stage import Condition, Line, Output
+from reusewatch.streams.steering.reports import Seen, recursion, trap_alert
 from reusewatch.streams.times import moment
 from reusewatch.streams.url_sets import UrlSet
 from reusewatch.streams.urls import canonical
@@ -165,7 +165,9 @@ class NeighborhoodStage:
 
     def _reports(self, change: Change, cause: Cause) -> Iterator[Outgoing]:
         if change.trap is not None and change.new_trap:
-            yield alert_message(trap_alert(change.trap, cause, self._scheme), stage=self.name)
+            seen = Seen(cause.url, cause.fetched_at, cause.now)
+            told = trap_alert(recursion(change.trap, cause.url), seen, self._scheme)
+            yield alert_message(told, stage=self.name)
         for found in (*change.opened, *change.moved):
             yield self._report(found, "open", change, cause)
         for found in change.closed:

@@ -20,10 +20,9 @@ import pyarrow as pa
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.blocks.occurrences import countable
-from reusewatch.streams.records import Alert, Evidence
-from reusewatch.streams.stages.neighborhood_reports import prefix_alert_id
-from reusewatch.streams.stages.reports import DETECTOR
+from reusewatch.streams.records import DETECTOR, Alert, Evidence
 from reusewatch.streams.stages.snapshot import State
+from reusewatch.streams.steering.reports import prefix_alert_id
 from reusewatch.streams.urls import place
 
 if TYPE_CHECKING:

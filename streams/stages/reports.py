@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from datetime import datetime
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
 import xxhash
@@ -18,6 +17,7 @@ from msgspec.structs import replace
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.records import (
+    DETECTOR,
     HIDES,
     Alert,
     Direction,
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from reusewatch.streams.origins import Origins
     from reusewatch.streams.stages.labeled import Labeled
 
-DETECTOR = f"reusewatch/{version('reusewatch')}"
 # Two pages make a duplicate.
 DUPLICATE_THRESHOLD = 2
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")

@@ -16,10 +16,9 @@ from typing import Any, Literal
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.neighborhoods.neighborhoods import MOVED
 from reusewatch.detector.neighborhoods.reuse import Reused, reused_prefixes
-from reusewatch.streams.records import Alert, Evidence
-from reusewatch.streams.stages.neighborhood_reports import prefix_alert_id
-from reusewatch.streams.stages.reports import DETECTOR
+from reusewatch.streams.records import DETECTOR, Alert, Evidence
 from reusewatch.streams.stages.snapshot import State
+from reusewatch.streams.steering.reports import prefix_alert_id
 from reusewatch.streams.urls import place
 
 MOST_PAGES = 200_000

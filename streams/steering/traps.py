@@ -19,12 +19,13 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 from urllib.parse import urlsplit
 
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.detector.neighborhoods.prefixes import crawl_trap
+from reusewatch.detector.neighborhoods.prefixes import crawl_trap, prefixes
+from reusewatch.streams.steering.reports import TrapFound, recursion
 from reusewatch.streams.urls import canonical
 
 Kind = Literal["loop", "growing", "permuted", "session", "calendar"]
@@ -55,6 +56,23 @@ _DAY_PATH = re.compile(r"/((?:1|2|9)\d{3})[/-](0?[1-9]|1[0-2])(?:[/-](0?[1-9]|[1
 Parameters = list[tuple[str, str]]
 
 
+class Growing(NamedTuple):
+    """How many links in a row led below themselves, and the directory where that began."""
+
+    links: int = 0
+    since: str = ""
+
+
+_NOT = Growing()
+
+
+class UrlTrap(NamedTuple):
+    """A trap by the kind that it is counted under, and what is told of it."""
+
+    kind: Kind
+    found: TrapFound
+
+
 class UrlTraps:
     """Knows a trap when the next of its URLs comes."""
 
@@ -64,59 +82,59 @@ class UrlTraps:
         self._sessions = _Seen(remembered)
         self._dates = _Seen(remembered)
 
-    def kind_of(
-        self, url: str, now: datetime, *, growing: int = 0, own: bool = True
-    ) -> Kind | None:
-        """The trap that this URL is part of. `growing`: as `grows` counted the links to it; `own`:
-        the link stands on the same site. Links of others count for nothing, or a stranger's would
-        use up what a page may have before its own site's links come."""
+    def find(
+        self, url: str, now: datetime, *, growing: Growing = _NOT, own: bool = True
+    ) -> UrlTrap | None:
+        """The trap that this URL is part of. `growing`: the links below themselves that lead to
+        it; `own`: the link stands on the same site. Links of others count for nothing, or a
+        stranger's would use up what a page may have before its own site's links come."""
         try:
             page = canonical(url)
+            since = canonical(growing.since) if growing.since else page
         except BadPage:
             return None
-        if crawl_trap(page) is not None:
-            return "loop"
-        if growing >= GROWING_LINKS and _depth(page) >= GROWING_DEPTH:
-            return "growing"
+        if (trap := crawl_trap(page)) is not None:
+            return UrlTrap("loop", recursion(trap, page))
+        if growing.links >= GROWING_LINKS and _depth(page) >= GROWING_DEPTH:
+            return _trap("growing", since, growing.links, GROWING_LINKS)
         return self._by_what_came(page, now) if own else None
 
-    def _by_what_came(self, page: str, now: datetime) -> Kind | None:
+    def _by_what_came(self, page: str, now: datetime) -> UrlTrap | None:
         """The traps that show by the URLs of the same page that came before."""
         parts = urlsplit(page)
         where, given = f"{parts.netloc}{parts.path}", _parameters(parts.query)
-        if self._is_permuted(where, given):
-            return "permuted"
-        if self._is_session(where, given):
-            return "session"
-        return "calendar" if self._is_calendar(parts.netloc, parts.path, given, now) else None
+        if (orders := self._orders_of(where, given)) > ORDERS:
+            return _trap("permuted", page, orders, ORDERS)
+        if (sessions := self._sessions_of(where, given)) > SESSIONS:
+            return _trap("session", page, sessions, SESSIONS)
+        dates = _dates_of(parts.path, given)
+        ahead = max((_days_ahead(date, now) for date in dates), default=0)
+        if ahead > _AHEAD_DAYS:
+            return _trap("calendar", page, ahead, _AHEAD_DAYS)
+        if (shown := self._dates_of_page(where, given)) > DATES:
+            return _trap("calendar", page, shown, DATES)
+        return None
 
-    def _is_permuted(self, where: str, given: Parameters) -> bool:
+    def _orders_of(self, where: str, given: Parameters) -> int:
         if len(given) < 2:
-            return False
+            return 0
         same = self._hash(where, sorted(given))
-        return self._orders.add(same, self._hash(where, given), ORDERS) > ORDERS
+        return self._orders.add(same, self._hash(where, given), ORDERS)
 
-    def _is_session(self, where: str, given: Parameters) -> bool:
+    def _sessions_of(self, where: str, given: Parameters) -> int:
         """Which page it is, what names no session says; which session, all else."""
         plain = _IN_PATH.sub("", where)
         rest = [pair for pair in given if not _SESSION.fullmatch(pair[0])]
         if plain == where and len(rest) == len(given):
-            return False
+            return 0
         page = self._hash(plain, rest)
-        return self._sessions.add(page, self._hash(where, given), SESSIONS) > SESSIONS
+        return self._sessions.add(page, self._hash(where, given), SESSIONS)
 
-    def _is_calendar(self, host: str, path: str, given: Parameters, now: datetime) -> bool:
-        dates = [found for name, value in given if (found := _date_in(name, value))]
-        some = bool(dates)
-        if (shown := _DAY_PATH.search(path)) is not None:
-            dates.append(shown)
-        if any(_is_ahead(date, now) for date in dates):
-            return True
-        if not some:
-            return False  # an archive by days has its days in its paths, and as many as it likes
+    def _dates_of_page(self, where: str, given: Parameters) -> int:
         undated = [(name, "" if _date_in(name, value) else value) for name, value in given]
-        page = self._hash(f"{host}{path}", undated)
-        return self._dates.add(page, self._hash(host, given), DATES) > DATES
+        if undated == given:
+            return 0  # an archive by days has its days in its paths, and as many as it likes
+        return self._dates.add(self._hash(where, undated), self._hash(where, given), DATES)
 
     def _hash(self, where: str, given: Parameters) -> int:
         return self._scheme.of_text("\n".join([where, *(f"{k}={v}" for k, v in given)]))
@@ -142,6 +160,13 @@ class _Seen:
                 self._values.popitem(last=False)
             return len(values)
         return limit + 1
+
+
+def grown(before: Growing, parent: str, child: str) -> Growing:
+    """What the link from a page to another makes of what led to the page."""
+    if not grows(parent, child):
+        return _NOT
+    return Growing(before.links + 1, before.since or _directory(parent))
 
 
 def grows(parent: str, child: str) -> bool:
@@ -177,6 +202,18 @@ def _date_in(name: str, value: str) -> re.Match[str] | None:
     return _DAY.fullmatch(value) if _DATED.search(name) else None
 
 
-def _is_ahead(date: re.Match[str], now: datetime) -> bool:
+def _dates_of(path: str, given: Parameters) -> list[re.Match[str]]:
+    dates = [found for name, value in given if (found := _date_in(name, value))]
+    shown = _DAY_PATH.search(path)
+    return dates if shown is None else [*dates, shown]
+
+
+def _days_ahead(date: re.Match[str], now: datetime) -> int:
     year, month = int(date[1]), int(date[2] or 1)
-    return (year - now.year) * 365 + (month - now.month) * 30 > _AHEAD_DAYS
+    return (year - now.year) * 365 + (month - now.month) * 30
+
+
+def _trap(kind: Literal["growing", "permuted", "session", "calendar"], url: str, figure: int,
+          threshold: int) -> UrlTrap:  # fmt: skip
+    """A trap that stands in the directory of a URL."""
+    return UrlTrap(kind, TrapFound(prefixes(url)[-1], kind, float(figure), float(threshold)))

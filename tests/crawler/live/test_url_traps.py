@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec.structs import replace
 from scrapy.http import Request, Response
 from scrapy.utils.test import get_crawler
 
-from reusewatch.crawler.live.url_traps import TrapFilter
+from reusewatch.crawler.live.url_traps import MOST_OF_SITE, TrapFilter
+from reusewatch.streams.local import LocalBus
+from reusewatch.streams.verbs import topic_views
 from tests.crawler.live.crawls import run
 from tests.crawler.live.own import arguments, stats_of
 from tests.crawler.live.site import Answer, Site, serving
+from tests.streams.stages.hoods import Copied, messages_of, stage_of
+from tests.streams.stages.test_neighboring import alerts as alerts_of
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+HOME = Response("http://h.example/", request=Request("http://h.example/"))
 
 SPIDER = """
 import scrapy
@@ -38,7 +49,7 @@ class Endless(dict[str, Answer]):
     def __init__(self) -> None:
         links = "".join(f'<a href="/good/{i}">g</a>' for i in range(5))
         super().__init__(
-            {"/": Answer(f'<a href="/deep/">d</a><a href="/s?sid=0">s</a>{links}'.encode())}
+            {"/": Answer(f'<a href="/deep/">d</a><a href="/q/s?sid=0">s</a>{links}'.encode())}
         )
         self.update({f"/good/{i}": Answer(b"<p>good") for i in range(5)})
         self._sessions = 0
@@ -46,9 +57,9 @@ class Endless(dict[str, Answer]):
     def get(self, path: str, default: Answer | None = None) -> Answer | None:  # type: ignore[override]
         if path.startswith("/deep/"):
             return Answer(f'<a href="{path}w{path.count("/")}/">deeper</a>'.encode())
-        if path.startswith("/s?"):
+        if path.startswith("/q/s?"):
             self._sessions += 1
-            return Answer(f'<a href="/s?sid={self._sessions}">again</a>'.encode())
+            return Answer(f'<a href="/q/s?sid={self._sessions}">again</a>'.encode())
         return super().get(path, default)
 
 
@@ -62,15 +73,63 @@ def test_a_site_of_traps_costs_few_requests(tmp_path: Path) -> None:
     stats, asked = stats_of(err), site.paths()
     assert {f"/good/{i}" for i in range(5)} <= asked.keys()
     assert sum(path.startswith("/deep/") for path in asked) < 15
-    assert sum(path.startswith("/s?") for path in asked) < 5
+    assert sum(path.startswith("/q/s?") for path in asked) < 5
     assert (stats["traps/dropped/growing"], stats["traps/dropped/session"]) == ("1", "1")
     assert stats["finish_reason"] == "'finished'"
+    # A path that grows is told where it began to.
+    alerts = list(topic_views.alerts(LocalBus(tmp_path / "state")))
+    assert [(one.kind, one.prefix) for one in alerts] == [
+        ("crawl-trap", site.url("/q/")), ("crawl-trap", site.url("/"))
+    ]  # fmt: skip
+    assert [one.trap for one in alerts] == ["session", "growing"]
+    assert stats["alerts"] == stats["traps/alerts"] == "2"
+
+
+def test_a_request_tells_the_alert_that_its_page_would(tmp_path: Path) -> None:
+    url = "http://h.example/x/a/b/a/b/a/b/"
+    crawler = get_crawler(settings_dict={"REUSEWATCH_TRAPS": "on"})
+    kept = TrapFilter(crawler)
+    trap = kept._trap(HOME, Request(url), own=True)
+    assert trap is not None
+    told = kept._counted(Request(url), trap, own=True)
+    assert told is not None
+    (found,) = alerts_of(stage_of().process(messages_of([Copied(url, 2, 2)])).messages)
+    at = {"fetched_at": NOW, "detected_at": NOW}
+    assert replace(told, **at) == replace(found, **at)
+    assert kept._counted(Request(url), trap, own=True) is None
+
+
+def test_what_others_link_to_is_dropped_and_not_told() -> None:
+    kept = TrapFilter(get_crawler(settings_dict={"REUSEWATCH_TRAPS": "on"}))
+    request = Request("http://victim.example" + "/a/b" * 6)
+    trap = kept._trap(HOME, request, own=False)
+    assert trap is not None
+    assert kept._counted(request, trap, own=False) is None
+
+
+def test_a_site_of_traps_makes_so_many_alerts() -> None:
+    kept = TrapFilter(get_crawler(settings_dict={"REUSEWATCH_TRAPS": "on"}))
+    told = []
+    for number in range(MOST_OF_SITE + 7):
+        request = Request(f"http://h.example/{number}" + "/a/b" * 6)
+        trap = kept._trap(HOME, request, own=True)
+        assert trap is not None
+        told.append(kept._counted(request, trap, own=True))
+    assert sum(one is not None for one in told) == MOST_OF_SITE
+    assert kept._stats.get_value("reusewatch/traps/untold") == 7
 
 
 def test_a_dry_run_counts_and_drops_nothing() -> None:
     dry = TrapFilter(get_crawler(settings_dict={"REUSEWATCH_TRAPS": "dry-run"}))
-    response = Response("http://h.example/", request=Request("http://h.example/"))
-    assert dry._passes(response, Request("http://h.example" + "/a/b" * 6))
+    request = Request("http://victim.example" + "/a/b" * 6)
+
+    async def links() -> AsyncIterator[Request]:
+        yield request
+
+    async def passed() -> list[Request]:
+        return [one async for one in dry.process_spider_output(HOME, links())]
+
+    assert asyncio.run(passed()) == [request]
     stats = dry._stats.get_stats()
     assert stats == {"reusewatch/traps/would-be-dropped": 1,
                      "reusewatch/traps/would-be-dropped/loop": 1}  # fmt: skip

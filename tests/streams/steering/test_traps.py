@@ -8,14 +8,16 @@ from itertools import islice, permutations
 
 import pytest
 
+from reusewatch.streams.steering.reports import TrapFound
 from reusewatch.streams.steering.traps import (
     DATES,
     GROWING_DEPTH,
     GROWING_LINKS,
     ORDERS,
     SESSIONS,
+    Growing,
     UrlTraps,
-    grows,
+    grown,
 )
 from tests.real_pages import urls_of_links
 
@@ -25,7 +27,8 @@ HOST = "http://h.example"
 
 def kinds(urls: Iterable[str], traps: UrlTraps | None = None) -> list[str | None]:
     traps = traps or UrlTraps()
-    return [traps.kind_of(url, NOW) for url in urls]
+    found = (traps.find(url, NOW) for url in urls)
+    return [trap and trap.kind for trap in found]
 
 
 def orders() -> Iterator[str]:
@@ -63,14 +66,17 @@ def test_what_was_fetched_before_stays_what_it_was() -> None:
 
 
 def test_links_that_lead_below_themselves_for_ever_are_left() -> None:
-    traps, url, growing, sent = UrlTraps(), f"{HOST}/", 0, 0
+    traps, url, growing, sent = UrlTraps(), f"{HOST}/x/", Growing(), 0
     for number in range(100):
         child = f"{url}w{number}/"
-        growing = growing + 1 if grows(url, child) else 0
-        if traps.kind_of(child, NOW, growing=growing):
+        growing = grown(growing, url, child)
+        if trap := traps.find(child, NOW, growing=growing):
             break
         url, sent = child, sent + 1
     assert sent <= max(GROWING_LINKS, GROWING_DEPTH)
+    assert trap is not None
+    assert trap.found == TrapFound(f"{HOST}/x/", "growing", growing.links, GROWING_LINKS)
+    assert grown(growing, child, f"{HOST}/elsewhere") == Growing()
 
 
 @pytest.mark.parametrize(
@@ -97,9 +103,9 @@ def test_links_of_real_pages_are_none() -> None:
 def test_links_of_strangers_use_up_nothing() -> None:
     traps = UrlTraps()
     for url in (*orders(), *(f"{HOST}/p?sid={n}" for n in range(20))):
-        assert traps.kind_of(url, NOW, own=False) is None
+        assert traps.find(url, NOW, own=False) is None
     assert kinds(list(islice(orders(), ORDERS)), traps) == [None] * ORDERS
-    assert traps.kind_of(f"{HOST}/x" + "/a/b" * 6, NOW, own=False) == "loop"
+    assert traps.find(f"{HOST}/x" + "/a/b" * 6, NOW, own=False) is not None
 
 
 def test_who_makes_many_urls_makes_it_forget_and_nothing_else() -> None:
@@ -108,3 +114,19 @@ def test_who_makes_many_urls_makes_it_forget_and_nothing_else() -> None:
     assert len(traps._sessions._values) <= 100
     found = kinds((f"{HOST}/p?sid={n}" for n in range(10)), traps)
     assert found[SESSIONS:] == ["session"] * (10 - SESSIONS)
+
+
+@pytest.mark.parametrize(
+    ("urls", "told"),
+    [
+        (orders(), TrapFound(f"{HOST}/", "permuted", ORDERS + 1, ORDERS)),
+        ((f"{HOST}/a/p?sid={n}" for n in range(9)),
+         TrapFound(f"{HOST}/a/", "session", SESSIONS + 1, SESSIONS)),
+        ([f"{HOST}/cal/2030/03/"], TrapFound(f"{HOST}/cal/2030/03/", "calendar", 4 * 365, 400)),
+        ([f"{HOST}/x/a/b/a/b/a/b/"], TrapFound(f"{HOST}/x/", "loop", 3, 3)),
+    ],
+)  # fmt: skip
+def test_what_is_told_of_a_trap(urls: Iterable[str], told: TrapFound) -> None:
+    traps = UrlTraps()
+    found = [trap for url in urls if (trap := traps.find(url, NOW))]
+    assert found[0].found == told
