@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MAX_URL = 16_384
 # Most URLs are canonical but for their fragment: nothing to split, nothing to put together.
 _PLAIN = re.compile(r"(https?://([a-z0-9.-]*[a-z0-9])/[!\"$->@-~]*(?:\?[!\"$-~]+)?)(?:#[!-~]*)?")
+_ROOT = re.compile(r"https?://[A-Za-z0-9._:-]+/")
 # A page's place is asked for by who reads it and by who fingerprints it; a batch fits.
 _PLACES = 1024
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -105,6 +106,19 @@ def ascii_host(host: str) -> str:
     if host.isascii():
         return host
     return host.encode("idna").decode("ascii")
+
+
+def root_of(url: str) -> str:
+    """The URL of a page's host, by which a host is told.
+
+    >>> root_of("https://www.example.org:8080/a/b?c")
+    'https://www.example.org:8080/'
+    """
+    plain = _ROOT.match(url)
+    if plain is not None:  # nearly all; what is asked for each page of a site should cost little
+        return plain[0]
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}/"
 
 
 def site_of_url(url: str) -> str:

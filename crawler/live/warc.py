@@ -60,7 +60,9 @@ class WarcFiles:
         writer.ensure_digest(record, block=False, payload=True)
         digest = record.rec_headers.get_header("WARC-Payload-Digest")
         before = self._answers.get(found.url)
-        if before is not None and before[0] == digest and found.body:
+        if before is not None and (before[0] != digest or not found.body):
+            before = None
+        if before is not None:
             record = writer.create_revisit_record(
                 found.url, digest, found.url, before[1], http_headers=_head(found),
                 warc_headers_dict=_about(found),
@@ -68,7 +70,7 @@ class WarcFiles:
         writer.write_record(record)
         # Whoever judges reads evidence from here, and another process does.
         self._file.flush()
-        if before is not None and before[0] == digest and found.body:
+        if before is not None:
             return before[2]
         name = record.rec_headers.get_header("WARC-Record-ID").strip("<>")
         origin = Origin(source=str(self._path), offset=offset, record_id=name)

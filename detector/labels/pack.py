@@ -33,7 +33,7 @@ from reusewatch.detector.labels.stood import (
     NOWHERE,
     PLACE,
     SHORT_PLACE,
-    LabeledPages,
+    PackPages,
     lengthened,
     nowhere,
 )
@@ -42,7 +42,7 @@ Kind = Literal["files", "chunks", "grams"]
 KINDS: tuple[Kind, ...] = ("files", "chunks", "grams")
 _BLOCK = 1 << 24
 _EMPTY = HashTable.of(np.empty(0, np.uint64))
-NO_PAGES = LabeledPages(np.empty(0, np.uint8), np.empty(0, np.uint64), np.empty(0, np.uint32))
+NO_PAGES = PackPages(np.empty(0, np.uint8), np.empty(0, np.uint64), np.empty(0, np.uint32))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +87,7 @@ class LabelPack:
     chunks: LabeledHashes
     grams: LabeledHashes
     sets: NDArray[np.uint32]
-    pages: LabeledPages
+    pages: PackPages
     # What every gram of the pack passes, and few others.
     gram_filter: NDArray[np.uint64]
     skipped: tuple[str, ...] = ()
@@ -215,13 +215,13 @@ def _pack(path: Path, data: mmap.mmap | bytes, directory: Directory) -> LabelPac
         words = filter_words(directory.counts["grams"])
         return labeled("grams"), array("grams.filter", "<u8", words)
 
-    def labeled_pages() -> LabeledPages:
+    def labeled_pages() -> PackPages:
         if directory.known("pages.rows") is None:
             return NO_PAGES
         count = directory.counts["pages"]
         rows = array("pages.rows", "u1", directory.sections["pages.rows"].size)
         ends, labels = array("pages.ends", "<u8", count), array("pages.labels", "<u4", count)
-        return LabeledPages(rows, ends, labels)
+        return PackPages(rows, ends, labels)
 
     try:
         rows = array("sets", "<u4", directory.sections["sets"].size // 4).reshape(-1, 2)

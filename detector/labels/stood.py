@@ -32,7 +32,7 @@ _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LabeledPages:
+class PackPages:
     """The pages of a pack: a row of bytes each, where it ends, and which label it came under."""
 
     rows: NDArray[np.uint8]
@@ -89,7 +89,7 @@ class PageSpool:
         self._size = int(ends[-1]) if len(rows) else self._size
         return first
 
-    def copy(self, pages: LabeledPages, labels: NDArray[np.uint32], dropped: int) -> NDArray[Any]:
+    def copy(self, pages: PackPages, labels: NDArray[np.uint32], dropped: int) -> NDArray[Any]:
         """Pages of a pack, whose labels have these numbers here; which number each has now.
 
         Those of a label that is `dropped` are left out, and `NO_PAGE`.

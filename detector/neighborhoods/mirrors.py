@@ -52,6 +52,13 @@ class Twins:
         self.known: OrderedDict[int, Twin] = OrderedDict()
         self._counts: Counter[Pair] = Counter()
         self._looked: dict[Pair, int] = {}
+        # Pairs with more twins than when it was last asked which are due: no others can be.
+        self._grown: set[Pair] = set()
+        self._sites: dict[str, int] = {}
+
+    def site_of(self, host: str) -> int | None:
+        """The site of a host of which pages are known."""
+        return self._sites.get(host)
 
     def note(self, one: Place, other: Place, *, is_copy: bool) -> None:
         """Two pages are copies of each other; `is_copy`: the one is known to be the copy."""
@@ -73,21 +80,30 @@ class Twins:
         self.forget(one.page)
         self.known[one.page] = Twin(one.host, one.site, other.site, other.page, is_copy)
         self._counts[one.host, other.site] += 1
+        self._grown.add((one.host, other.site))
+        self._sites[one.host] = one.site
         if len(self.known) > self._most:
             self.forget(next(iter(self.known)))
 
     def due(self, *, at_rest: bool) -> list[Pair]:
         """The pairs to look at now; at rest, all that have enough twins."""
-        found = [pair for pair, count in self._counts.items() if self._is_due(pair, count, at_rest)]
+        asked = self._counts if at_rest else self._grown
+        found = [pair for pair in asked if self._is_due(pair, at_rest)]
         self._looked.update((pair, self._counts[pair]) for pair in found)
+        self._grown.clear()
         if at_rest:
-            self._counts = +self._counts
-            self._looked = {p: n for p, n in self._looked.items() if p in self._counts}
+            self._drop_what_is_gone()
         return sorted(found)
 
-    def _is_due(self, pair: Pair, count: int, at_rest: bool) -> bool:
-        looked = self._looked.get(pair, 0)
-        return count >= self._least and (at_rest or 2 * count >= 3 * looked)
+    def _is_due(self, pair: Pair, at_rest: bool) -> bool:
+        count = self._counts[pair]
+        return count >= self._least and (at_rest or 2 * count >= 3 * self._looked.get(pair, 0))
+
+    def _drop_what_is_gone(self) -> None:
+        self._counts = +self._counts
+        self._looked = {p: n for p, n in self._looked.items() if p in self._counts}
+        hosts = {host for host, _ in self._counts}
+        self._sites = {host: site for host, site in self._sites.items() if host in hosts}
 
     def save(self) -> dict[str, object]:
         """What is known, as plain values."""
@@ -102,6 +118,8 @@ class Twins:
         self.known = OrderedDict((page, Twin(*rest)) for page, *rest in twins)
         self._counts = Counter((t.host, t.other_site) for t in self.known.values())
         self._looked = {(host, site): n for host, site, n in looked}
+        self._grown = set(self._counts)
+        self._sites = {t.host: t.site for t in self.known.values()}
 
 
 def mapping_of(pairs: Iterable[tuple[str, str]], least: float) -> tuple[str, str] | None:

@@ -18,6 +18,7 @@ from reusewatch.detector.mean_and_deviation import share, surely_above
 from reusewatch.detector.neighborhoods.prefixes import crawl_trap, prefixes
 
 CLOSES_BELOW = 0.8
+"""Of the threshold: what is open closes below that, so that it does not flap."""
 
 
 @dataclass(frozen=True, slots=True)

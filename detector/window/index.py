@@ -9,7 +9,7 @@ Knows no clock: `now` is a fact that is passed in. Never decides what a site is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,8 @@ from reusewatch.detector.window.store import (
 from reusewatch.detector.window.url_arena import UNIT, read_out
 from reusewatch.detector.window.versions import versions_of
 
+PagesOf = Callable[[set[int]], Iterable[tuple[int, int, str]]]
+"""The pages that a window has of these sites: site, page, URL."""
 BATCH = 256
 """Pages of one call: the memory that they touch fits into a core's own cache."""
 LARGEST_CLASS = 100_000

@@ -30,7 +30,6 @@ from reusewatch.streams.running.topology import (
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.labeled import NOT_JUDGED, Labeled
 from reusewatch.streams.url_sets import UrlSet
-from reusewatch.streams.wire import page_message
 
 _READY_SECONDS = 30.0
 
@@ -58,7 +57,7 @@ class PageJudge:
 
     def judge(self, page: Page) -> Labeled:
         """What of this page is labeled."""
-        output = self._stage.process([_received(page_message(page))])
+        output = self._stage.pages([page])
         for sent in output.messages:
             if sent.topic == topics.FINGERPRINTS:
                 block = read_block(_received(sent), self._scheme)

@@ -141,9 +141,14 @@ def _handler(
                 body = self.rfile.read(length)
                 self._answer_question(self.path, body.decode("ascii", "replace"))
 
-        def _answer_question(self, path: str, query: str) -> None:
-            if (refused := refusal(self.headers, names)) is not None:
+        def _is_refused(self) -> bool:
+            refused = refusal(self.headers, names)
+            if refused is not None:
                 self._answer(403, f"{refused}\n".encode("utf-8", "replace"))
+            return refused is not None
+
+        def _answer_question(self, path: str, query: str) -> None:
+            if self._is_refused():
                 return
             if not watched.ready():
                 # A state that is half rebuilt would be answered for as if it were all.
@@ -161,8 +166,7 @@ def _handler(
                 self._answer(200, msgspec.json.encode(said), "application/json")
 
         def _answer_prefixes(self, query: str) -> None:
-            if (refused := refusal(self.headers, names)) is not None:
-                self._answer(403, f"{refused}\n".encode("utf-8", "replace"))
+            if self._is_refused():
                 return
             form = dict(urllib.parse.parse_qsl(query)).get("format", "prefixes")
             known = [tag.strip() for tag in self.headers.get("If-None-Match", "").split(",")]

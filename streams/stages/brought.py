@@ -80,10 +80,14 @@ def brought(
     owns = owned.of(batch)
     own = block.filter(pa.array(counts(block))) if similarity else batch
     return Brought(
-        block, subjects,
+        block,
+        subjects,
         revisit_of=block.column("revisit_of").to_pylist(),
         revisited=times_of(block, "revisit_at"),
-        judged=judged, batch=batch, mine=mine, owned=owns,
+        judged=judged,
+        batch=batch,
+        mine=mine,
+        owned=owns,
         sightings=sightings_of(batch, mine, site_of, owns),
         weighted=similarity.weighted(own) if similarity and len(own) else None,
-    )  # fmt: skip
+    )

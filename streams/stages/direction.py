@@ -4,12 +4,12 @@ Who was seen first is not who wrote: in a crawl a small mirror is often fetched 
 it mirrors. So being seen first says something only from a gap of a day or so on. A page that is
 owned is the original, whenever it was seen.
 
-A page may also say itself, by `rel=canonical` or by a link to it beside what it copies, that the
-other one is its source. What a page claims
-of itself frees, and never accuses another: a copy that names its source hides nothing, and a donor
-that names the subject is no original. That it names itself is no reason for anything, and where
-each of the two names the other neither is believed. A link is asked for of the subject only: on a
-page that allows comments anybody may link to his copy of it, and would then pass for the original.
+A page may also say itself, by `rel=canonical` or by a link beside what it copies, that the other
+one is its source. What a page claims of itself frees, and never accuses another: a copy that names
+its source hides nothing, and a donor that names the subject is no original. That it names itself is
+no reason for anything, and where each of the two names the other neither is believed. A link is
+asked for of the subject only: on a page that allows comments anybody may link to his copy of it,
+and would then pass for the original.
 
 Never decides which page is the subject: that is the one fetched later, or the one that is not
 owned, whatever is known of the direction.

@@ -195,10 +195,8 @@ class Reporter:
         self, subject: Subject, match: Match | None, flags: int, now: datetime
     ) -> list[Outgoing | Alert]:
         out: list[Outgoing | Alert] = []
-        if flags & (WITHDRAWN | NEAR_WITHDRAWN) and self._reusing is not None:
-            self._reusing.forget(subject.page)
-        if flags & (WITHDRAWN | NEAR_WITHDRAWN) and self._mirroring is not None:
-            self._mirroring.forget(subject.page)
+        if flags & _WITHDRAWN:
+            self._forget_copy(subject.page)
         if flags & WITHDRAWN:
             out.append(self._withdrawal("duplicate", subject))
         if flags & NEAR_WITHDRAWN:
@@ -253,6 +251,12 @@ class Reporter:
             self._mirroring.note(subject, site, donor, is_copy=accuses(direction))
         if self._reusing is not None and accuses(direction) and not harmless:
             self._reusing.note(subject.page, self._site_of(subject))
+
+    def _forget_copy(self, page: int) -> None:
+        if self._mirroring is not None:
+            self._mirroring.forget(page)
+        if self._reusing is not None:
+            self._reusing.forget(page)
 
     def _direction_of_words(self, subject: Subject, match: Match) -> Direction:
         """Of a duplicate: a site that moves a page had its words as long as it had the page."""

@@ -8,32 +8,27 @@ which the first page came later, as information only, since in one crawl that sa
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.neighborhoods.mirrors import Pair, Place, Twins, mapping_of
 from reusewatch.detector.neighborhoods.neighborhoods import MOVED
+from reusewatch.detector.neighborhoods.reuse import CLOSES_BELOW
 from reusewatch.streams.records import DETECTOR, Alert, Direction, Donor, Evidence, Mapped
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.steering.reports import prefix_alert_id
-from reusewatch.streams.urls import place
+from reusewatch.streams.urls import place, root_of
 
 if TYPE_CHECKING:
+    from reusewatch.detector.window.index import PagesOf
     from reusewatch.detector.window.sightings import Seen
     from reusewatch.streams.blocks.subject import Subject
 
-CLOSES_BELOW = 0.8
 _MAPPED = 0.5
 _EVIDENCE = 5
 _BYTES = 300
-_PLAIN = re.compile(r"https?://[A-Za-z0-9._:-]+/")
-PagesOf = Callable[[set[int]], Iterable[tuple[int, int, str]]]
-"""The pages that the window has of these sites: site, page, URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +59,8 @@ class Mirroring:
 
     def note(self, subject: Subject, subject_site: int, donor: Seen, *, is_copy: bool) -> None:
         """A page was found to be a copy of another, as a whole, nearly, or in part."""
-        one = Place(subject.page, _root(subject.url), subject_site, subject.fetched_us or 0)
-        other = Place(donor.page, _root(donor.url), donor.site, donor.first)
+        one = Place(subject.page, root_of(subject.url), subject_site, subject.fetched_us or 0)
+        other = Place(donor.page, root_of(donor.url), donor.site, donor.first)
         for page in (one, other):
             self._first[page.host] = min(page.first, self._first.get(page.host, page.first))
         self._twins.note(one, other, is_copy=is_copy)
@@ -96,10 +91,10 @@ class Mirroring:
 
     def _looked_at(self, pair: Pair, pages_of: PagesOf) -> _Host:
         host, other_site = pair
-        known = self._twins.known
-        mine = next((t.site for t in known.values() if t.host == host), None)
-        urls = {page: url for _, page, url in pages_of({other_site, *([mine] if mine else [])})}
-        pages = [page for page, url in urls.items() if _root(url) == host]
+        known, mine = self._twins.known, self._twins.site_of(host)
+        sites = {other_site} if mine is None else {other_site, mine}
+        urls = {page: url for _, page, url in pages_of(sites)}
+        pages = [page for page, url in urls.items() if root_of(url) == host]
         pairs, copies = [], 0
         for page in sorted(pages, key=urls.__getitem__):
             twin = known.get(page)
@@ -115,8 +110,8 @@ class Mirroring:
         """Whether this host is the mirror, of two of which each might be."""
         if 2 * host.copies > len(host.pairs):
             return True
-        there = _root(host.pairs[0][1])
-        mine = next(t.site for t in self._twins.known.values() if t.host == pair[0])
+        there, mine = root_of(host.pairs[0][1]), self._twins.site_of(pair[0])
+        assert mine is not None  # noqa: S101 - it has twins
         other = self._looked_at((there, mine), pages_of)
         if 2 * other.copies > len(other.pairs):
             return False
@@ -127,7 +122,7 @@ class Mirroring:
     ) -> Alert:
         is_copy = 2 * host.copies > len(host.pairs)
         mapped = mapping_of(host.pairs, _MAPPED)
-        there = _root(host.pairs[0][1]) if host.pairs else None
+        there = root_of(host.pairs[0][1]) if host.pairs else None
         donors = () if there is None else (Donor(url=there, share=host.share, fetched_at=now),)
         return Alert(
             id=prefix_alert_id("mirror-host", f"{pair[0]}\n{pair[1]}", self._scheme),
@@ -174,11 +169,3 @@ class Mirroring:
         self._twins.restore(facts.get("twins", ()), facts.get("looked", ()))
         self._told = {(host, site): share for host, site, share in facts.get("told", ())}
         self._first = dict(facts.get("first", {}))
-
-
-def _root(url: str) -> str:
-    plain = _PLAIN.match(url)
-    if plain is not None:  # nearly all; what is asked for each page of a site should cost little
-        return plain[0]
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}/"

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +22,7 @@ from reusewatch.streams.blocks.occurrences import countable
 from reusewatch.streams.records import DETECTOR, Alert, Evidence
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.steering.reports import prefix_alert_id
-from reusewatch.streams.urls import place
+from reusewatch.streams.urls import place, root_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,8 +90,7 @@ class Phrasing:
         found = [self._hash(host) for host in hosts]
         for host, url in zip(found, block.column("url").to_pylist(), strict=True):
             if host not in self._roots:
-                parts = urlsplit(url)
-                self._roots[host] = f"{parts.scheme}://{parts.netloc}/"
+                self._roots[host] = root_of(url)
         while len(self._roots) > self._most:
             self._roots.popitem(last=False)
         return found

@@ -9,9 +9,9 @@ then: when half as many pages have come again, and when the stream stands still.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.neighborhoods.neighborhoods import MOVED
@@ -21,12 +21,13 @@ from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.steering.reports import prefix_alert_id
 from reusewatch.streams.urls import place
 
+if TYPE_CHECKING:
+    from reusewatch.detector.window.index import PagesOf
+
 MOST_PAGES = 200_000
 """Copies that are remembered; those that were found first leave first."""
 _BYTES = 200
 _EVIDENCE = 5
-PagesOf = Callable[[set[int]], Iterable[tuple[int, int, str]]]
-"""The pages that the window has of these sites: site, page, URL."""
 
 
 class Reusing:
