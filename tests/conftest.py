@@ -6,6 +6,7 @@ import os
 import signal
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from reusewatch.streams import kernels
 from reusewatch.streams.console import say
@@ -21,6 +22,9 @@ kernels.prepare(say)
 if not kernels.are_compiled(questions=True):
     kernels.prepare_questions(say)
 hermetic.install()
+# How long an example takes says how busy the machine is, and nothing of the code.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 # Seconds, as in pyproject.toml.
 USUAL = 300.0
 

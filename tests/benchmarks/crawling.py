@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median
 
-from tests.benchmarks.kafka import _broker, _bus
+from tests.benchmarks.kafka import bus_at, running_broker
 from tests.benchmarks.rows import Bench, Family, Row
 from tests.benchmarks.started import Usage, usage_of
 
@@ -129,9 +129,9 @@ def measure(bench: Bench, names: Sequence[str]) -> list[Row]:
                     crawls.run("local", *_ADDON, "-s", "REUSEWATCH_BUS=local:DIRECTORY/bus")
                 rows.append(crawls.row(name, "local"))
             else:
-                with _broker(bench) as (address, _):
+                with running_broker(bench) as (address, _):
                     for _ in range(bench.scale.kafka_rounds):
-                        prefix = _bus(address).config.topic_prefix
+                        prefix = bus_at(address).config.topic_prefix
                         crawls.run("without")
                         crawls.run(
                             "kafka", *_ADDON, "-s", f"REUSEWATCH_BUS=kafka://{address}",

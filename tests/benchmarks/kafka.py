@@ -46,7 +46,7 @@ _TWO = "two_workers_over_one"
 
 
 @contextmanager
-def _broker(bench: Bench) -> Iterator[tuple[str, int | None]]:
+def running_broker(bench: Bench) -> Iterator[tuple[str, int | None]]:
     """Its address, and its process where it is ours."""
     if bench.broker:
         yield bench.broker, None
@@ -55,7 +55,7 @@ def _broker(bench: Bench) -> Iterator[tuple[str, int | None]]:
         yield broker.address, broker.pid
 
 
-def _bus(address: str) -> KafkaBus:
+def bus_at(address: str) -> KafkaBus:
     """Topics that nobody has used."""
     config = KafkaConfig((address,), topic_prefix=f"b{uuid.uuid4().hex[:10]}.")
     create_topics(config)
@@ -79,7 +79,7 @@ def _local_cpu(bench: Bench, core: int) -> float:
 
 def _kafka_cpu(bench: Bench, address: str, pid: int | None) -> dict[str, float]:
     """CPU seconds of each process, by its name."""
-    bus, pages = _bus(address), bench.corpus.facts.pages
+    bus, pages = bus_at(address), bench.corpus.facts.pages
     one, other = cores()[0], cores()[-1]
     with tempfile.TemporaryDirectory(dir=bench.directory) as state:
         flags = (*_flags(bus), "--state", state)
@@ -161,7 +161,7 @@ class Load:
 
 def _drain(bench: Bench, address: str, count: int) -> tuple[float, float]:
     """Seconds until `count` workers are through with a topic, and their CPU seconds."""
-    bus = _bus(address)
+    bus = bus_at(address)
     outlet = bus.outlet()
     workers = [
         Worker("fingerprint", *_flags(bus), core=cores()[number % len(cores())])
@@ -227,7 +227,7 @@ def _two_over_one(bench: Bench, address: str) -> Row:
 
 def _measure(bench: Bench, names: Sequence[str]) -> list[Row]:
     rows = []
-    with _broker(bench) as (address, pid):
+    with running_broker(bench) as (address, pid):
         if _OVER_LOCAL in names or _CPU in names:
             rows += _over_local(bench, address, pid)
         if _TWO in names:

@@ -44,7 +44,7 @@ def last_segment(directory: Path) -> Path:
     st.integers(1, 500),
     st.integers(0, 40),
 )
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_was_appended_is_read_from_any_offset(
     tmp_path_factory: pytest.TempPathFactory, values: list[bytes | None], segment: int, offset: int
 ) -> None:

@@ -44,7 +44,7 @@ def _order(offset: int) -> tuple[int, int]:
     return offset & ((1 << INDEX_BIT) - 1), offset >> INDEX_BIT
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data(), st.sampled_from(["gzip", "zstd"]))
 def test_one_flipped_byte_costs_one_record(data: st.DataObject, name: str) -> None:
     parts = [_PACKS[name]([record]) for record in _RECORDS]
@@ -58,7 +58,7 @@ def test_one_flipped_byte_costs_one_record(data: st.DataObject, name: str) -> No
     assert [url for url in urls if url in others] == others
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data(), st.sampled_from(sorted(_PACKS)))
 def test_what_is_before_a_flipped_byte_is_read(data: st.DataObject, name: str) -> None:
     whole = _PACKS[name](_RECORDS)
@@ -70,7 +70,7 @@ def test_what_is_before_a_flipped_byte_is_read(data: st.DataObject, name: str) -
     assert urls[:before] == [zoo.url(number) for number in range(before)]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data(), st.sampled_from(sorted(_PACKS)))
 def test_an_end_in_a_record_is_noticed(data: st.DataObject, name: str) -> None:
     parts = [_PACKS[name]([record]) for record in _RECORDS]
@@ -83,7 +83,7 @@ def test_an_end_in_a_record_is_noticed(data: st.DataObject, name: str) -> None:
     assert len(reasons) == 1
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.one_of(

@@ -61,7 +61,7 @@ def _both(data: bytes) -> tuple[list[Found], list[Found], int]:
     )
 
 
-@settings(deadline=None, max_examples=120)
+@settings(max_examples=120)
 @given(st.lists(_MEMBERS, max_size=8))
 def test_what_it_yields_is_what_the_careful_path_yields(members: list[bytes]) -> None:
     careful, fast, stop = _both(b"".join(members))

@@ -43,14 +43,14 @@ def _bodies(data: bytes) -> list[tuple[str, bytes]]:
 
 # warcio does not close what it spools.
 @pytest.mark.filterwarnings("ignore:Unclosed file:ResourceWarning")
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(_BODIES, st.booleans())
 def test_what_warcio_writes_is_read(bodies: list[bytes], packed: bool) -> None:
     wanted = [(zoo.url(number), body) for number, body in enumerate(bodies)]
     assert _bodies(_written_by_warcio(bodies, packed=packed)) == wanted
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(_BODIES, st.sampled_from(sorted(CONTAINERS)))
 def test_every_container_holds_the_same_pages(bodies: list[bytes], name: str) -> None:
     records = [zoo.info()]
@@ -59,7 +59,7 @@ def test_every_container_holds_the_same_pages(bodies: list[bytes], name: str) ->
     assert _bodies(CONTAINERS[name](records)) == wanted
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(_BODIES, st.booleans())
 def test_an_arc_holds_the_same_pages(bodies: list[bytes], packed: bool) -> None:
     records = zoo.arc([])

@@ -1,4 +1,4 @@
-"""A Scrapy project of somebody else: one spider, one line of ours."""
+"""Scrapy projects of somebody else: one spider, one line of ours."""
 
 from __future__ import annotations
 
@@ -21,6 +21,23 @@ class Own(scrapy.Spider):
 
     def parse(self, response):
         yield {"url": response.url}
+"""
+FOLLOWING = """
+import scrapy
+
+class Own(scrapy.Spider):
+    name = "own"
+    custom_settings = {"ADDONS": {"reusewatch.crawler.addon.ReuseWatch": 500}}
+
+    def __init__(self, urls, **kwargs):
+        super().__init__(**kwargs)
+        self.start_urls = urls.split()
+
+    def parse(self, response):
+        yield {"path": response.url.rpartition(":")[2].partition("/")[2]}
+        for link in response.css("a::attr(href)").getall():
+            meta = {"reusewatch_steer": False} if "wanted" in link else {}
+            yield response.follow(link, meta=meta)
 """
 STAT = re.compile(r"'(reusewatch/[\w/-]+|finish_reason)': (.+?)[,}]\n")
 

@@ -18,25 +18,8 @@ from reusewatch.crawler.live.judge import Found, Judge
 from reusewatch.streams.settings import SettingsError
 from tests.command import run as reusewatch
 from tests.crawler.live.crawls import run
-from tests.crawler.live.own import arguments, stats_of
+from tests.crawler.live.own import FOLLOWING, arguments, stats_of
 from tests.crawler.live.site import Answer, Site, serving
-
-SPIDER = """
-import scrapy
-
-class Own(scrapy.Spider):
-    name = "own"
-    custom_settings = {"ADDONS": {"reusewatch.crawler.addon.ReuseWatch": 500}}
-
-    def __init__(self, urls, **kwargs):
-        super().__init__(**kwargs)
-        self.start_urls = urls.split()
-
-    def parse(self, response):
-        yield {"path": response.url.rpartition(":")[2].partition("/")[2]}
-        for link in response.css("a::attr(href)").getall():
-            yield response.follow(link)
-"""
 
 
 @pytest.fixture
@@ -74,7 +57,7 @@ def crawl(
     site: Site, directory: Path, **settings: object
 ) -> tuple[dict[str, str], list[dict[str, object]]]:
     asked = arguments(
-        directory, [site.url("/")], SPIDER, REUSEWATCH_JUDGE=True,
+        directory, [site.url("/")], FOLLOWING, REUSEWATCH_JUDGE=True,
         REUSEWATCH_CONTAINS_THRESHOLD=0.3, FEEDS='{"items.jsonl": {"format": "jsonlines"}}',
         **settings,
     )  # fmt: skip

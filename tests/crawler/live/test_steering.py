@@ -24,28 +24,12 @@ from reusewatch.streams.settings import SettingsError
 from reusewatch.streams.steering.places import Places
 from reusewatch.streams.wire import alert_message
 from tests.crawler.live.crawls import run
-from tests.crawler.live.own import arguments, stats_of
+from tests.crawler.live.own import FOLLOWING, arguments, stats_of
 from tests.crawler.live.site import Answer, Site, serving
-from tests.streams.steering.test_places import bad
+from tests.streams.made_alerts import bad
 
 BAD = 40
 # Follows every link; one of them says that it is to be sent whatever was found.
-SPIDER = """
-import scrapy
-
-class Own(scrapy.Spider):
-    name = "own"
-    custom_settings = {"ADDONS": {"reusewatch.crawler.addon.ReuseWatch": 500}}
-
-    def __init__(self, urls, **kwargs):
-        super().__init__(**kwargs)
-        self.start_urls = urls.split()
-
-    def parse(self, response):
-        for link in response.css("a::attr(href)").getall():
-            meta = {"reusewatch_steer": False} if "wanted" in link else {}
-            yield response.follow(link, meta=meta)
-"""
 
 
 @pytest.fixture
@@ -76,7 +60,7 @@ def fetched_below(site: Site, path: str) -> int:
 
 def crawl(site: Site, directory: Path, **settings: object) -> tuple[dict[str, str], str]:
     asked = arguments(
-        directory, [site.url("/")], SPIDER, LOG_LEVEL="DEBUG", RETRY_ENABLED=False, **settings
+        directory, [site.url("/")], FOLLOWING, LOG_LEVEL="DEBUG", RETRY_ENABLED=False, **settings
     )
     code, _, err = run(asked, directory)
     assert code == 0, err

@@ -15,32 +15,13 @@ from reusewatch.crawler.live.url_traps import MOST_OF_SITE, TrapFilter
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.verbs import topic_views
 from tests.crawler.live.crawls import run
-from tests.crawler.live.own import arguments, stats_of
+from tests.crawler.live.own import FOLLOWING, arguments, stats_of
 from tests.crawler.live.site import Answer, Site, serving
 from tests.streams.stages.hoods import Copied, messages_of, stage_of
 from tests.streams.stages.test_neighboring import alerts as alerts_of
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 HOME = Response("http://h.example/", request=Request("http://h.example/"))
-
-SPIDER = """
-import scrapy
-
-class Own(scrapy.Spider):
-    name = "own"
-    custom_settings = {
-        "ADDONS": {"reusewatch.crawler.addon.ReuseWatch": 500},
-        "CLOSESPIDER_PAGECOUNT": 150,
-    }
-
-    def __init__(self, urls, **kwargs):
-        super().__init__(**kwargs)
-        self.start_urls = urls.split()
-
-    def parse(self, response):
-        for link in response.css("a::attr(href)").getall():
-            yield response.follow(link)
-"""
 
 
 class Endless(dict[str, Answer]):
@@ -67,7 +48,14 @@ def test_a_site_of_traps_costs_few_requests(tmp_path: Path) -> None:
     site = Site(Endless())
     with serving(site):
         code, _, err = run(
-            arguments(tmp_path, [site.url("/")], SPIDER, REUSEWATCH_TRAPS="on"), tmp_path
+            arguments(
+                tmp_path,
+                [site.url("/")],
+                FOLLOWING,
+                REUSEWATCH_TRAPS="on",
+                CLOSESPIDER_PAGECOUNT=150,
+            ),
+            tmp_path,
         )
     assert code == 0, err
     stats, asked = stats_of(err), site.paths()

@@ -8,7 +8,7 @@ import zlib
 import brotli
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reusewatch.crawler.pages.encodings import dechunk, decode
@@ -26,7 +26,6 @@ def _decode(body: bytes, header: str, most: int = 1 << 20) -> bytes:
     return decode(body, header, max_bytes=most, max_encodings=2)
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=2000), st.lists(st.sampled_from(sorted(_PACK)), max_size=2))
 def test_what_was_encoded_is_decoded(body: bytes, names: list[str]) -> None:
     body = b"<" + body
@@ -36,7 +35,6 @@ def test_what_was_encoded_is_decoded(body: bytes, names: list[str]) -> None:
     assert _decode(packed, ", ".join(names)) == body
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=300), st.sampled_from(["gzip", "deflate", "br", "zstd", "foo", "a,b,c"]))
 def test_whatever_the_bytes_they_are_decoded_or_refused(body: bytes, header: str) -> None:
     refused = ""

@@ -16,7 +16,7 @@ from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.prefix_answers import PrefixAnswers
 from reusewatch.streams.running.serving import Health
 from reusewatch.streams.wire import alert_message, withdrawal
-from tests.streams.steering.test_places import BAD, bad
+from tests.streams.made_alerts import BAD, bad
 
 ALERT = replace(bad(), detected_at=datetime.now(UTC))
 

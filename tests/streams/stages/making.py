@@ -8,6 +8,7 @@ from pathlib import Path
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Message, Outgoing, Partition
+from reusewatch.streams.records import Origin, Page
 from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.news import Brief, News
 from reusewatch.streams.running.worker import Pace, Worker
@@ -15,6 +16,7 @@ from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.stages.indexing import IndexStage
 from reusewatch.streams.stages.snapshot import Snapshots
 from reusewatch.streams.stages.stage import Stage
+from reusewatch.streams.urls import place
 from reusewatch.streams.wire import page_message
 from tests.pages import SCHEME, Fetch, page_of
 from tests.streams.memory_bus import MemoryBus, MemoryInlet
@@ -39,6 +41,19 @@ def index_stage(max_pages: int = 10_000, now: datetime = NOW) -> IndexStage:
 def as_message(sent: Outgoing, offset: int = 0) -> Message:
     part = Partition(sent.topic, sent.partition or 0)
     return Message(part, offset, sent.key, sent.value, sent.headers, 1_700_000_000_000)
+
+
+def page_with(
+    url: str, words: Iterable[str], fetched_at: datetime, *, source: str = "made"
+) -> Page:
+    """A page of these words in one paragraph."""
+    where = place(url, SCHEME)
+    body = f"<p>{' '.join(words)}</p>".encode()
+    return Page(
+        id=where.page_id, url=url, site=where.site, host=where.host, fetched_at=fetched_at,
+        content_type="text/html", charset="utf-8", body=body,
+        origin=Origin(source=source, offset=len(body)), status=200,
+    )  # fmt: skip
 
 
 def page_messages(fetches: Iterable[Fetch]) -> list[Message]:

@@ -263,7 +263,7 @@ def exact(pages: list[Page]) -> dict[int, tuple[int, int]]:
     return {n: (len(of), len(on)) for n, (of, on) in found.items()}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(crowds, st.integers(1, 9), st.randoms(use_true_random=False))
 def test_in_any_order_and_batch_the_bounds_hold(
     crowd: list[tuple[int, frozenset[int]]], size: int, random: Any
@@ -318,7 +318,7 @@ def _column(name: str, values: Sequence[Any]) -> tuple[int, Any, Any]:
     return at, SCHEMA.field(at), pa.array(values, SCHEMA.field(at).type)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=5))
 def test_what_a_quota_spares_hangs_on_no_blocks(sizes: list[int]) -> None:
     pages, (whole, parts) = _quota_pages(), (discovering(), discovering())
@@ -337,7 +337,7 @@ def _quota_pages() -> pa.RecordBatch:
     return block(page_of(n, *texts[n % 3 * 5 : n % 3 * 5 + 30]) for n in range(60))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(crowds, crowds)
 def test_a_restored_one_goes_on_alike(
     before: list[tuple[int, frozenset[int]]], after: list[tuple[int, frozenset[int]]]

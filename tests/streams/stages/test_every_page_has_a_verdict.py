@@ -24,7 +24,7 @@ def verdicts(sent: Iterable[Outgoing]) -> dict[str, Verdict]:
 
 
 @given(crawls(), st.integers(1, 7), st.integers(0, 3), st.randoms(use_true_random=False))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_every_page_has_a_verdict(fetches: list[Fetch], size: int, lost: int, random) -> None:  # type: ignore[no-untyped-def]
     """`lost` revisits refer to a page that nobody stored."""
     never = [Fetch(30 + n, n, n, 0, of=(NEVER_SEEN, 5)) for n in range(lost)]

@@ -40,7 +40,7 @@ def rows_of(block: Message) -> list[dict[str, Any]]:
 
 
 @given(st.lists(pages, max_size=4))
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_whatever_a_page_says_it_ends_in_a_block_or_in_the_dead_letters(some: list[Page]) -> None:
     sound = page_message(page_of(Fetch(1, 1, 1, 1)))
     messages = [as_message(sent) for sent in (*map(page_message, some), sound)]
@@ -101,7 +101,7 @@ def test_another_scheme_is_no_dead_letter() -> None:
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_a_damaged_block_is_malformed_and_nothing_worse(data: st.DataObject) -> None:
     stage = FingerprintStage(SCHEME, zero)
     (block,) = stage.process(page_messages([Fetch(1, 1, 1, 1), Fetch(2, 2, 2, 1)])).messages

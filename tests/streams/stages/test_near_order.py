@@ -24,10 +24,9 @@ from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.stages.indexing import IndexStage
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.reports import alert_id
-from reusewatch.streams.urls import place
 from reusewatch.streams.wire import page_message
 from tests.pages import BEGIN, SCHEME, site_of, url_of
-from tests.streams.stages.making import NOW, as_message, standing, zero
+from tests.streams.stages.making import NOW, as_message, page_with, standing, zero
 
 WORDS = 400
 _DRAWN = Random(11)
@@ -47,13 +46,9 @@ def body_of(text: int) -> bytes:
 
 
 def page(number: int, at: int, text: int) -> Page:
-    url = url_of(number, site_of(number))
-    where = place(url, SCHEME)
-    return Page(
-        id=where.page_id, url=url, site=where.site, host=where.host,
-        fetched_at=BEGIN + timedelta(seconds=at), content_type="text/html", charset="utf-8",
-        body=body_of(text), origin=Origin(source="near", offset=text), status=200,
-    )  # fmt: skip
+    url, fetched = url_of(number, site_of(number)), BEGIN + timedelta(seconds=at)
+    made = page_with(url, words_of(text), fetched)
+    return msgspec.structs.replace(made, origin=Origin(source="near", offset=text))
 
 
 TEXTS = [0, 1, 2, 4, 7, 8, 9, 10, 11, 13, 19]
@@ -157,7 +152,7 @@ _crawls = st.lists(
 
 
 @given(_crawls, _rules, st.integers(1, 5), st.integers(0, 20))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_alerts_of_both_kinds_are_those_of_the_definition_in_any_order(
     fetched: list[Fetched], rules: Rules, size: int, restart: int
 ) -> None:

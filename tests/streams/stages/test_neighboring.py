@@ -41,7 +41,7 @@ def check_figures(pages: list[Copied], found: dict[str, tuple[int, float, float,
         assert found[prefix][1:3] == pytest.approx((badness, ratio), abs=1e-8)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(copied_crawls(), st.randoms())
 def test_figures_are_those_of_the_definition_in_any_order(
     pages: list[Copied], random: Random
@@ -181,7 +181,7 @@ def test_the_question() -> None:
         stage.answer("similar", {})
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(copied_crawls(), copied_crawls())
 def test_a_restored_one_goes_on_alike(before: list[Copied], after: list[Copied]) -> None:
     one, other = stage_of(min_files=1), stage_of(min_files=1)

@@ -30,7 +30,7 @@ from tests.streams.stages.making import (
 
 
 @given(crawls(), st.integers(1, 7))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_alerts_are_those_of_the_definition_in_any_order(fetches: list[Fetch], size: int) -> None:
     stage = index_stage()
     sent = stage.process([as_message(block) for block in blocks_of(fetches, size)]).messages
@@ -38,7 +38,7 @@ def test_alerts_are_those_of_the_definition_in_any_order(fetches: list[Fetch], s
 
 
 @given(crawls(), st.sampled_from([-1, 0, 1]))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_a_clock_that_is_an_hour_off_changes_nothing(fetches: list[Fetch], hours: int) -> None:
     newest = max((fetch.fetched_at for fetch in fetches), default=BEGIN)
     stage = index_stage(now=newest + timedelta(hours=hours))
@@ -47,7 +47,7 @@ def test_a_clock_that_is_an_hour_off_changes_nothing(fetches: list[Fetch], hours
 
 
 @given(crawls(), st.integers(1, 4), st.randoms(use_true_random=False))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_partitions_may_be_read_in_turn_as_it_happens(
     fetches: list[Fetch], partitions: int, random: Random
 ) -> None:
@@ -62,9 +62,7 @@ def test_partitions_may_be_read_in_turn_as_it_happens(
 
 
 @given(crawls(), st.integers(1, 4), st.data())
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_restart_at_any_moment_neither_loses_an_alert_nor_repeats_one(
     tmp_path_factory: pytest.TempPathFactory,
     fetches: list[Fetch],

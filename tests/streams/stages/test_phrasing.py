@@ -16,15 +16,14 @@ from reusewatch.streams import topics
 from reusewatch.streams.blocks.for_phrases import PhraseColumns
 from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.bus import Message
-from reusewatch.streams.records import Alert, Origin, Page, Verdict
+from reusewatch.streams.records import Alert, Page, Verdict
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.stages.indexing import IndexStage
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.phrasing import Phrasing
-from reusewatch.streams.urls import place
 from reusewatch.streams.wire import page_message
 from tests.pages import BEGIN, SCHEME
-from tests.streams.stages.making import NOW, as_message, zero
+from tests.streams.stages.making import NOW, as_message, page_with, zero
 
 _DRAWN = Random(7)
 Found = tuple[dict[str, Alert], dict[str, Verdict], list[int]]
@@ -35,14 +34,8 @@ def words(size: int) -> list[str]:
 
 
 def page(site: str, name: str, text: Sequence[str]) -> Page:
-    url = f"http://{site}.example/{name}"
-    where = place(url, SCHEME)
-    body = f"<p>{' '.join(text)}</p>".encode()
-    return Page(
-        id=where.page_id, url=url, site=where.site, host=where.host,
-        fetched_at=BEGIN + timedelta(minutes=len(name)), content_type="text/html",
-        charset="utf-8", body=body, origin=Origin(source="phrases", offset=len(body)), status=200,
-    )  # fmt: skip
+    fetched = BEGIN + timedelta(minutes=len(name))
+    return page_with(f"http://{site}.example/{name}", text, fetched, source="phrases")
 
 
 SENTENCES = [words(20) for _ in range(40)]

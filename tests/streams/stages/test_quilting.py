@@ -11,15 +11,14 @@ import pytest
 from reusewatch.detector.quilts.rules import QuiltRules
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Outgoing
-from reusewatch.streams.records import Alert, Origin, Page, Verdict
+from reusewatch.streams.records import Alert, Page, Verdict
 from reusewatch.streams.stages.fingerprinting import GRAM_SAMPLES, FingerprintStage
 from reusewatch.streams.stages.indexing import IndexStage
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.quilting import Quilting
-from reusewatch.streams.urls import place
 from reusewatch.streams.wire import page_message
 from tests.pages import BEGIN, SCHEME
-from tests.streams.stages.making import NOW, as_message, zero
+from tests.streams.stages.making import NOW, as_message, page_with, zero
 
 SOURCES, WORDS = 6, 600
 _DRAWN = Random(3)
@@ -34,14 +33,8 @@ OWN_WORDS = [sentence(WORDS) for _ in range(4)]
 
 
 def page(site: str, name: str, words: list[str], *, day: float = 0.0) -> Page:
-    url = f"http://{site}.example/{name}"
-    where = place(url, SCHEME)
-    body = f"<p>{' '.join(words)}</p>".encode()
-    return Page(
-        id=where.page_id, url=url, site=where.site, host=where.host,
-        fetched_at=BEGIN + timedelta(days=day), content_type="text/html", charset="utf-8",
-        body=body, origin=Origin(source="quilts", offset=len(body)), status=200,
-    )  # fmt: skip
+    url, fetched = f"http://{site}.example/{name}", BEGIN + timedelta(days=day)
+    return page_with(url, words, fetched, source="quilts")
 
 
 QUILT = [word for text in TEXTS[:5] for word in text[100:220]] + OWN_WORDS[0][:100]

@@ -12,17 +12,16 @@ import pytest
 from reusewatch.detector.neighborhoods.reuse import reused_prefixes
 from reusewatch.detector.quilts.rules import QuiltRules
 from reusewatch.streams import topics
-from reusewatch.streams.records import Alert, Origin, Page
+from reusewatch.streams.records import Alert, Page
 from reusewatch.streams.stages.fingerprinting import GRAM_SAMPLES, FingerprintStage
 from reusewatch.streams.stages.indexing import IndexStage
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.quilting import Quilting
 from reusewatch.streams.stages.reusing import Reusing
 from reusewatch.streams.url_sets import UrlSet
-from reusewatch.streams.urls import place
 from reusewatch.streams.wire import page_message
 from tests.pages import BEGIN, SCHEME
-from tests.streams.stages.making import NOW, as_message, zero
+from tests.streams.stages.making import NOW, as_message, page_with, zero
 
 _DRAWN = Random(21)
 
@@ -32,14 +31,8 @@ def words(size: int) -> list[str]:
 
 
 def page(site: str, path: str, text: Sequence[str], *, day: float = 0.0) -> Page:
-    url = f"http://{site}.example/{path}"
-    where = place(url, SCHEME)
-    body = f"<p>{' '.join(text)}</p>".encode()
-    return Page(
-        id=where.page_id, url=url, site=where.site, host=where.host,
-        fetched_at=BEGIN + timedelta(days=day), content_type="text/html", charset="utf-8",
-        body=body, origin=Origin(source="reuse", offset=len(body)), status=200,
-    )  # fmt: skip
+    url, fetched = f"http://{site}.example/{path}", BEGIN + timedelta(days=day)
+    return page_with(url, text, fetched, source="reuse")
 
 
 TEXTS = [words(300) for _ in range(16)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from itertools import chain
 from random import Random
 
 import msgspec
@@ -13,16 +14,15 @@ from reusewatch.detector.quilts.rules import QuiltRules
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.bus import Outgoing
-from reusewatch.streams.records import Alert, Origin, Page, Verdict
+from reusewatch.streams.records import Alert, Page, Verdict
 from reusewatch.streams.stages.fingerprinting import GRAM_SAMPLES, FingerprintStage
 from reusewatch.streams.stages.indexing import IndexStage
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.quilting import Quilting
 from reusewatch.streams.stages.settling import STEP, Settling, Waiting
-from reusewatch.streams.urls import place
 from reusewatch.streams.wire import page_message
 from tests.pages import BEGIN, SCHEME
-from tests.streams.stages.making import NOW, as_message, zero
+from tests.streams.stages.making import NOW, as_message, page_with, zero
 
 _DRAWN = Random(14)
 SETTLE = 200
@@ -34,13 +34,8 @@ def words(size: int) -> list[str]:
 
 def page(site: str, name: str, *parts: Sequence[str]) -> Page:
     url = f"http://{site}.example/{name}"
-    where = place(url, SCHEME)
-    body = f"<p>{' '.join(word for part in parts for word in part)}</p>".encode()
-    return Page(
-        id=where.page_id, url=url, site=where.site, host=where.host,
-        fetched_at=BEGIN + timedelta(seconds=hash_of(url)), content_type="text/html",
-        charset="utf-8", body=body, origin=Origin(source="settled", offset=len(body)), status=200,
-    )  # fmt: skip
+    fetched = BEGIN + timedelta(seconds=hash_of(url))
+    return page_with(url, chain(*parts), fetched, source="settled")
 
 
 def hash_of(url: str) -> int:

@@ -65,7 +65,7 @@ def overlap(one: dict[int, float], other: dict[int, float]) -> float:
     return sum(min(weight, other[term]) for term, weight in one.items() if term in other)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(1, 25), st.integers(0, 100), st.sampled_from([0.2, 0.5, 0.9]))
 def test_answers_are_those_of_the_definition(count: int, seed: int, threshold: float) -> None:
     seen = fetches(count, seed)

@@ -22,7 +22,7 @@ from tests.pages import SCHEME, Fetch, crawls
 from tests.streams.stages.making import as_message, blocks_of, index_stage
 
 ONE_DIRECTORY = settings(
-    deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60
 )
 arrays = hnp.arrays(
     st.sampled_from([np.uint64, np.int64, np.uint8, np.int8, np.float64]),

@@ -94,7 +94,7 @@ def stream() -> tuple[list[Page], Found]:
     return pages, judged(pages, [64])
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=6), st.booleans())
 def test_any_blocks_and_restarts_judge_alike(sizes: list[int], restarts: bool) -> None:
     pages, wanted = stream()

@@ -19,7 +19,7 @@ from reusewatch.streams.steering.following import Following
 from reusewatch.streams.steering.places import Places
 from reusewatch.streams.steering.rules import Rules, Steering
 from reusewatch.streams.wire import alert_message, withdrawal
-from tests.streams.steering.test_places import BAD, bad
+from tests.streams.made_alerts import BAD, bad
 
 
 @contextmanager

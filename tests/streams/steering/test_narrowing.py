@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from reusewatch.streams.records import Alert
 from reusewatch.streams.steering.narrowing import LEAST_FILES, narrowed
-from tests.streams.steering.test_places import bad
+from tests.streams.made_alerts import bad
 
 HOST = "http://h.example/"
 THRESHOLD = 0.25

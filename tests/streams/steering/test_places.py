@@ -15,16 +15,9 @@ from reusewatch.streams.bus import Message, Outgoing, Partition
 from reusewatch.streams.records import Alert, Direction, Evidence
 from reusewatch.streams.steering.places import Places, trap_in
 from reusewatch.streams.wire import WireError, alert_message, headers_for, withdrawal
-from tests.streams.verbs.test_choosing import BEGAN, made
+from tests.streams.made_alerts import BAD, BEGAN, bad, made
 
-BAD = "https://bad.example/copies/"
 DAY = timedelta(days=1)
-
-
-def bad(number: int = 1, **given: Any) -> Alert:
-    """A bad neighborhood, detected number hours after the first."""
-    whole = {"url": None, "prefix": BAD, "kind": "bad-neighborhood"}
-    return made(number, **(whole | given))
 
 
 def trap(url: str, number: int = 2) -> Alert:

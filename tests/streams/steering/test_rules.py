@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reusewatch.streams.steering.places import KINDS, KeptOut
 from reusewatch.streams.steering.rules import ACTIONS, Rules, Steering
-from tests.streams.verbs.test_choosing import BEGAN
+from tests.streams.made_alerts import BEGAN
 
 HOST = "http://h.example/"
 PARTS = st.lists(st.sampled_from(["a", "b", "ab"]), max_size=4)

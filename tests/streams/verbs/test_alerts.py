@@ -14,7 +14,7 @@ from reusewatch.streams.local import LocalBus
 from reusewatch.streams.records import Alert, DeadLetter
 from reusewatch.streams.wire import alert_message, dead_letter_message
 from tests.command import Done, run
-from tests.streams.verbs.test_choosing import donors, made
+from tests.streams.made_alerts import donors, made
 
 EVIL = "=HYPERLINK(1)"
 ALERTS: list[Alert] = [

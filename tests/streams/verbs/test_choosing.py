@@ -3,36 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reusewatch.streams.records import Alert, Donor
+from reusewatch.streams.records import Alert
 from reusewatch.streams.verbs.choosing import AlertChoice, in_order, moment
 from reusewatch.streams.verbs.reuse_summary import summarized
+from tests.streams.made_alerts import donors, made
 
-BEGAN = datetime(2026, 3, 1, tzinfo=UTC)
 SITES = ("a.example", "b.example", "c.example")
-
-
-def made(number: int, **given: Any) -> Alert:
-    """An alert, number hours after the first."""
-    at = BEGAN + timedelta(hours=number)
-    whole = {
-        "kind": "duplicate", "severity": "warning", "url": f"https://www.a.example/{number}",
-        "site": "a.example", "figure": 2.0, "threshold": 2.0,
-    }  # fmt: skip
-    return Alert(
-        id=f"{number:032x}", fetched_at=at, detected_at=at, detector="t", scheme="t",
-        **(whole | given),
-    )  # fmt: skip
-
-
-def donors(*urls: str) -> tuple[Donor, ...]:
-    return tuple(Donor(url=url, share=1.0, fetched_at=BEGAN) for url in urls)
 
 
 @st.composite

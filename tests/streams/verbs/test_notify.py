@@ -27,8 +27,8 @@ from reusewatch.streams.verbs.notify import BackOff, NotTaken, Sending
 from reusewatch.streams.wire import alert_message, headers_for, withdrawal
 from tests.command import run
 from tests.deployed import free_port
+from tests.streams.made_alerts import made
 from tests.streams.memory_bus import MemoryBus, MemoryInlet
-from tests.streams.verbs.test_choosing import made
 
 AT_ONCE = BackOff(first=0.0, longest=0.0, patience=1e9)
 

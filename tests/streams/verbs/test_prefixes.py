@@ -17,7 +17,7 @@ from reusewatch.streams.verbs.prefixes import keep_written, replace_text
 from reusewatch.streams.wire import alert_message, headers_for, withdrawal
 from tests.command import run
 from tests.contract.tables import KEPT_OUT
-from tests.streams.steering.test_places import BAD, bad
+from tests.streams.made_alerts import BAD, bad
 
 NOW = datetime.now(UTC)
 OPEN = replace(bad(1), detected_at=NOW)
