@@ -43,7 +43,7 @@ _SCAN = (
 _HERE = (
     "reusewatch.detector.window.index",
     "reusewatch.detector.window.settled",
-    "reusewatch.detector.similar.overlap",
+    "reusewatch.detector.similar.one_pass",
     "reusewatch.detector.labels.dataset",
     "reusewatch.detector.window.owning",
 )

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reusewatch.detector.ragged import Ragged
 from reusewatch.detector.similar.adding import add_terms, contents
+from reusewatch.detector.similar.answers import Search, Similar, shared_terms
 from reusewatch.detector.similar.growth import with_rows, with_term_room
 from reusewatch.detector.similar.overlap import least
 from reusewatch.detector.similar.search import candidates, known_terms, verify
@@ -52,45 +53,6 @@ MOST_ENTRIES = 4_000_000
 """Entries of lists that a search looks at: what a template shared by a million pages may cost."""
 MOST_CHECKED = 100_000
 """Pages that a search compares term by term."""
-
-
-@dataclass(frozen=True, slots=True)
-class SharedTerm:
-    """A term that two pages have, and what it weighs in the asked one and in the other."""
-
-    term: int
-    weight: float
-    other: float
-
-
-@dataclass(frozen=True, slots=True)
-class Similar:
-    """A page of the window that is like the asked one; what decided comes first in `terms`."""
-
-    page: int
-    url: str
-    mwo: float
-    terms: tuple[SharedTerm, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """The answers, best first, and how they were come by.
-
-    `pages` and `terms` are the window's; then the candidate set after the prefix filter, the
-    mezzanine set after the positional filter, and how many pages were `found` to be similar, of
-    which `answers` are the best. `unseen` counts entries of lists that were not looked at, `cut`
-    pages of the mezzanine set that were not checked: both 0 unless a bound was hit.
-    """
-
-    answers: tuple[Similar, ...]
-    pages: int
-    terms: int
-    candidates: int
-    mezzanine: int
-    found: int
-    unseen: int
-    cut: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,7 +164,7 @@ class MwoIndex:
         best = np.lexsort((self._window.rows["page"][rows], -overlaps))[:top]
         return Search(
             answers=tuple(self._answer(asked, int(rows[i]), float(overlaps[i])) for i in best),
-            pages=len(self), terms=self.terms, candidates=size, mezzanine=len(passed),
+            pages=len(self), candidates=size, mezzanine=len(passed),
             found=len(rows), unseen=unseen, cut=max(len(passed) - self._most[1], 0),
         )  # fmt: skip
 
@@ -251,16 +213,8 @@ class MwoIndex:
         url = self._window.arena[begin : begin + int(record["length"])].tobytes()
         return Similar(
             int(record["page"]), url.decode("utf-8", "surrogatepass"), overlap,
-            self._shared(asked, row),
+            shared_terms((asked.terms, asked.weights), self._cells(row)),
         )  # fmt: skip
-
-    def _shared(self, asked: _Asked, row: int) -> tuple[SharedTerm, ...]:
-        """The terms of the overlap, those that decided first."""
-        terms, weights = self._cells(row)
-        shared, here, there = np.intersect1d(asked.terms, terms, return_indices=True)
-        one, other = asked.weights[here], weights[there]
-        order = np.lexsort((shared, -np.minimum(one, other)))
-        return tuple(SharedTerm(int(shared[i]), float(one[i]), float(other[i])) for i in order)
 
     def _cells(self, row: int) -> tuple[NDArray[np.uint64], NDArray[np.float32]]:
         cells = slice(int(self._window.rows[row]["start"]), int(self._window.rows[row]["end"]))

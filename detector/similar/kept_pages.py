@@ -6,9 +6,7 @@ of a page a dozen differ. They are kept as runs, exactly, in whatever order term
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +14,15 @@ from numpy.typing import NDArray
 from reusewatch.detector.ragged import Ragged
 from reusewatch.detector.similar.weighted_pages import WeightedPages
 
+_KINDS = (
+    np.uint64, np.int64, np.int64, np.int64, np.uint64, np.int32, np.float32, np.uint8,
+)  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptPages:
     """A batch of pages. `begins` is where in the column of terms each run of equal weights begins,
-    a new one with each page."""
+    a new one with each page. Packed, they are one string of bytes, to be kept out of memory."""
 
     page: NDArray[np.uint64]
     at: NDArray[np.int64]
@@ -59,23 +61,28 @@ class KeptPages:
             self.url_offsets,
         )  # fmt: skip
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all columns."""
-        return sum(column.nbytes for column in self.arrays().values())
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """The columns, to be saved as they are."""
-        return {
-            "page": self.page, "at": self.at, "terms": self.terms.values,
-            "offsets": self.terms.offsets, "begins": self.begins, "weights": self.weights,
-            "urls": self.urls, "url_offsets": self.url_offsets,
-        }  # fmt: skip
+    def packed(self) -> bytes:
+        """All columns, one after the other, behind their sizes."""
+        sizes = (len(self.page), self.terms.values.size, self.begins.size, self.urls.size)
+        columns = (
+            np.array(sizes, np.int64), self.page, self.at, self.terms.offsets, self.url_offsets,
+            self.terms.values, self.begins, self.weights, self.urls,
+        )  # fmt: skip
+        return b"".join(part for one in columns for part in (one.data, bytes(-one.nbytes % 8)))
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> KeptPages:
-        """Pages that were saved."""
-        # Copies: a saved state is mapped read-only, and kernels take what could be written.
-        columns = {name: column.copy() for name, column in arrays.items()}
-        terms = Ragged(columns.pop("terms"), columns.pop("offsets"))
-        return cls(terms=terms, **columns)
+    def unpacked(cls, data: bytes | memoryview) -> KeptPages:
+        """Pages that were packed; views of these bytes."""
+        pages, terms, runs, urls = np.frombuffer(data, np.int64, 4).tolist()
+        counts = (pages, pages, pages + 1, pages + 1, terms, runs, runs, urls)
+        at, columns = 32, []
+        for kind, count in zip(_KINDS, counts, strict=True):
+            columns.append(np.frombuffer(data, kind, count, at))
+            at += -(-columns[-1].nbytes // 8) * 8
+        page, fetched, offsets, url_offsets, values, begins, weights, text = columns
+        return cls(page, fetched, Ragged(values, offsets), begins, weights, text, url_offsets)
+
+    def url_of(self, row: int) -> str:
+        """The URL of a page."""
+        start, end = self.url_offsets[row : row + 2].tolist()
+        return self.urls[start:end].tobytes().decode("utf-8", "surrogatepass")

@@ -237,6 +237,7 @@ def _phrasing(settings: Settings) -> Phrasing:
 def _similarity(settings: Settings, max_age_us: int | None) -> Similarity:
     return Similarity(
         settings.scheme, max_pages=settings.similar_pages, max_age_us=max_age_us,
+        directory=state_directory(settings),
         prepare=partial(kernels.prepare_questions, say),
     )  # fmt: skip
 

@@ -239,8 +239,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     similar_pages: Annotated[
         Natural,
         about(
-            "Pages whose weighted terms are kept for `similar`: about 3 kB each, 10 kB once a "
-            "question was asked. 0 keeps none."
+            "Pages whose weighted terms are kept for `similar`: about 3 kB each on disk, beside "
+            "the state; a worker that is asked more than 32 questions has them in memory, 10 kB "
+            "each. 0 keeps none."
         ),
     ] = 50_000
 

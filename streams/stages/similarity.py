@@ -3,14 +3,16 @@
 Keeps the weighted terms of so many pages, which are most of what a page takes; hence a window of
 its own, smaller than the index's. Revisits bring no terms, and error pages are like each other.
 
-Pages are filed when somebody asks: filing one costs more than all that judges it, and most are
-never asked for. Until then they are kept as they came.
+Most pages are never asked for: their terms stand on disk (`shelf`), in memory is where. A question
+is one pass over them; a worker that is asked again and again files them, in memory.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,13 +22,16 @@ from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.sketching.agreement import b_similarity, c_similarity
 from reusewatch.streams.blocks.occurrences import lists_of
 from reusewatch.streams.questions import BadQuestion, Parameters, Rows, number
+from reusewatch.streams.stages.shelf import Place, Shelf, restored, saved
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.urls import place
 from reusewatch.streams.wire import Malformed
 
 if TYPE_CHECKING:
-    from reusewatch.detector.similar.index import MwoIndex, Search
+    from reusewatch.detector.similar.answers import Search, Weighted
+    from reusewatch.detector.similar.index import MwoIndex
     from reusewatch.detector.similar.kept_pages import KeptPages
+    from reusewatch.detector.similar.one_pass import Found
     from reusewatch.detector.similar.weighted_pages import WeightedPages
     from reusewatch.detector.window.index import NearDuplicateIndex
 
@@ -34,9 +39,31 @@ THRESHOLD = 0.75
 _TOP = 20
 # Of an answer: the terms that decided.
 _TERMS = 10
-_WHERE_BYTES = 200
-_FILED = "filed/"
-Terms = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
+# To file pages takes as long as so many passes over them, and three times their memory.
+PASSES = 32
+_WHERE_BYTES = 120
+_FILED, _KEPT = "filed", "kept"
+_ROWS = 1 << 32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kept:
+    """A batch that came at this moment: where its terms stand, and of its pages what tells which
+    version is the later."""
+
+    place: Place
+    page: np.ndarray[Any, Any]
+    at: np.ndarray[Any, Any]
+    now: int
+
+    def read(self) -> KeptPages:
+        from reusewatch.detector.similar.kept_pages import KeptPages
+
+        return KeptPages.unpacked(self.place.read())
+
+    def terms_of(self, row: int) -> Weighted:
+        pages = self.read()
+        return pages.terms[row], pages.weights_of(row)
 
 
 class Similarity:
@@ -48,11 +75,16 @@ class Similarity:
         *,
         max_pages: int,
         max_age_us: int | None = None,
+        directory: Path | None = None,
+        passes: int = PASSES,
         prepare: Callable[[], None] = lambda: None,
     ) -> None:
-        """`prepare` has the kernels of `similar` ready; called when somebody asks first."""
+        """`directory`: where terms stand; `passes`: how many questions are answered before pages
+        are filed; `prepare` has the kernels of the files ready, called before they are needed."""
         self._scheme = scheme
         self._prepare = prepare
+        self._passes = passes
+        self._directory = directory
         self._bounds: dict[str, Any] = {"max_pages": max_pages, "max_age_us": max_age_us}
         self._index: MwoIndex | None = None
         self.restore(None)
@@ -66,10 +98,9 @@ class Similarity:
         weights, _ = lists_of(block.column("term_weights"))
         at = block.column("fetched_at").cast(pa.int64()).to_numpy()
         try:
-            # Copies: a view would keep the whole block alive.
             return WeightedPages.of(
-                block.column("page").to_numpy().copy(), at.copy(), Ragged(terms.copy(), offsets),
-                weights, block.column("url").to_pylist(),
+                block.column("page").to_numpy(), at, Ragged(terms, offsets), weights,
+                block.column("url").to_pylist(),
             )  # fmt: skip
         except ValueError as error:
             raise Malformed(f"a fingerprint block whose terms are none: {error}") from error
@@ -78,22 +109,34 @@ class Similarity:
         """Keep pages; each replaces what was kept of it, if it is not older."""
         from reusewatch.detector.similar.kept_pages import KeptPages
 
-        self._keep(KeptPages.of(weighted), now)
+        self._keep(self._shelf.put(KeptPages.of(weighted).packed()), now, weighted)
 
-    def _keep(self, pages: KeptPages, now: int) -> None:
-        self._unfiled.append((pages, now))
+    def _keep(self, place: Place, now: int, pages: WeightedPages | KeptPages) -> None:
+        # Copies: a view would keep the whole block alive, or what was read of a file.
+        kept = _Kept(place, pages.page.copy(), pages.at.copy(), now)
+        base = (self._gone + len(self._unfiled)) * _ROWS
+        self._unfiled.append(kept)
         self._count += len(pages)
         for row, (page, at) in enumerate(zip(pages.page.tolist(), pages.at.tolist(), strict=True)):
-            known = self._where.get(page)
+            known = self._found(page)
             if known is None or at >= int(known[0].at[known[1]]):
-                self._where[page] = (pages, row)
+                self._where[page] = base + row
         # Filed, these would have left for those that came after them.
-        while self._count - len(self._unfiled[0][0]) >= self._bounds["max_pages"]:
-            gone, _ = self._unfiled.popleft()
-            self._count -= len(gone)
+        while self._count - len(self._unfiled[0].page) >= self._bounds["max_pages"]:
+            gone = self._unfiled.popleft()
+            self._gone += 1
+            self._count -= len(gone.page)
             for page in gone.page.tolist():
-                if page in self._where and self._where[page][0] is gone:
+                if self._where.get(page, self._gone * _ROWS) < self._gone * _ROWS:
                     del self._where[page]
+
+    def _found(self, page: int) -> tuple[_Kept, int] | None:
+        """The batch that holds the latest version of a page that is not filed, and its row."""
+        where = self._where.get(page)
+        if where is None:
+            return None
+        batch, row = divmod(where, _ROWS)
+        return self._unfiled[batch - self._gone], row
 
     def _filed(self) -> MwoIndex:
         """The index, made when something is filed: until then nobody needs its kernels."""
@@ -106,19 +149,21 @@ class Similarity:
 
     def _file(self) -> MwoIndex:
         index = self._filed()
-        for pages, now in self._unfiled:
-            index.add(pages.weighted(), now=now)
-        self._unfiled.clear()
-        self._where.clear()
-        self._count = 0
+        for kept in self._unfiled:
+            index.add(kept.read().weighted(), now=kept.now)
+        self._forget()
         return index
 
-    def _terms_of(self, page: int) -> Terms | None:
-        found = self._where.get(page)
+    def _forget(self) -> None:
+        self._unfiled: deque[_Kept] = deque()
+        self._where: dict[int, int] = {}
+        self._count = self._gone = 0
+
+    def _terms_of(self, page: int) -> Weighted | None:
+        found = self._found(page)
         if found is None:
             return None if self._index is None else self._index.terms_of(page)
-        pages, row = found
-        return pages.terms[row], pages.weights_of(row)
+        return found[0].terms_of(found[1])
 
     def overlap(self, page: int, other: int) -> float | None:
         """MWO of two pages; None where one has left."""
@@ -133,28 +178,75 @@ class Similarity:
         One row: the answers, with B- and C-similarity where the near-duplicate window has both
         pages, and how the search came by them.
         """
-        page, index = None, self._file()
+        self._asked += 1
+        ask = self._search if self._index is None and self._asked <= self._passes else self._look_up
+        page = None
         if "url" in parameters:
             page = int(place(parameters["url"], self._scheme).page_id, 16)
-            kept = index.terms_of(page)
-            if kept is None:
-                raise BadQuestion(
-                    f"{parameters['url']}: not among the {len(index)} pages whose terms are "
-                    "kept; it left, or never came (similar_pages keeps more)"
-                )
-            terms, weights = kept
-        else:
-            terms = np.array(_numbers(parameters, "terms", _hash), np.uint64)
-            weights = np.array(_numbers(parameters, "weights", float), np.float32)
+        given = None if page is not None else _given(parameters)
         sketches = _sketches(parameters) if page is None else _kept_sketches(near, page)
+        threshold, top = _share(parameters), number(parameters, "top", _TOP)
         try:
-            found = index.similar(
-                terms, weights, threshold=_share(parameters), top=number(parameters, "top", _TOP),
-                without=page,
-            )  # fmt: skip
+            found = ask(page, given, threshold, top)
         except ValueError as error:
             raise BadQuestion(str(error)) from error
+        if isinstance(found, int):
+            raise BadQuestion(
+                f"{parameters['url']}: not among the {found} pages whose terms are kept; it left, "
+                "or never came (similar_pages keeps more)"
+            )
         return [self._told(found, sketches, near)]
+
+    def _look_up(
+        self, page: int | None, given: Weighted | None, threshold: float, top: int
+    ) -> Search | int:
+        """The answer of the files; how many pages there are, where the asked one is none."""
+        index = self._file()
+        asked = given or index.terms_of(page or 0)
+        if asked is None:
+            return len(index)
+        return index.similar(*asked, threshold=threshold, top=top, without=page)
+
+    def _search(
+        self, page: int | None, given: Weighted | None, threshold: float, top: int
+    ) -> Search | int:
+        """The same by one pass."""
+        from reusewatch.detector.similar.answers import Search, Similar, shared_terms
+
+        at = None if page is None else self._found(page)
+        asked = given if at is None else at[0].terms_of(at[1])
+        none = np.empty(0, np.uint64), np.empty(0, np.float32)
+        found = self._passed(asked or none, threshold, top, page)
+        if page is not None:
+            if found.itself is None:
+                return found.pages
+            row = found.itself
+            here = self._unfiled[row.batch], row.row
+            if here != at:  # of two fetches at one time it is the other that counts
+                asked = here[0].terms_of(here[1])
+                found = self._passed(asked, threshold, top, page)
+        answers = []
+        for row in found.rows:
+            pages = self._unfiled[row.batch].read()
+            terms = pages.terms[row.row], pages.weights_of(row.row)
+            answers.append(
+                Similar(
+                    int(pages.page[row.row]), pages.url_of(row.row), row.overlap,
+                    shared_terms(asked or none, terms),
+                )
+            )  # fmt: skip
+        return Search(
+            tuple(answers), pages=found.pages, candidates=found.compared, mezzanine=found.compared,
+            found=found.found, unseen=0, cut=0,
+        )  # fmt: skip
+
+    def _passed(self, asked: Weighted, threshold: float, top: int, without: int | None) -> Found:
+        from reusewatch.detector.similar.one_pass import OnePass
+
+        question = OnePass(*asked)
+        for kept in self._unfiled:
+            question.look(kept.read(), now=kept.now)
+        return question.found(threshold, top=top, without=without, **self._bounds)
 
     def _told(
         self, found: Search, sketches: _Sketches | None, near: NearDuplicateIndex
@@ -174,37 +266,44 @@ class Similarity:
         }  # fmt: skip
 
     def nbytes(self) -> int:
-        """Bytes of all terms."""
-        unfiled = sum(pages.nbytes for pages, _ in self._unfiled)
+        """Bytes in memory: of what is filed, and about of where the rest stands."""
         filed = 0 if self._index is None else self._index.nbytes
-        return filed + unfiled + _WHERE_BYTES * len(self._where)
+        return filed + _WHERE_BYTES * len(self._where)
 
     def save(self) -> State:
         """All terms."""
         filed = {} if self._index is None else self._index.save()
-        arrays = {_FILED + name: array for name, array in filed.items()}
-        for batch, (pages, _) in enumerate(self._unfiled):
-            arrays |= {f"{batch}/{name}": array for name, array in pages.arrays().items()}
-        return State(arrays, {"unfiled": [now for _, now in self._unfiled]})
+        arrays = {f"{_FILED}/{name}": array for name, array in filed.items()}
+        files, places = saved(kept.place for kept in self._unfiled)
+        arrays |= {f"{_KEPT}/{name}": array for name, array in files.items()}
+        return State(arrays, {"places": places, "kept": [kept.now for kept in self._unfiled]})
 
     def restore(self, state: State | None) -> None:
         """Take up saved terms, or begin with none."""
         from reusewatch.detector.similar.kept_pages import KeptPages
 
         self._index = None
-        self._unfiled: deque[tuple[KeptPages, int]] = deque()
-        self._where: dict[int, tuple[KeptPages, int]] = {}
-        self._count = 0
+        self._shelf = Shelf(self._directory)
+        self._asked = 0
+        self._forget()
         if state is None:
             return
-        saved = state.by_head()
-        if filed := saved.get(_FILED.rstrip("/")):
+        known = state.by_head()
+        if filed := known.get(_FILED):
             self._filed().restore(filed)
-        for batch, now in enumerate(state.facts["unfiled"]):
-            self._keep(KeptPages.of_arrays(saved[str(batch)]), now)
+        places = restored(known.get(_KEPT, {}), state.facts["places"])
+        for where, now in zip(places, state.facts["kept"], strict=True):
+            self._keep(where, now, KeptPages.unpacked(where.read()))
 
 
 _Sketches = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
+
+
+def _given(parameters: Parameters) -> Weighted:
+    return (
+        np.array(_numbers(parameters, "terms", _hash), np.uint64),
+        np.array(_numbers(parameters, "weights", float), np.float32),
+    )
 
 
 def _kept_sketches(near: NearDuplicateIndex, page: int) -> _Sketches | None:

@@ -26,11 +26,12 @@ from reusewatch.streams.bus import Bus, Offsets, Partition, Unreachable
 from reusewatch.streams.segments import sync_directory
 from reusewatch.streams.stages.errors import Damaged, Incompatible
 
-VERSION = 6
+VERSION = 7
 KEEP = 2
 _MAGIC = b"reusewatch snapshot\n"
 _LENGTH = struct.Struct("<Q")
 _SUM = 16
+_PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +141,14 @@ class Snapshots:
         checksum = xxhash.xxh3_128()
         with path.open("wb") as file:
             pieces: list[bytes | memoryview] = [_MAGIC, _LENGTH.pack(len(header)), header]
-            for array in arrays.values():
-                pieces += [array.reshape(-1).view(np.uint8).data, bytes(-array.nbytes % 8)]
             for piece in pieces:
                 checksum.update(piece)
                 file.write(piece)
+            for array in arrays.values():
+                for piece in (array.reshape(-1).view(np.uint8).data, bytes(-array.nbytes % 8)):
+                    checksum.update(piece)
+                    file.write(piece)
+                _let_go(array)
             file.write(checksum.digest())
             file.flush()
             os.fsync(file.fileno())
@@ -166,9 +170,14 @@ class Snapshots:
             if os.fstat(file.fileno()).st_size <= len(_MAGIC) + _LENGTH.size + _SUM:
                 raise Damaged(f"{path} is cut short")
             data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-        if data[: len(_MAGIC)] != _MAGIC:
-            raise Damaged(f"{path} is no snapshot")
-        if xxhash.xxh3_128_digest(data[:-_SUM]) != data[-_SUM:]:
+            if data[: len(_MAGIC)] != _MAGIC:
+                raise Damaged(f"{path} is no snapshot")
+            checksum, left = xxhash.xxh3_128(), len(data) - _SUM
+            # Read, and not looked at where it is mapped: it would all be in memory at once.
+            while left and (piece := file.read(min(left, _PIECE))):
+                checksum.update(piece)
+                left -= len(piece)
+        if checksum.digest() != data[-_SUM:]:
             raise Damaged(f"{path} is damaged: its checksum does not hold")
         start = len(_MAGIC) + _LENGTH.size
         (length,) = _LENGTH.unpack(data[len(_MAGIC) : start])
@@ -205,3 +214,10 @@ def _arrays(data: memoryview, at: int, described: list[_Array]) -> dict[str, NDA
         found[array.name] = np.frombuffer(data, array.dtype, count, at).reshape(array.shape)
         at += -(-found[array.name].nbytes // 8) * 8
     return found
+
+
+def _let_go(array: NDArray[Any]) -> None:
+    """What was mapped from a file only to be written is in memory no longer."""
+    mapped = getattr(array.base, "obj", array.base)
+    if isinstance(mapped, mmap.mmap) and not array.flags.writeable:
+        mapped.madvise(mmap.MADV_DONTNEED)

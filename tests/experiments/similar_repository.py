@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.ragged import Ragged
-from reusewatch.detector.similar.index import Bounds, MwoIndex, Search
+from reusewatch.detector.similar.answers import Search
+from reusewatch.detector.similar.index import Bounds, MwoIndex
 from reusewatch.detector.similar.overlap import decide
 from reusewatch.detector.similar.weighted_pages import WeightedPages
 from reusewatch.detector.sketching.fingerprint import Document, fingerprints

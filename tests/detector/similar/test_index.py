@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reusewatch.detector.ragged import Ragged
-from reusewatch.detector.similar.index import MwoIndex, SharedTerm
+from reusewatch.detector.similar.answers import SharedTerm
+from reusewatch.detector.similar.index import MwoIndex
 from reusewatch.detector.similar.overlap import ROUNDING, decide, least
 from reusewatch.detector.similar.weighted_pages import WeightedPages
 from tests.detector.similar.twin import (

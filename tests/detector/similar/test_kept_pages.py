@@ -25,16 +25,19 @@ def pages_of(weights: list[list[float]]) -> WeightedPages:
 def test_weights_come_back_as_they_were(weights: list[list[float]]) -> None:
     pages = pages_of(weights)
     kept = KeptPages.of(pages)
-    again = KeptPages.of_arrays(kept.arrays())
+    again = KeptPages.unpacked(kept.packed())
     for one in (kept, again):
         back = one.weighted()
         assert back.weights.tolist() == pages.weights.tolist()
         assert back.terms.values.tolist() == pages.terms.values.tolist()
         for row, page in enumerate(weights):
             assert one.weights_of(row).tolist() == np.array(page, np.float32).tolist()
+            assert one.url_of(row) == f"https://a.example/{row}"
 
 
 def test_weights_that_fall_take_next_to_nothing() -> None:
     weights = [[0.01] * 20 + [0.002] * 80] * 50
     pages = pages_of(weights)
-    assert KeptPages.of(pages).nbytes < 0.75 * (pages.terms.values.nbytes + pages.weights.nbytes)
+    assert len(KeptPages.of(pages).packed()) < 0.75 * (
+        pages.terms.values.nbytes + pages.weights.nbytes
+    )

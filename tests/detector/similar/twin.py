@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.ragged import Ragged
-from reusewatch.detector.similar.index import MwoIndex, Search
+from reusewatch.detector.similar.answers import Search
+from reusewatch.detector.similar.index import MwoIndex
 from reusewatch.detector.similar.overlap import least
 from reusewatch.detector.similar.weighted_pages import WeightedPages
 from reusewatch.detector.window.adding import WEB_BEGINS_US

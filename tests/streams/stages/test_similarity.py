@@ -19,7 +19,7 @@ from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.questions import BadQuestion
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.stages.indexing import IndexStage
-from reusewatch.streams.stages.similarity import Similarity
+from reusewatch.streams.stages.similarity import PASSES, Similarity
 from reusewatch.streams.wire import page_message
 from tests.pages import SCHEME, Fetch, page_of
 from tests.streams.stages.making import NOW, as_message, blocks_of, zero
@@ -32,10 +32,10 @@ def fetches(count: int, seed: int = 1) -> list[Fetch]:
     return [Fetch(n, n % 3, n, rng.randrange(5)) for n in range(count)]
 
 
-def stage_of(max_pages: int = 1000) -> IndexStage:
+def stage_of(max_pages: int = 1000, passes: int = PASSES) -> IndexStage:
     return IndexStage(
         SCHEME, clock=lambda: NOW, max_pages=10_000,
-        similarity=Similarity(SCHEME, max_pages=max_pages),
+        similarity=Similarity(SCHEME, max_pages=max_pages, passes=passes),
     )  # fmt: skip
 
 
@@ -66,10 +66,15 @@ def overlap(one: dict[int, float], other: dict[int, float]) -> float:
 
 
 @settings(max_examples=20)
-@given(st.integers(1, 25), st.integers(0, 100), st.sampled_from([0.2, 0.5, 0.9]))
-def test_answers_are_those_of_the_definition(count: int, seed: int, threshold: float) -> None:
+@given(
+    st.integers(1, 25), st.integers(0, 100), st.sampled_from([0.2, 0.5, 0.9]),
+    st.sampled_from([0, PASSES]),
+)  # fmt: skip
+def test_answers_are_those_of_the_definition(
+    count: int, seed: int, threshold: float, passes: int
+) -> None:
     seen = fetches(count, seed)
-    stage, terms = fed(stage_of(), seen), terms_of(seen)
+    stage, terms = fed(stage_of(passes=passes), seen), terms_of(seen)
     asked = seen[seed % count].url
     found = ask(stage, url=asked, threshold=str(threshold), top="100")
     wanted = {
@@ -111,9 +116,10 @@ def test_pages_without_words_agree_in_no_sketch() -> None:
     assert [(one["b"], one["c"]) for one in found["answers"]] == [(0, 0)]
 
 
-def test_asked_before_or_after_the_answer_is_the_same() -> None:
+@pytest.mark.parametrize("passes", [0, PASSES])
+def test_asked_before_or_after_the_answer_is_the_same(passes: int) -> None:
     seen = fetches(40)
-    late, early = fed(stage_of(), seen), stage_of()
+    late, early = fed(stage_of(passes=passes), seen), stage_of(passes=passes)
     fed(early, seen[:16])
     ask(early, url=seen[0].url)
     fed(early, seen[16:])
@@ -121,21 +127,38 @@ def test_asked_before_or_after_the_answer_is_the_same() -> None:
         assert ask(early, url=fetch.url) == ask(late, url=fetch.url)
 
 
+@pytest.mark.parametrize("passes", [0, 3])
+@pytest.mark.parametrize("max_pages", [7, 1000])
+def test_who_asks_again_and_again_is_answered_alike(passes: int, max_pages: int) -> None:
+    """From one question on pages are filed; no answer may tell."""
+    seen = fetches(50)
+    filing, passing = stage_of(max_pages, passes), stage_of(max_pages)
+    for begin in range(0, 50, 10):
+        for stage in (filing, passing):
+            fed(stage, seen[begin : begin + 10])
+        url = seen[begin + 5].url
+        answers = [ask(stage, url=url, threshold="0.3") for stage in (filing, passing)]
+        for name in ("answers", "pages", "found"):
+            assert answers[0][name] == answers[1][name]
+
+
+@pytest.mark.parametrize("passes", [0, PASSES])
 @pytest.mark.parametrize("asked_before", [False, True])
-def test_a_saved_state_answers_alike(asked_before: bool) -> None:
+def test_a_saved_state_answers_alike(asked_before: bool, passes: int) -> None:
     seen = fetches(30)
-    stage = fed(stage_of(), seen[:20])
+    stage = fed(stage_of(passes=passes), seen[:20])
     if asked_before:
         ask(stage, url=seen[0].url)
     fed(stage, seen[20:])
-    again = stage_of()
+    again = stage_of(passes=passes)
     again.restore(stage.save())
     assert ask(again, url=seen[3].url) == ask(stage, url=seen[3].url)
 
 
-def test_only_so_many_pages_are_kept() -> None:
+@pytest.mark.parametrize("passes", [0, PASSES])
+def test_only_so_many_pages_are_kept(passes: int) -> None:
     seen = fetches(50)
-    stage = fed(stage_of(max_pages=10), seen)
+    stage = fed(stage_of(max_pages=10, passes=passes), seen)
     found = ask(stage, url=seen[-1].url)
     assert found["pages"] == 10
     with pytest.raises(BadQuestion, match="similar_pages"):

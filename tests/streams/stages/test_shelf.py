@@ -1,0 +1,49 @@
+"""Bytes on disk for as long as somebody holds their place."""
+
+from __future__ import annotations
+
+import gc
+import os
+from pathlib import Path
+
+import pytest
+
+from reusewatch.streams.bus import Unreachable
+from reusewatch.streams.stages import shelf
+from reusewatch.streams.stages.shelf import Shelf, restored, saved
+
+
+def test_what_was_put_there_is_read_again_also_when_it_was_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shelf, "FILE_BYTES", 20)
+    made = Shelf(tmp_path / "new")
+    texts = [bytes([n]) * (n + 1) for n in range(12)]
+    places = [made.put(text) for text in texts]
+    assert [bytes(place.read()) for place in places] == texts
+    assert not list((tmp_path / "new").iterdir())  # without names: a crash leaves nothing
+    files, rows = saved(places[3:])
+    again = restored(files, rows)
+    assert [bytes(place.read()) for place in again] == texts[3:]
+    # What was restored is saved again beside what came since.
+    files, rows = saved([*again, made.put(b"new")])
+    assert [bytes(place.read()) for place in restored(files, rows)] == [*texts[3:], b"new"]
+
+
+def test_a_file_is_closed_once_nobody_holds_a_place_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shelf, "FILE_BYTES", 1)
+    before = len(os.listdir("/proc/self/fd"))
+    made = Shelf(tmp_path)
+    places = [made.put(b"x" * 100) for _ in range(5)]
+    assert len(os.listdir("/proc/self/fd")) == before + 5
+    del places[:3]
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) == before + 2
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(Unreachable, match="similar_pages"):
+        Shelf(tmp_path / "file").put(b"x")
