@@ -58,6 +58,7 @@ BESIDES: dict[str, set[str]] = {
         "running.page_judge",
         "running.stage_names",
         "stages.labeled",
+        "steering.delays",
         "steering.following",
         "steering.places",
         "steering.reports",

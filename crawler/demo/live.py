@@ -1,7 +1,7 @@
 """The demo that crawls: a web on loopback, fetched for real, while what is found steers the crawl.
 
-Alerts are shown as they come; at the end, what was fetched of each place, and what was not, because
-of what had been found of it by then.
+Alerts are shown as they come; at the end, what was found of what was there, what was fetched of
+each place, and what was not, because of what had been found of it by then.
 """
 
 from __future__ import annotations
@@ -11,18 +11,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from reusewatch.crawler.demo.live_truth import compared
 from reusewatch.crawler.demo.local_web import (
     CALENDAR,
+    FARM,
     FREE_PAGES,
     GAZETTE,
     HOBBY,
     HOME,
+    HOSTS,
+    MAZE,
     MIRROR,
+    SCRAPER,
     TELLER,
     LocalWeb,
 )
 from reusewatch.crawler.demo.show import prepared
-from reusewatch.crawler.live.guard import EVERYWHERE
 from reusewatch.crawler.live.manners import Plan
 from reusewatch.crawler.live.running import Outcome, run_crawl
 from reusewatch.streams import topics
@@ -32,6 +36,7 @@ from reusewatch.streams.records import Alert
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import stopping
 from reusewatch.streams.verbs.showing import short_url
+from reusewatch.streams.verbs.topic_views import alerts
 from reusewatch.streams.wire import read_json
 
 # Slow enough that one sees it, and that the crawl goes on when the first finding is there.
@@ -40,8 +45,11 @@ _PLACES = (
     ("a newspaper", GAZETTE, "/"),
     ("its mirror", MIRROR, "/"),
     ("somebody's hobby", FREE_PAGES, HOBBY),
+    ("its scraper", SCRAPER, "/"),
+    ("a link farm", FARM, "/"),
     ("a bank's texts, copied", FREE_PAGES, TELLER),
 )
+_ENDLESS = (("a calendar without end", CALENDAR), ("links without end", MAZE))
 
 
 def run_live(directory: Path, *, json: bool) -> None:
@@ -49,12 +57,10 @@ def run_live(directory: Path, *, json: bool) -> None:
     settings = prepared(directory)
     web = LocalWeb()
     with web.served(), _telling(settings, quiet=json), stopping() as stop:
-        plan = Plan(
-            (web.url(HOME),), other_sites=True, delay=_DELAY, networks=EVERYWHERE, steer="on"
-        )
+        plan = Plan((web.url(HOME),), other_sites=True, delay=_DELAY, networks=HOSTS, steer="on")
         given = {"REUSEWATCH_BUS": settings.bus, "REUSEWATCH_EVIDENCE_PAIRS": "0"}
         outcome = run_crawl(plan, settings, given, stop=stop, progress=lambda figures: None)
-    _show(web, outcome, json=json)
+    _show(web, outcome, compared(web, alerts(open_bus(settings))), json=json)
 
 
 class _telling:  # noqa: N801 - used as a function would be
@@ -84,18 +90,22 @@ class _telling:  # noqa: N801 - used as a function would be
                 print_line(f"{alert.severity:8}  {alert.kind:18}  {place}")
 
 
-def _show(web: LocalWeb, outcome: Outcome, *, json: bool) -> None:
+def _show(web: LocalWeb, outcome: Outcome, found: list[dict[str, Any]], *, json: bool) -> None:
     places: list[Mapping[str, Any]] = []
     for name, host, under in _PLACES:
         fetched, there = web.fetched(host, under)
         places.append({"place": name, "url": web.url(host, under), "pages": there,
                        "fetched": fetched})  # fmt: skip
-    days = sum(count for (host, _), count in web.asked.items() if host == CALENDAR)
-    places.append({"place": "a calendar without end", "url": web.url(CALENDAR), "pages": None,
-                   "fetched": days})  # fmt: skip
+    for name, host in _ENDLESS:
+        asked = sum(count for (of, _), count in web.asked.items() if of == host)
+        places.append({"place": name, "url": web.url(host), "pages": None, "fetched": asked})
     if json:
-        print_json({**outcome.summary, "places": places})
+        print_json({**outcome.summary, "places": places, "found": found})
         return
+    print_line("")
+    for row in found:
+        more = f", and {row['else']} that are none" if row["else"] else ""
+        print_line(f"{row['kind']:18}  {row['found']} of {row['there']} found{more}")
     print_line("")
     print_aligned([(place["place"], _fetched(place)) for place in places])
     saved = outcome.summary["steered"]
@@ -105,6 +115,11 @@ def _show(web: LocalWeb, outcome: Outcome, *, json: bool) -> None:
         f"{saved.get('traps', 0)} into traps; {saved.get('sampled', 0)} went there all the same, "
         "to see whether they are as bad as they were."
     )
+    if seconds := outcome.summary["steer_seconds"]:
+        print_line(
+            f"From a response to its effect on the crawl it took {seconds['response_median']:.1f} "
+            f"seconds, {seconds['response_most']:.1f} at most."
+        )
 
 
 def _fetched(place: Mapping[str, Any]) -> str:

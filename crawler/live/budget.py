@@ -14,6 +14,7 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from reusewatch.crawler.live.fetched import is_robots, skip_kind
+from reusewatch.crawler.live.journal import AGAIN
 
 LIMIT = "BUDGET_PAGES"
 REASON = "limit_pages"
@@ -46,6 +47,7 @@ class Budget:
             self._waiting.append(waiter)
             await maybe_deferred_to_future(waiter)
         if len(self._shares) >= self._left:
+            request.meta[AGAIN] = True
             raise IgnoreRequest("as many pages as were asked for")
         self._shares.add(request)
 

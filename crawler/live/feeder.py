@@ -73,6 +73,7 @@ class Feeder:
         self.failure: Exception | None = None
         self.account = Account()
         self.most_waiting = 0
+        self.taken = 0
         self._open_sink = open_sink
         self._make = make
         self._checkpoint_seconds = checkpoint_seconds
@@ -100,6 +101,7 @@ class Feeder:
                 self._room_wanted = True
                 return False
             self._queue.append(item)
+            self.taken += 1
             self._bytes += _size(item)
             self.most_waiting = max(self.most_waiting, len(self._queue))
             self._guard.notify()
@@ -115,6 +117,11 @@ class Feeder:
         """What was taken and is not known to be safe yet."""
         with self._guard:
             return len(self._queue) + self._unsettled
+
+    def safe(self) -> int:
+        """How many of those taken first are known to be safe, as long as nothing has failed."""
+        with self._guard:
+            return self.taken - len(self._queue) - self._unsettled
 
     def join(self) -> None:
         """Wait for the end of the thread."""

@@ -59,11 +59,21 @@ def scrapy_settings(plan: Plan, *, max_body_bytes: int) -> dict[str, Any]:
         "REUSEWATCH_STEER": plan.steer,
         "REUSEWATCH_TRAPS": plan.traps,
         "REUSEWATCH_WARC": str(plan.warc) if plan.warc else None,
-        "JOBDIR": str(plan.job) if plan.job else None,
+        **_resumable(plan),
         # Breadth first: the pages near the start URLs are there early, and traps are deep.
         "DEPTH_PRIORITY": 1,
         "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
         "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+    }
+
+
+def _resumable(plan: Plan) -> Mapping[str, Any]:
+    if plan.job is None:
+        return {}
+    return {
+        "JOBDIR": str(plan.job),
+        "SCHEDULER": "reusewatch.crawler.live.resuming.Resuming",
+        "DUPEFILTER_CLASS": "reusewatch.crawler.live.resuming.Seen",
     }
 
 

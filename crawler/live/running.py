@@ -16,8 +16,10 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.task import LoopingCall
 from twisted.python.failure import Failure
 
+from reusewatch.crawler.live.journal import AGAIN, Journal
 from reusewatch.crawler.live.manners import Plan, scrapy_settings
 from reusewatch.crawler.live.sample import Sample
+from reusewatch.crawler.live.steer import Steer
 from reusewatch.crawler.live.tap import Tap
 from reusewatch.crawler.spiders.sites import Sites
 from reusewatch.streams.settings import Settings
@@ -46,6 +48,8 @@ def run_crawl(
 ) -> Outcome:
     """Crawl until the end, or until `stop`; raises what the sink failed with."""
     began = time.monotonic()
+    if plan.job is not None:
+        Journal(plan.job).close()  # what is wrong with it is told before anything is fetched
     wanted = scrapy_settings(plan, max_body_bytes=settings.max_body_bytes)
     process = CrawlerProcess({**wanted, **given})
     # Not before: Scrapy's process gives every logger below `scrapy` its level back.
@@ -106,7 +110,8 @@ def _send_no_more(crawler: Crawler) -> None:
     """Drop what waits for its host's delay: Scrapy would send it all before it ends."""
     for slot in crawler.engine.downloader.slots.values():
         while slot.queue:
-            _, waiting = slot.queue.popleft()
+            request, waiting = slot.queue.popleft()
+            request.meta[AGAIN] = True
             waiting.errback(IgnoreRequest("the crawl was stopped"))
 
 
@@ -125,8 +130,15 @@ def _summary(crawler: Crawler, tap: Tap, seconds: float) -> Mapping[str, Any]:
         "alerts": found["alerts"],
         "refused": crawler.stats.get_value("reusewatch/refused", 0),
         "steered": _steered(crawler),
+        "steer_seconds": _steer_seconds(crawler),
         "seconds": round(seconds, 3),
     }
+
+
+def _steer_seconds(crawler: Crawler) -> dict[str, float]:
+    """From a response, and from its finding, to the effect on this crawl."""
+    steer = crawler.get_downloader_middleware(Steer)
+    return {} if steer is None else steer.delays.figures()
 
 
 def _steered(crawler: Crawler) -> dict[str, int]:

@@ -30,8 +30,9 @@ from reusewatch.streams.local.spools import holder_of
 from reusewatch.streams.opening import open_bus, state_directory
 from reusewatch.streams.running.stage_names import JUDGES
 from reusewatch.streams.settings import Settings
+from reusewatch.streams.steering.delays import Delays
 from reusewatch.streams.steering.following import Following
-from reusewatch.streams.steering.places import Places
+from reusewatch.streams.steering.places import KeptOut, Places
 from reusewatch.streams.steering.rules import Decision, Steering
 
 logger = logging.getLogger(__name__)
@@ -59,10 +60,11 @@ class Steer:
         self._told: set[str] = set()
         self._closing = False
         self.steering = Steering(rules)
+        self.delays = Delays(datetime.now(UTC))
         self.following = Following(
             lambda stop: open_bus(self._settings, stop=stop),
             lambda: Places(expires=rules.expires, unsure=True, narrow=True),
-            self.steering.hold,
+            self._hold,
             logger.warning,
         )
         crawler.signals.connect(self._opened, signals.spider_opened)
@@ -73,6 +75,11 @@ class Steer:
     def from_crawler(cls, crawler: Crawler) -> Steer:
         """As Scrapy makes its components."""
         return cls(crawler)
+
+    def _hold(self, places: list[KeptOut]) -> None:
+        """Called in the thread that follows what is found."""
+        self.steering.hold(places)
+        self.delays.saw(places, datetime.now(UTC))
 
     def process_request(self, request: Request) -> Request | None:
         """Let a request pass, put it back behind the others, or raise KeptOutOf."""
@@ -132,6 +139,8 @@ class Steer:
     def _closed(self, spider: Spider) -> None:
         self._closing = True
         self.following.stop()
+        for name, seconds in self.delays.figures().items():
+            self._crawler.stats.set_value(f"reusewatch/steer/seconds/{name}", seconds)
 
 
 def _is_judged(settings: Settings) -> bool:

@@ -27,13 +27,15 @@ EXPIRES = timedelta(days=7)
 
 class KeptOut(msgspec.Struct, frozen=True, kw_only=True):
     """A place to keep out of: all URLs that begin with the prefix. `since`: when it was detected
-    last; `alert`: the finding's id. `sure`: it is more than information, and what
-    stands there comes from elsewhere; else it may be the place that others copy."""
+    last; `fetched_at`: when the page was fetched by which it was; `alert`: the finding's id.
+    `sure`: it is more than information, and what stands there comes from elsewhere; else it may be
+    the place that others copy."""
 
     prefix: str
     kind: str
     sure: bool = True
     since: Time
+    fetched_at: Time
     expires: Time
     alert: str
 
@@ -92,7 +94,7 @@ class Places:
         return [
             KeptOut(
                 prefix=prefix, kind=alert.kind, sure=sure, since=alert.detected_at,
-                expires=expires, alert=alert.id,
+                fetched_at=alert.fetched_at, expires=expires, alert=alert.id,
             )
             for prefix in _prefixes(alert)
         ]  # fmt: skip

@@ -22,7 +22,12 @@ URLS = st.builds(
 
 
 def place(prefix: str, **given: Any) -> KeptOut:
-    whole = {"kind": "bad-neighborhood", "since": BEGAN, "expires": BEGAN + timedelta(days=1)}
+    whole = {
+        "kind": "bad-neighborhood",
+        "since": BEGAN,
+        "fetched_at": BEGAN,
+        "expires": BEGAN + timedelta(days=1),
+    }
     return KeptOut(prefix=prefix, alert="0" * 32, **(whole | given))
 
 

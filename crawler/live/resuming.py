@@ -1,0 +1,121 @@
+"""A scheduler for crawls that go on where they were, however they ended: Scrapy's, with a journal.
+
+Its queues are as in Scrapy, and are filled anew from the journal at each start. A request leaves
+the journal once Scrapy is through with it (its page was parsed, or it failed), and all that the
+crawl had taken by then is safe on the bus. What was dropped since the crawl was told to stop, or
+had its pages, stays in it.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import deque
+from pathlib import Path
+
+from scrapy import Spider, signals
+from scrapy.core.scheduler import Scheduler
+from scrapy.crawler import Crawler
+from scrapy.dupefilters import RFPDupeFilter
+from scrapy.http import Request
+from scrapy.utils.asyncio import create_looping_call
+from scrapy.utils.request import request_from_dict
+from twisted.internet.defer import Deferred
+
+from reusewatch.crawler.live.journal import AGAIN, Journal
+from reusewatch.crawler.live.tap import Tap
+
+_COMMIT_SECONDS = 1.0
+_NUMBER = "_reusewatch_number"
+
+
+class Seen(RFPDupeFilter):
+    """Scrapy's filter without its file: the journal says what was seen."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Seen:
+        """As Scrapy makes it."""
+        return cls(None, fingerprinter=crawler.request_fingerprinter)
+
+    def know(self, journal: Journal) -> None:
+        """What was seen before."""
+        self._fingerprints.update(journal.seen())
+
+    def of(self, request: Request) -> bytes | None:
+        """By what a request is known; None of one that is sent whatever was seen."""
+        found: bytes = self.fingerprinter.fingerprint(request)
+        return None if request.dont_filter else found
+
+
+class Resuming(Scheduler):
+    """Notes what is queued, and what is done."""
+
+    crawler: Crawler
+    df: Seen
+    _journal: Journal
+
+    def _dqdir(self, jobdir: str | None) -> str | None:
+        assert jobdir  # noqa: S101 - it is the scheduler of jobs
+        self._directory = Path(jobdir)
+        # What a killed crawl left there is not to be relied on.
+        shutil.rmtree(self._directory / "requests.queue", ignore_errors=True)
+        found: str | None = super()._dqdir(jobdir)
+        return found
+
+    def open(self, spider: Spider) -> Deferred[None] | None:
+        """Queue what waits since an earlier run."""
+        opened: Deferred[None] | None = super().open(spider)
+        self._journal = Journal(self._directory)
+        self.df.know(self._journal)
+        self._handed: dict[Request, int] = {}
+        # What Scrapy is through with, and how much the crawl had taken by then.
+        self._through: deque[tuple[int, list[int]]] = deque()
+        for number, noted in self._journal.waiting():
+            request = request_from_dict(noted, spider=spider)
+            request.meta[_NUMBER] = number
+            super()._dqpush(request)
+        self._beat = create_looping_call(self._note)
+        self._beat.start(_COMMIT_SECONDS, now=False)
+        self.crawler.signals.connect(self._end, signals.engine_stopped)
+        return opened
+
+    def _dqpush(self, request: Request) -> bool:
+        request.meta.pop(_NUMBER, None)
+        noted = request.to_dict(spider=self.spider)
+        request.meta[_NUMBER] = self._journal.add(self.df.of(request), noted)
+        pushed: bool = super()._dqpush(request)
+        return pushed
+
+    def next_request(self) -> Request | None:
+        """The next request, until it is through."""
+        request: Request | None = super().next_request()
+        if request is not None:
+            self._handed[request] = request.meta.pop(_NUMBER)
+        return request
+
+    def _note(self) -> None:
+        """Now and then: note what is done for good."""
+        feeder = self._tap().feeder
+        slot = self.crawler.engine._slot
+        self._put_by(feeder.taken, set() if slot is None else slot.inprogress)
+        if feeder.failure is None:
+            safe = feeder.safe()
+            while self._through and self._through[0][0] <= safe:
+                self._journal.done(self._through.popleft()[1])
+        self._journal.commit()
+
+    def _put_by(self, taken: int, under_way: set[Request]) -> None:
+        gone = [request for request in self._handed if request not in under_way]
+        numbers = [(self._handed.pop(request), request.meta.get(AGAIN)) for request in gone]
+        self._through.append((taken, [number for number, again in numbers if not again]))
+
+    def _end(self) -> None:
+        """Everything taken is on the bus, or the crawl failed."""
+        if self._beat.running:
+            self._beat.stop()
+        self._note()
+        self._journal.close()
+
+    def _tap(self) -> Tap:
+        tap = self.crawler.get_downloader_middleware(Tap)
+        assert tap is not None  # noqa: S101 - the add-on is in the bundled crawl's settings
+        return tap
