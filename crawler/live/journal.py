@@ -34,11 +34,10 @@ class Journal:
         try:
             directory.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(self._path, timeout=0, isolation_level=None)
-            # Two crawls of one job would each ask for what the other has.
-            self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute("PRAGMA synchronous = NORMAL")
             self._begin_version()
+            # From here on it always writes: a second crawl of this job finds it locked.
             self._database.execute("BEGIN IMMEDIATE")
         except (sqlite3.Error, OSError) as error:
             raise SourceError(f"--job {directory}: {error}: is another crawl at it?") from error

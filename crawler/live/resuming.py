@@ -24,7 +24,7 @@ from twisted.internet.defer import Deferred
 from reusewatch.crawler.live.journal import AGAIN, Journal
 from reusewatch.crawler.live.tap import Tap
 
-_COMMIT_SECONDS = 1.0
+_COMMIT_SECONDS = 0.25
 _NUMBER = "_reusewatch_number"
 
 

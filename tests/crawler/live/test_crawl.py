@@ -300,7 +300,7 @@ def test_a_crawl_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
         assert code == 0, err
     again = [path for path, times in site.paths().items() if path in before and times > 1]
     assert [path for path in again if path != "/robots.txt"] == []
-    assert len(site.paths()) > 70
+    assert set(site.answers) - {"/secret"} <= site.paths().keys()
 
 
 def test_many_names_of_one_machine_are_asked_in_turn(tmp_path: Path) -> None:

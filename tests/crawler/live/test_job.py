@@ -1,0 +1,100 @@
+"""A crawl with `--job` goes on however it ended: nothing is lost, and nothing is told twice."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from reusewatch.crawler.demo.live_truth import findings
+from reusewatch.crawler.demo.local_web import GAZETTE, MIRROR, LocalWeb
+from reusewatch.crawler.errors import SourceError
+from reusewatch.crawler.live.journal import FILE, Journal
+from reusewatch.streams.local import LocalBus
+from reusewatch.streams.verbs import topic_views
+from tests.crawler.live.crawls import crawl_arguments, ended, run, started, until
+
+
+def noted(directory: Path) -> tuple[set[bytes], list[str]]:
+    """What a crawl that runs, or was killed, has seen, and the URLs that wait."""
+    if not (directory / FILE).exists():
+        return set(), []
+    with closing(sqlite3.connect(directory / FILE)) as database:
+        try:
+            seen = {row[0] for row in database.execute("SELECT fingerprint FROM seen")}
+            rows = database.execute("SELECT request FROM waiting").fetchall()
+        except sqlite3.OperationalError:  # it has just begun
+            return set(), []
+    return seen, [pickle.loads(row[0])["url"] for row in rows]  # noqa: S301 - the crawl's own
+
+
+def test_killed_it_goes_on_and_nothing_is_lost_or_told_twice(tmp_path: Path) -> None:
+    web, job = LocalWeb(), tmp_path / "job"
+    there = {key for key in web.pages if key[0] in (GAZETTE, MIRROR)}
+    (tmp_path / "reusewatch.toml").write_text("commit_seconds = 0.1\n")
+
+    def done() -> int:
+        seen, waiting = noted(job)
+        return len(seen) - len(waiting)
+
+    with web.served():
+        urls = (web.url(GAZETTE), web.url(MIRROR))
+        arguments = [*crawl_arguments("local:state", *urls), "--delay", "0.05", "--job", "job"]
+        with started(arguments, tmp_path) as process:
+            until(lambda: done() >= 10)
+            process.kill()
+            ended(process)
+        assert there - web.asked.keys()
+        _, waiting = noted(job)
+        before = {key: times for key, times in web.asked.items() if web.url(*key) not in waiting}
+        code, _, err = run([*arguments, "--delay", "0"], tmp_path)
+    assert code == 0, err
+    assert there <= web.asked.keys()
+    assert {key: web.asked[key] for key in before} == before
+    assert len(before) >= 10
+    alerts = list(topic_views.alerts(LocalBus(tmp_path / "state")))
+    assert Counter(kind for kind, _ in findings(alerts)) == Counter(alert.kind for alert in alerts)
+    wanted = {one for one in web.wanted() if one[0] in ("duplicate", "mirror-host")}
+    assert findings(alerts) == wanted
+
+
+def test_what_was_committed_is_known_and_no_more(tmp_path: Path) -> None:
+    if not (pid := os.fork()):
+        journal = Journal(tmp_path)
+        first = journal.add(b"1", {"url": "http://h.example/1"})
+        journal.add(None, {"url": "http://h.example/2"})
+        journal.commit()
+        journal.add(b"3", {"url": "http://h.example/3"})
+        journal.done([first])
+        os._exit(0)  # as killed
+    assert os.waitpid(pid, 0)[1] == 0
+    journal = Journal(tmp_path)
+    assert list(journal.seen()) == [b"1"]
+    assert [noted["url"][-1] for _, noted in journal.waiting()] == ["1", "2"]
+    journal.done([1])
+    journal.close()
+    journal = Journal(tmp_path)
+    assert [number for number, _ in journal.waiting()] == [2]
+    assert journal.add(b"1", {}) == 3
+    journal.close()
+
+
+def test_two_crawls_of_one_job_are_told(tmp_path: Path) -> None:
+    first = Journal(tmp_path)
+    with pytest.raises(SourceError, match="another crawl"):
+        Journal(tmp_path)
+    first.close()
+    Journal(tmp_path).close()
+
+
+def test_a_directory_that_is_none_is_told_before_anything_is_fetched(tmp_path: Path) -> None:
+    (tmp_path / "job").write_text("")
+    flags = ("--allow-private", "--job", "job")
+    code, _, err = run(crawl_arguments("local:s", "http://127.0.0.1:9/", flags=flags), tmp_path)
+    assert code == 2, err
+    assert "--job job" in err
