@@ -134,7 +134,7 @@ class Monitors:
         route = (DEPLOY / "alertmanager" / "alertmanager.yml").read_text("utf-8")
         route = route.replace(_WEBHOOK, self.told.address)
         if self.pace.hurried:
-            route = re.sub(r"(group_wait): \S+", r"\1: 0s", route)
+            route = re.sub(r"(group_wait|group_interval): \S+", r"\1: 100ms", route)
         (self.directory / "alertmanager.yml").write_text(route, "utf-8")
 
     def _run(self, name: str, *arguments: str) -> None:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count, islice
 from pathlib import Path
 
 import pytest
@@ -16,14 +21,17 @@ from reusewatch.crawler.demo.truth import LABEL
 from reusewatch.detector.labels.pack import open_pack
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Outgoing
+from reusewatch.streams.labels import changes
 from reusewatch.streams.labels.pushing import Desk
 from reusewatch.streams.labels.store import LabelStore
 from reusewatch.streams.running.crawl_metrics import DROPS, CrawlMeters
 from reusewatch.streams.running.crawl_port import CrawlFigures
+from reusewatch.streams.wire import page_message
+from tests.deployed import free_port
 from tests.end_to_end.runs import Run, run, wait_until
-from tests.end_to_end.workers import Cluster, answer, cluster_at, is_ready
+from tests.end_to_end.workers import Cluster, answer, cluster_at, is_ready, wait_calmly
 from tests.monitors import program
-from tests.pages import SCHEME
+from tests.pages import SCHEME, Fetch, page_of
 from tests.watching.serving import served
 from tests.watching.stack import Monitors, Pace, monitored, panel_queries
 
@@ -44,49 +52,115 @@ def monitors(tmp_path: Path) -> Iterator[Monitors]:
         yield found
 
 
+@dataclass
+class Watched:
+    """Everything at work: the stages, a second fingerprint worker of another machine, a crawl."""
+
+    cluster: Cluster
+    monitors: Monitors
+    demo: Path
+    workers: dict[str, Run]
+    index_port: int
+    crawl: list[CrawlFigures]
+
+    def told(self, *names: str) -> None:
+        """Wait until operations were told that these fire."""
+        wait_until(lambda: set(names) <= self.monitors.told.names("operations"))
+
+
 def test_the_demo_is_seen_and_what_goes_wrong_is_told(cluster: Cluster, monitors: Monitors) -> None:
-    demo = the_demo(cluster)
-    push_labels(cluster, demo / f"{LABEL}.pack")
-    workers = {stage: cluster.work(stage) for stage in STAGES}
-    for worker in workers.values():
-        wait_until(lambda: is_ready(worker))  # noqa: B023
-    crawl = CrawlFigures(requests=9, responses=8, pages=7, last_response=1.8e9)
-    figures = [crawl]
-    with served(CrawlMeters(lambda: figures[-1])) as port:
-        targets = [*map(address_of, workers.values()), f"127.0.0.1:{port}"]
-        monitors.start(targets)
-        wait_until(lambda: len(monitors.query('up{job="reusewatch"} == 1')) == len(targets))
-        pages = whole_web()
-        assert cluster.run("replay", demo / "web.warc.gz").code == 0
-        judged = 'sum(reusewatch_pages_total{stage=~"index|neighborhoods"})'
-        wait_until(lambda: [n for _, n in monitors.query(judged)] == [2 * len(pages)])
-        wait_until(lambda: monitors.query('reusewatch_alerts_total{kind="quilt"} > 0'))
+    with at_work(cluster, monitors) as watched:
+        replay_the_demo(watched)
         every_query_has_an_answer(monitors)
         every_rule_is_sound(monitors)
         series_are_few_and_say_nothing_of_pages(monitors)
-        promtool_finds_nothing(workers["index"])
+        promtool_finds_nothing(watched.workers["index"])
         assert monitors.firing() == set()
-        # Poison, pages that a crawl loses, and nobody who judges.
-        outlet = cluster.bus.outlet()
-        for number in range(POISON):
-            outlet.send(Outgoing(topics.PAGES, str(number), b"no page"))
-        outlet.close()
-        figures.append(CrawlFigures(requests=9, responses=8, pages=7, lost=1))
-        workers["index"].process.kill()
-        wanted = {"ReusewatchDeadLetters", "ReusewatchCrawlLosesPages", "ReusewatchNobodyJudges",
-                  "ReusewatchDown"}  # fmt: skip
-        wait_until(lambda: wanted <= monitors.told.names("operations"))
+        poison_and_a_crawl_that_loses_pages(watched)
+        nobody_who_judges(watched)
+        labels_apart_and_an_old_snapshot(watched)
         assert monitors.told.names("findings") == set()
-        noticed = [one for notice in monitors.told.by["operations"] for one in notice["alerts"]]
-        # Of the stage whose worker is gone; on a slow machine others may have been late before.
-        silent = next(
-            one for one in noticed
-            if one["labels"]["alertname"] == "ReusewatchNobodyJudges"
-            and one["labels"]["stage"] == "index"
-        )  # fmt: skip
-        assert silent["annotations"]["runbook_url"] == (
-            "deploy/README.md#reusewatchnobodyjudges"
-        )  # fmt: skip
+
+
+@contextmanager
+def at_work(cluster: Cluster, monitors: Monitors) -> Iterator[Watched]:
+    demo = the_demo(cluster)
+    push_labels(cluster, demo / f"{LABEL}.pack")
+    port = free_port()
+    workers = {stage: cluster.work(stage) for stage in ("fingerprint", "neighborhoods")}
+    workers["behind"] = cluster.work("fingerprint", state="behind")
+    workers["index"] = work_index(cluster, port)
+    for worker in workers.values():
+        wait_until(lambda: is_ready(worker))  # noqa: B023
+    crawl = [CrawlFigures(requests=9, responses=8, pages=7, last_response=1.8e9)]
+    with served(CrawlMeters(lambda: crawl[-1])) as crawl_port:
+        targets = [*map(address_of, workers.values()), f"127.0.0.1:{crawl_port}"]
+        monitors.start(targets)
+        wait_until(lambda: len(monitors.query('up{job="reusewatch"} == 1')) == len(targets))
+        yield Watched(cluster, monitors, demo, workers, port, crawl)
+
+
+def work_index(cluster: Cluster, port: int) -> Run:
+    return cluster.start("work", "index", "--metrics-port", port, "--state", "state")
+
+
+def replay_the_demo(watched: Watched) -> None:
+    assert watched.cluster.run("replay", watched.demo / "web.warc.gz").code == 0
+    judged = 'sum(reusewatch_pages_total{stage=~"index|neighborhoods"})'
+    every = 2 * len(whole_web())
+    wait_until(lambda: [n for _, n in watched.monitors.query(judged)] == [every])
+    wait_until(lambda: watched.monitors.query('reusewatch_alerts_total{kind="quilt"} > 0'))
+
+
+def poison_and_a_crawl_that_loses_pages(watched: Watched) -> None:
+    send(watched.cluster, [Outgoing(topics.PAGES, str(n), b"no page") for n in range(POISON)])
+    watched.crawl.append(CrawlFigures(requests=9, responses=8, pages=7, lost=1))
+    watched.told("ReusewatchDeadLetters", "ReusewatchCrawlLosesPages")
+
+
+def nobody_who_judges(watched: Watched) -> None:
+    watched.workers["index"].process.kill()
+    watched.told("ReusewatchNobodyJudges", "ReusewatchDown")
+    told = watched.monitors.told.by["operations"]
+    noticed = [one for notice in told for one in notice["alerts"]]
+    # Of the stage whose worker is gone; on a slow machine others may have been late before.
+    silent = next(
+        one for one in noticed
+        if one["labels"]["alertname"] == "ReusewatchNobodyJudges"
+        and one["labels"]["stage"] == "index"
+    )  # fmt: skip
+    assert silent["annotations"]["runbook_url"] == "deploy/README.md#reusewatchnobodyjudges"
+
+
+def labels_apart_and_an_old_snapshot(watched: Watched) -> None:
+    """A process that hangs holds one machine's labels; the index saved nothing for an hour."""
+    cluster = watched.cluster
+    for snapshot in cluster.directory.glob("state/**/*.snapshot"):
+        os.utime(snapshot, (time.time() - 3600,) * 2)
+    cluster.settings["snapshot_seconds"] = 3600
+    index = work_index(cluster, watched.index_port)
+    wait_until(lambda: is_ready(index))
+    behind = next(cluster.directory.glob("behind/**/lock"))
+    with LabelStore(behind.parent).locked():
+        store = LabelStore(cluster.directory / "pushed")
+        desk = Desk(cluster.bus, store, SCHEME, lambda _: None)
+        desk.change(lambda table, scheme, now: changes.remove(table, LABEL, scheme, now))
+        # A version is shown with the pages that it was held against, of every worker.
+        pages = (page_message(page_of(Fetch(n, n, n, n))) for n in count())
+
+        def both_are_told() -> bool:
+            send(cluster, list(islice(pages, 50)))
+            wanted = {"ReusewatchSnapshotOld", "ReusewatchLabelsDiffer"}
+            return wanted <= watched.monitors.told.names("operations")
+
+        wait_calmly(both_are_told)
+
+
+def send(cluster: Cluster, messages: Iterable[Outgoing]) -> None:
+    outlet = cluster.bus.outlet()
+    for message in messages:
+        outlet.send(message)
+    outlet.close()
 
 
 def the_demo(cluster: Cluster) -> Path:
@@ -133,7 +207,7 @@ def every_rule_is_sound(monitors: Monitors) -> None:
 
 def series_are_few_and_say_nothing_of_pages(monitors: Monitors) -> None:
     counts = [value for _, value in monitors.query("scrape_samples_scraped")]
-    assert len(counts) == len(STAGES) + 1
+    assert len(counts) == len(STAGES) + 2
     assert max(counts) < 1000
     known = monitors.ask("series", **{"match[]": '{__name__=~"reusewatch_.+"}'})
     values = {value for series in known for value in series.values()}
