@@ -11,6 +11,7 @@ WorkerLog   every change, with time and level
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -29,6 +30,9 @@ class News(Protocol):
     def tell(self, event: str, text: str, *, level: Level = "info", **facts: Fact) -> None:
         """`event` is one of a closed set; `facts` are figures of the text, for programs."""
 
+    def answered_seconds(self) -> float:
+        """For how long the broker has been there, as far as was said: 0 while it is away."""
+
 
 class Brief:
     """Passes on what is wrong, and nothing else."""
@@ -40,6 +44,10 @@ class Brief:
         """Say it, unless all is well."""
         if level != "info":
             self._say(text)
+
+    def answered_seconds(self) -> float:
+        """There is none that could be away, or nobody says so here."""
+        return math.inf
 
 
 class WorkerLog:
@@ -57,6 +65,7 @@ class WorkerLog:
         self._write = write
         self._now = now
         self._away_since: float | None = None
+        self._back_at = -math.inf
 
     def tell(self, event: str, text: str, *, level: Level = "info", **facts: Fact) -> None:
         """One line."""
@@ -87,9 +96,14 @@ class WorkerLog:
         """The broker answers somebody who had waited for it."""
         since, self._away_since = self._away_since, None
         if since is not None:
+            self._back_at = time.monotonic()
             seconds = time.monotonic() - since
             text = f"broker back, {seconds:.0f} s after it was said to be away"
             self.tell("broker-back", text, seconds=round(seconds, 3))
+
+    def answered_seconds(self) -> float:
+        """For how long the broker has been there, as far as was said: 0 while it is away."""
+        return 0.0 if self._away_since is not None else time.monotonic() - self._back_at
 
 
 def named(parts: Sequence[Partition]) -> list[str]:

@@ -339,8 +339,9 @@ class Worker:
         self._news.tell("trouble", text, level="warning")
 
     def trouble(self) -> str | None:
-        """Why the worker is not healthy, for whoever restarts it."""
-        still = time.monotonic() - self._moved_at
+        """Why the worker is not healthy, for whoever restarts it. A broker that is away is no
+        reason: no restart mends that, and all workers would be restarted at once."""
+        still = min(time.monotonic() - self._moved_at, self._news.answered_seconds())
         if self._lag and still > STUCK_SECONDS:
             return f"{self._lag} messages waiting and none processed for {still:.0f} s"
         return None

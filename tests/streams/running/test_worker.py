@@ -13,6 +13,7 @@ from reusewatch.streams import topics
 from reusewatch.streams.bus import BusBroken, Message, Outgoing, Partition, PastRetention
 from reusewatch.streams.questions import Parameters, Rows
 from reusewatch.streams.running.metrics import Meters
+from reusewatch.streams.running.news import WorkerLog
 from reusewatch.streams.running.worker import Pace
 from reusewatch.streams.stages.snapshot import Snapshots, State
 from reusewatch.streams.stages.stage import Condition, Output
@@ -345,6 +346,22 @@ def test_a_lag_that_does_not_move_is_trouble() -> None:
     worker._lag = 7
     worker._moved_at = time.monotonic() - 301
     assert "7 messages waiting and none processed for 301 s" in (worker.trouble() or "")
+    worker.abandon()
+
+
+def test_a_broker_that_is_away_is_no_trouble_of_the_worker() -> None:
+    """No restart mends it; where it is back, the worker has its time."""
+    log = WorkerLog("index", "plain", lambda line: None)
+    worker = worker_of(Adder(), bus_of(3), pace=Pace(commit_seconds=1e-9), news=log)
+    work_off(worker)
+    worker._lag = 7
+    worker._moved_at = time.monotonic() - 1000
+    log.away("no answer")
+    assert worker.trouble() is None
+    log.back()
+    assert worker.trouble() is None
+    log._back_at -= 301
+    assert "none processed for 301 s" in (worker.trouble() or "")
     worker.abandon()
 
 
