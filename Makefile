@@ -9,7 +9,7 @@ READY := .venv/.ready
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo watch monitors test check lint types layers browser fuzz bench experiments broker corpora kafka lock schemas docs wheel clean
+.PHONY: help setup demo watch pictures monitors packaged image test check lint types layers browser fuzz bench experiments broker corpora kafka lock schemas docs wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,14 @@ broker: $(READY)
 watch: broker monitors ## broker, workers, Prometheus with our rules, the demo; what fires, until Ctrl-C
 	@exec $(BIN)/python -m tests.watching
 
+PLOTS := .venv/.plots
+$(PLOTS): $(READY) tests/experiments/requirements.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/experiments/requirements.txt \
+	  && touch $@ || echo "matplotlib cannot be installed: there will be tables, and no plots" >&2
+
+pictures: broker monitors $(PLOTS) # the dashboards' main panels for the README, of real figures
+	@$(BIN)/python -m tests.watching.pictures deploy/docs/dashboards.svg
+
 monitors: $(READY) # Prometheus, Alertmanager and their tools, always the same, into .monitors
 	@$(BIN)/python -m tests.monitors
 
@@ -68,6 +76,16 @@ browser: $(READY) ## evidence in a real Chromium, installed where that may be; P
 	  && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; } \
 	  || { echo "no chromium: on Debian, as root: apt-get install chromium" >&2; exit 2; }
 	@$(BIN)/python -m tests.browser $(PICTURE)
+
+PACKAGED := .venv/.packaged
+$(PACKAGED): $(READY) tests/packaged/requirements.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/packaged/requirements.txt && touch $@
+
+packaged: $(PACKAGED) ## chart, compose file and Dockerfile, by Helm and by the schemas of others; needs Helm or Go
+	@$(BIN)/python -m pytest --quiet --numprocesses=0 -o python_files='check_*.py' tests/packaged
+
+image: $(READY) ## the image, built by buildah and run as the chart runs it; as root
+	@$(BIN)/python -m tests.packaged.image
 
 FUZZER := .venv/.fuzzer
 $(FUZZER): $(READY)
@@ -88,11 +106,6 @@ corpora: $(READY) # the pages that are measured with, always the same, into .cor
 
 bench: broker corpora ## ratios side by side in one run, as a table and .bench/results.json
 	@$(BIN)/python -m tests.benchmarks $(if $(ONLY),--only $(ONLY))
-
-PLOTS := .venv/.plots
-$(PLOTS): $(READY) tests/experiments/requirements.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/experiments/requirements.txt \
-	  && touch $@ || echo "matplotlib cannot be installed: there will be tables, and no plots" >&2
 
 experiments: $(PLOTS) corpora ## the papers' experiments: tables and plots in .bench/experiments, ONLY=name,…
 	@$(BIN)/python -m tests.experiments $(if $(ONLY),--only $(ONLY))
@@ -118,4 +131,4 @@ lock: ## write requirements.lock anew from pyproject.toml
 	  --no-emit-index-url --no-header --upgrade pyproject.toml --output-file requirements.lock
 
 clean: ## remove what make made
-	@rm -rf .venv .fuzz .bench .corpora .demo .kafka .monitors .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	@rm -rf .venv .packaged .fuzz .bench .corpora .demo .kafka .monitors .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -201,13 +201,18 @@ def monitored(directory: Path, pace: Pace) -> Iterator[Monitors]:
         told.close()
 
 
+def answered_for(expr: str, interval: str = "1m") -> str:
+    """A panel's query, with values for Grafana's variables."""
+    chosen = {"$__rate_interval": interval, "$__range": "5m", "$job": "reusewatch",
+              "$instance": ".+"}  # fmt: skip
+    for name, value in chosen.items():
+        expr = expr.replace(name, value)
+    return expr
+
+
 def panel_queries() -> Iterator[tuple[str, str]]:
-    """The queries of the dashboards, with values for Grafana's variables; by the panel."""
-    chosen = {"$__rate_interval": "1m", "$__range": "5m", "$job": "reusewatch", "$instance": ".+"}
+    """The queries of the dashboards, by the panel."""
     for file in sorted((DEPLOY / "grafana").glob("*.json")):
         for panel in json.loads(file.read_text("utf-8"))["panels"]:
             for target in panel.get("targets", ()):
-                expr = target["expr"]
-                for name, value in chosen.items():
-                    expr = expr.replace(name, value)
-                yield f"{file.stem}: {panel['title']}", expr
+                yield f"{file.stem}: {panel['title']}", answered_for(target["expr"])
