@@ -75,12 +75,14 @@ def directory() -> Path | None:
     kept = home / "reusewatch" / below if home else None
     if kept and (found := _writable(kept)):
         return found
+    mark = mark_of(_MARK)
     with suppress(OSError):  # no directory for temporary files can be written
         shared = Path(tempfile.gettempdir(), f"reusewatch-{os.getuid()}")
         shared.mkdir(exist_ok=True, mode=0o700)
         if _is_ours_alone(shared) and (found := _writable(shared / below)):
-            if kept and (kept / mark_of(_MARK)).exists() and not (found / mark_of(_MARK)).exists():
-                _take_over(kept, found)
+            with suppress(OSError):  # what cannot be read either is compiled anew, and kept here
+                if kept and (kept / mark).exists() and not (found / mark).exists():
+                    _take_over(kept, found)
             return found
     return None
 

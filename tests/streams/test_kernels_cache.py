@@ -192,6 +192,19 @@ def test_a_warm_cache_that_cannot_be_written_is_taken_over(
     assert kernels.directory.__wrapped__() == found
 
 
+def test_a_cache_that_cannot_even_be_read_is_kept_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Root may read all that there is; there can be nothing of such a name.
+    for name, value in {"XDG_CACHE_HOME": "/" + 300 * "x", "TMPDIR": str(tmp_path)}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    found = kernels.directory.__wrapped__()
+    assert found is not None
+    assert found.is_relative_to(tmp_path)
+
+
 def test_a_given_directory_keeps_what_fits_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
