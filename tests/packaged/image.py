@@ -14,7 +14,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -92,20 +92,70 @@ def build() -> Mapping[str, Any]:
     return told["Docker"]["config"]
 
 
-def inside(root: str, config: Mapping[str, Any], script: str) -> subprocess.CompletedProcess[str]:
-    """A shell's script in the image, as its user, with what may be written and no more."""
-    user = config["User"]
-    number, _, group = user.partition(":")
-    state = f"mount -t tmpfs -o uid={number},gid={group} none {root}/state"
+def inside(root: str, config: Mapping[str, Any], script: str) -> str:
+    """What a shell says in the image, as its user, with what may be written and no more."""
+    user, home = config["User"], config["WorkingDir"]
+    owner, _, group = user.partition(":")
     environment = " ".join(shlex.quote(one) for one in config["Env"])
-    given = (
-        f"mount --bind {root} {root}; mount -o remount,bind,ro {root}; {state}; "
-        f"mount -t tmpfs none {root}/tmp; mount -t proc none {root}/proc; "
-        f"mount --rbind /dev {root}/dev; {shlex.quote(sys.executable)} -c {shlex.quote(_LOOPBACK)}; "
-        f"exec chroot --userspec={user} {root} env -i {environment} HOME=/state "
-        f"sh -c {shlex.quote(f'cd {config["WorkingDir"]}; {script}' if False else script)}"
-    )
-    return subprocess.run(
-        ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "bash", "-euc", given],
-        capture_output=True, text=True, check=False,
+    given = [
+        f"mount --bind {root} {root}",
+        f"mount -o remount,bind,ro {root}",
+        f"mount -t tmpfs -o uid={owner},gid={group} none {root}{home}",
+        f"mount -t tmpfs none {root}/tmp",  # noqa: S108
+        f"mount -t proc none {root}/proc",
+        f"mount --rbind /dev {root}/dev",
+        shlex.join([sys.executable, "-c", _LOOPBACK]),
+        f"exec chroot --userspec={user} {root} env -i {environment} HOME={home}"
+        f" sh -euc {shlex.quote(f'cd {home}; {script}')}",
+    ]
+    done = subprocess.run(
+        ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "bash", "-euc",
+         "; ".join(given)], capture_output=True, text=True, check=False,
     )  # fmt: skip
+    return f"{done.stdout}{done.stderr}exit {done.returncode}"
+
+
+def check(root: str, config: Mapping[str, Any]) -> Iterator[tuple[str, bool, str]]:
+    """What must hold: its name, whether it does, and what was seen."""
+    yield "a user who is not root", config["User"] == "10001:10001", config["User"]
+    yield "one volume", list(config["Volumes"]) == ["/state"], str(config["Volumes"])
+    said = inside(root, config, "id -u; touch /tmp/a /state/b; touch /c")
+    yield "a root that is only read", "10001\n" in said and "Read-only file system" in said, said
+    said = inside(root, config, "reusewatch doctor")
+    yield "kernels that are compiled", "kernels: compiled, kept in" in said, said
+    said = inside(root, config, "reusewatch demo")
+    yield "the demo, found as planted", said.endswith("exit 0"), said
+    asked = shlex.join(config["Healthcheck"]["Test"][1:])
+    # Nobody asks on a schedule here: until it answers, and once it is gone.
+    script = (
+        "mkdir new; reusewatch replay --follow new & worker=$!; "
+        f"until {asked} 2>/dev/null; do kill -0 $worker; sleep 1; done; "
+        f"kill -TERM $worker; wait $worker || true; ! {asked} 2>/dev/null"
+    )
+    said = inside(root, config, script)
+    yield "a health check that answers while it runs", said.endswith("exit 0"), said
+
+
+def main() -> int:
+    """Build it, and look."""
+    if os.getuid():
+        say("the image is built and run as root here, for want of a daemon")
+        return 2
+    try:
+        config = build()
+        container = buildah("from", _NAME).strip()
+        try:
+            root = buildah("mount", container).strip()
+            found = list(check(root, config))
+        finally:
+            buildah("rm", container)
+    except (NotThere, FileNotFoundError, subprocess.CalledProcessError) as error:
+        say(f"{error}: needs Debian's packages buildah and, where no registry is, debootstrap")
+        return 2
+    for name, holds, said in found:
+        say(f"{'ok    ' if holds else 'FAILED'} {name}" + ("" if holds else f": {said}"))
+    return 0 if all(holds for _, holds, _ in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -8,7 +8,9 @@ import tomllib
 from pathlib import Path
 
 from jsonschema import Draft7Validator
+from typer.testing import CliRunner
 
+from reusewatch.crawler.cli import app
 from reusewatch.streams.running.stage_names import STAGES
 from reusewatch.streams.settings import Settings, described
 from tests.command import ROOT
@@ -37,6 +39,23 @@ def test_stages_are_those_that_there_are() -> None:
     assert all(f'"{stage}"' in templates for stage in STAGES)
     units = "".join(text for file, text in TEXT.items() if file.suffix == ".service")
     assert {stage for stage in STAGES if f"reusewatch@{stage}" in units} == set(STAGES)
+
+
+def test_commands_are_real() -> None:
+    """Read as the command line reads them; `--help` keeps them from being done."""
+    compose = TEXT[DEPLOY / "compose.yaml"]
+    commands = [
+        [word.strip(' "') for word in found.split(",")]
+        for found in re.findall(r"command: \[(\w[^\]]*)\]", compose)
+    ]
+    for file in (DEPLOY / "systemd").iterdir():
+        (line,) = re.findall(r"^ExecStart=\S+ (.+)$", TEXT[file], re.M)
+        instance = "9463" if "fingerprint@" in file.name else "index"
+        commands.append(line.replace("%i", instance).split())
+    assert len(commands) == 8
+    for words in commands:
+        asked = CliRunner().invoke(app, [*words, "--help"])
+        assert asked.exit_code == 0, asked.output
 
 
 def test_what_is_mounted_and_copied_is_there() -> None:

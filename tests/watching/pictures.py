@@ -76,6 +76,15 @@ def members(archive: bytes) -> list[bytes]:
     return found
 
 
+def first_page(monitors: Monitors, since: float) -> float:
+    """When the first was judged."""
+    (found,) = monitors.ask(
+        "query_range", query="sum(reusewatch_pages_total) > 0", start=str(since),
+        end=str(time.time()), step=str(_STEP),
+    )["result"]  # fmt: skip
+    return float(found["values"][0][0])
+
+
 def drawn(monitors: Monitors, begun: float) -> Iterator[Drawn]:
     """What Prometheus says of the panels since then."""
     for name, title, kind in PANELS:
@@ -127,7 +136,7 @@ def _draw(panel: Drawn, axes: Any) -> None:
         for name, times, values in lines:
             axes.plot(times, values, label=name, linewidth=1.2)
     axes.set_title(panel.title, loc="left", fontweight="bold")
-    axes.set(xlabel="seconds", ylabel=panel.unit, ylim=(0, None), xlim=(0, _SECONDS + 10))
+    axes.set(xlabel="seconds", ylabel=panel.unit, ylim=(0, None), xlim=(0, _SECONDS))
     axes.grid(visible=True, alpha=0.3)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
@@ -142,7 +151,7 @@ def main(arguments: Sequence[str]) -> int:
             say(f"replaying the demo over {_SECONDS} s")
             begun = time.time()
             feed(stack)
-            panels = list(drawn(stack.monitors, begun))
+            panels = list(drawn(stack.monitors, first_page(stack.monitors, begun)))
         draw(panels, Path(arguments[0]))
     say(f"drew {arguments[0]}")
     return 0

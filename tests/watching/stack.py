@@ -49,14 +49,14 @@ class Told:
         """HOST:PORT."""
         return f"127.0.0.1:{self._server.server_address[1]}"
 
-    def names(self, team: str) -> set[str]:
+    def of(self, team: str) -> list[dict[str, Any]]:
         """The alerts that a team was told of, firing."""
-        return {
-            alert["labels"]["alertname"]
+        return [
+            alert
             for notice in list(self.by[team])
             for alert in notice["alerts"]
             if alert["status"] == "firing"
-        }
+        ]
 
     def close(self) -> None:
         """Listen no more."""

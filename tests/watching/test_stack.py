@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,9 +64,12 @@ class Watched:
     index_port: int
     crawl: list[CrawlFigures]
 
-    def told(self, *names: str) -> None:
-        """Wait until operations were told that these fire."""
-        wait_until(lambda: set(names) <= self.monitors.told.names("operations"))
+    def told(self, name: str, **labels: str) -> list[Any]:
+        """What operations were told of a rule, firing with these labels."""
+        wanted = (labels | {"alertname": name}).items()
+        return [
+            one for one in self.monitors.told.of("operations") if wanted <= one["labels"].items()
+        ]
 
 
 def test_the_demo_is_seen_and_what_goes_wrong_is_told(cluster: Cluster, monitors: Monitors) -> None:
@@ -79,7 +83,7 @@ def test_the_demo_is_seen_and_what_goes_wrong_is_told(cluster: Cluster, monitors
         poison_and_a_crawl_that_loses_pages(watched)
         nobody_who_judges(watched)
         labels_apart_and_an_old_snapshot(watched)
-        assert monitors.told.names("findings") == set()
+        assert monitors.told.of("findings") == []
 
 
 @contextmanager
@@ -115,20 +119,17 @@ def replay_the_demo(watched: Watched) -> None:
 def poison_and_a_crawl_that_loses_pages(watched: Watched) -> None:
     send(watched.cluster, [Outgoing(topics.PAGES, str(n), b"no page") for n in range(POISON)])
     watched.crawl.append(CrawlFigures(requests=9, responses=8, pages=7, lost=1))
-    watched.told("ReusewatchDeadLetters", "ReusewatchCrawlLosesPages")
+    wait_until(lambda: watched.told("ReusewatchDeadLetters", stage="fingerprint"))
+    wait_until(lambda: watched.told("ReusewatchCrawlLosesPages"))
 
 
 def nobody_who_judges(watched: Watched) -> None:
     watched.workers["index"].process.kill()
-    watched.told("ReusewatchNobodyJudges", "ReusewatchDown")
-    told = watched.monitors.told.by["operations"]
-    noticed = [one for notice in told for one in notice["alerts"]]
-    # Of the stage whose worker is gone; on a slow machine others may have been late before.
-    silent = next(
-        one for one in noticed
-        if one["labels"]["alertname"] == "ReusewatchNobodyJudges"
-        and one["labels"]["stage"] == "index"
-    )  # fmt: skip
+    address = f"127.0.0.1:{watched.index_port}"
+    wait_until(lambda: watched.told("ReusewatchDown", instance=address))
+    # On a slow machine other stages may have been late before.
+    wait_until(lambda: watched.told("ReusewatchNobodyJudges", stage="index"))
+    silent = watched.told("ReusewatchNobodyJudges", stage="index")[0]
     assert silent["annotations"]["runbook_url"] == "deploy/README.md#reusewatchnobodyjudges"
 
 
@@ -150,8 +151,8 @@ def labels_apart_and_an_old_snapshot(watched: Watched) -> None:
 
         def both_are_told() -> bool:
             send(cluster, list(islice(pages, 50)))
-            wanted = {"ReusewatchSnapshotOld", "ReusewatchLabelsDiffer"}
-            return wanted <= watched.monitors.told.names("operations")
+            old = watched.told("ReusewatchSnapshotOld", stage="index")
+            return bool(old and watched.told("ReusewatchLabelsDiffer"))
 
         wait_calmly(both_are_told)
 
