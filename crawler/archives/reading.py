@@ -45,15 +45,17 @@ def read_archive(
     doubt: int = 0,
     clock: Callable[[], datetime],
     stop: Callable[[], bool] = bool,
+    dated: datetime | None = None,
 ) -> Iterator[Found]:
     """Every record of an archive from `start` on, one event each.
 
     A source is a path, `-`, or a package's member, `x.wacz!archive/y.warc.gz`. A package as a
     whole is read member by member, and each can be resumed under its own name. Nothing that a
     file holds raises; a file that cannot be read at all is damage too. `doubt` is that of the event
-    after which reading goes on; Stopped is raised where `stop` says so while a pipe is waited for.
+    after which reading goes on; `dated` is when its pages count as fetched where the dates that it
+    has are not believed; Stopped is raised where `stop` says so while a pipe is waited for.
     """
-    reading = Reading(source, scheme, limits, clock)
+    reading = Reading(source, scheme, limits, clock, dated)
     offset = start
     try:
         for found in _read(source, start, doubt, reading, stop):
@@ -90,7 +92,11 @@ def _read_package(source: str, start: int, reading: Reading) -> Iterator[Found]:
             raise ValueError(f"a package is resumed by member: {source}{wacz.MARK}{member}")
         name = f"{source}{wacz.MARK}{member}"
         yield from read_archive(
-            name, scheme=reading.scheme, limits=reading.limits, clock=reading.clock
+            name,
+            scheme=reading.scheme,
+            limits=reading.limits,
+            clock=reading.clock,
+            dated=reading.dated,
         )
 
 

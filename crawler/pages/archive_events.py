@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+import msgspec
+
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.records import DeadLetter, Origin, Page
 
@@ -84,6 +86,8 @@ class Reading:
     scheme: HashScheme
     limits: Limits
     clock: Callable[[], datetime]
+    # Where the archive's own dates are not believed: since when its pages count as fetched.
+    dated: datetime | None = None
 
     def origin(self, offset: int, record_id: str | None = None) -> Origin:
         """Where the record at this offset is read again, and by which name others know it."""
@@ -92,6 +96,8 @@ class Reading:
     def page(self, page: Page, next_offset: int, *, unverified: bool = False) -> Found:
         """A record that holds a page."""
         offset = page.origin.offset or 0
+        if self.dated is not None:
+            page = _dated(page, self.dated)
         return Found(page, None, None, self.source, offset, next_offset, next_offset, unverified)
 
     def skip(self, kind: str, offset: int, next_offset: int) -> Found:
@@ -117,3 +123,10 @@ class Reading:
             at=self.clock(),
         )
         return Found(None, None, letter, self.source, offset, next_offset, next_offset, doubt=doubt)
+
+
+def _dated(page: Page, at: datetime) -> Page:
+    """The page as fetched at this time, whatever is claimed of it and of what it refers to."""
+    named = page.revisit_of
+    refers = None if named is None else msgspec.structs.replace(named, fetched_at=None)
+    return msgspec.structs.replace(page, fetched_at=at, revisit_of=refers)

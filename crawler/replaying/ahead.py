@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from reusewatch.crawler.archives import wacz
 from reusewatch.crawler.archives.magic import Shape, shape_of
@@ -45,6 +46,7 @@ class Range:
     start: int
     doubt: int
     most: int
+    dated: datetime | None = None
 
     def read(self) -> tuple[Told, Sequence[Page]]:
         """What was read, and its pages."""
@@ -53,7 +55,7 @@ class Range:
         size, ended = 0, True
         found = read_archive(
             self.source, scheme=self.scheme, limits=self.limits, start=self.start,
-            doubt=self.doubt, clock=now,
+            doubt=self.doubt, clock=now, dated=self.dated,
         )  # fmt: skip
         for one in found:
             if one.page is not None:
@@ -82,7 +84,9 @@ def read_ahead(
     if not isinstance(sink, ReadsAhead) or isinstance(source, Tree) or not _splits(source):
         return None
     reader = source.reader
-    first = Range(source.name, reader.scheme, reader.limits, start, doubt, sink.batch_pages)
+    first = Range(
+        source.name, reader.scheme, reader.limits, start, doubt, sink.batch_pages, source.dated
+    )
     told = sink.ahead(first, first.following)
     if told is None:
         return None

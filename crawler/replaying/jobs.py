@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from reusewatch.crawler.archives.reading import STDIN, read_archive
 from reusewatch.crawler.errors import SourceError
 from reusewatch.crawler.pages.archive_events import Found, Limits
 from reusewatch.crawler.replaying.giving_up import until_given_up
-from reusewatch.crawler.replaying.readable import file_of
+from reusewatch.crawler.replaying.readable import file_of, is_below
 from reusewatch.crawler.replaying.sources import Source, check_name, expand, follow
 from reusewatch.crawler.replaying.trees import tree_pages
 from reusewatch.detector.hashing import HashScheme
@@ -31,6 +31,16 @@ class Reader:
     dead_letter_limit: float = 1.0
     follow_links: bool = False
     stop: Callable[[], bool] = bool
+    # Below these directories dates are believed; pages of others count as fetched when the job
+    # began: one time for all, so that none of them precedes another by the order of reading.
+    trust_dates: tuple[str, ...] = (os.sep,)
+    began: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    def dated(self, path: str, at: datetime) -> datetime | None:
+        """When the pages of a file or directory count as fetched; None where it is believed."""
+        real = os.path.realpath(path)
+        believed = any(is_below(real, os.path.realpath(root)) for root in self.trust_dates)
+        return None if believed else at
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +49,13 @@ class Archive:
 
     source: Source
     reader: Reader
+    # Of one that a crawl finished while it was followed: when it was found.
+    found: datetime | None = None
+
+    @property
+    def dated(self) -> datetime | None:
+        """When its pages count as fetched, where its own dates are not believed."""
+        return self.reader.dated(file_of(self.name), self.found or self.reader.began)
 
     @property
     def name(self) -> str:
@@ -60,7 +77,7 @@ class Archive:
         reader = self.reader
         events = read_archive(
             self.name, scheme=reader.scheme, limits=reader.limits, start=start, doubt=doubt,
-            clock=now, stop=reader.stop,
+            clock=now, stop=reader.stop, dated=self.dated,
         )  # fmt: skip
         return until_given_up(events, reader.dead_letter_limit)
 
@@ -93,6 +110,7 @@ class Tree:
         return tree_pages(
             self.directory, self.url, scheme=self.reader.scheme, limits=self.reader.limits,
             start=start, clock=now, follow_links=self.reader.follow_links,
+            dated=self.reader.dated(self.directory, self.reader.began),
         )  # fmt: skip
 
 
@@ -147,7 +165,7 @@ class Job:
                 wait=wait,
             )
             for source in found:
-                yield Archive(source, self.reader)
+                yield Archive(source, self.reader, now())
 
 
 def job_of(
@@ -188,5 +206,5 @@ def _tree(text: str, reader: Reader) -> Tree:
 
 
 def now() -> datetime:
-    """The time of a dead letter."""
+    """The time of a dead letter, or of what is found while a crawl is followed."""
     return datetime.now(UTC)

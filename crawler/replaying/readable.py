@@ -59,7 +59,7 @@ class Readable:
         """OriginLost where the file may not be opened."""
         path = os.path.realpath(file_of(source))
         roots = (*map(os.path.realpath, self.roots), *self._noted())
-        if not any(_is_below(path, root) for root in roots):
+        if not any(is_below(path, root) for root in roots):
             raise OriginLost(
                 f"{path} was not replayed from here: name its directory in `archive_roots`"
             )
@@ -84,7 +84,8 @@ class Readable:
             raise Unreachable(f"{path} cannot be written: {error.strerror}") from error
 
 
-def _is_below(path: str, root: str) -> bool:
+def is_below(path: str, root: str) -> bool:
+    """Whether a real path is this one, or in it."""
     return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
 
 

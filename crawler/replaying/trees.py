@@ -34,6 +34,7 @@ def tree_pages(
     start: int = 0,
     clock: Callable[[], datetime],
     follow_links: bool = False,
+    dated: datetime | None = None,
 ) -> Iterator[Found]:
     """The pages of a directory, by name. An offset is the number of a file among all files.
 
@@ -48,7 +49,7 @@ def tree_pages(
     for number, path in enumerate(_files(Path(directory))):
         if number >= start:
             url = url_of(path.relative_to(directory), base_url)
-            reading = Reading(f"{_MARK}{url}#{_text_of(path)}", scheme, limits, clock)
+            reading = Reading(f"{_MARK}{url}#{_text_of(path)}", scheme, limits, clock, dated)
             if not follow_links and not _is_inside(path, directory):
                 yield reading.skip("link", number, number + 1)
             else:

@@ -94,7 +94,7 @@ def replay(
         reader = Reader(
             settings.scheme, Limits(max_body_bytes=settings.max_body_bytes),
             dead_letter_limit=settings.dead_letter_limit, follow_links=follow_links,
-            stop=stop.is_set,
+            stop=stop.is_set, trust_dates=settings.trust_dates,
         )  # fmt: skip
         job = job_of(
             paths or [], tree or [], follow, reader=reader, settle_seconds=settle_seconds, stop=stop

@@ -130,6 +130,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
     ] = ()
 
+    trust_dates: Annotated[
+        tuple[str, ...],
+        about(
+            "Directories below which archives and trees are believed when they say when a page was "
+            "fetched. Pages of others count as fetched when the replay began: who made such an "
+            "archive cannot date his copies before their originals.",
+            example=("/data/crawls",),
+        ),
+    ] = ("/",)
+
     window_pages: Annotated[
         Positive, about("Pages that are remembered: about 430 bytes each, URLs of 60 characters.")
     ] = 1_000_000

@@ -1,0 +1,103 @@
+"""Dates that archives claim: who made one cannot turn a mirror round unless he is believed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from reusewatch.crawler.pages.archive_events import Limits
+from reusewatch.crawler.replaying.ahead import Range
+from reusewatch.crawler.replaying.jobs import Archive, Job, Reader, job_of
+from reusewatch.streams.records import Page
+from tests.crawler.archives import zoo
+from tests.streams.stages import test_mirroring, test_reusing
+from tests.streams.stages.test_mirroring import TEXTS
+
+CRAWLED, CLAIMED = "2026-01-05T00:00:00Z", "1999-01-01T00:00:00Z"
+BEGAN = datetime(2026, 1, 9, tzinfo=UTC)
+VICTIM, THIEF = "http://author.example/", "http://mirror.example/"
+
+
+def archive(path: Path, host: str, date: str) -> None:
+    path.parent.mkdir()
+    records = [
+        zoo.response(f"{host}{at}.html", zoo.html(" ".join(text)), date=date)
+        for at, text in enumerate(TEXTS)
+    ]
+    path.write_bytes(zoo.member_each(records))
+
+
+def job(directory: Path, *trusted: Path) -> Job:
+    """The victim's pages as they were crawled, and a stranger's archive of copies."""
+    mine, stranger = directory / "crawls" / "mine.warc.gz", directory / "given" / "old.warc.gz"
+    if not mine.exists():
+        archive(mine, VICTIM, CRAWLED)
+        archive(stranger, THIEF, CLAIMED)
+    reader = Reader(
+        zoo.SCHEME, Limits(), trust_dates=tuple(map(str, trusted)) or ("/",), began=BEGAN
+    )
+    return job_of(
+        [str(mine), str(stranger)], [], None, reader=reader, settle_seconds=0, stop=Event()
+    )
+
+
+def pages_of(some: Job) -> list[Page]:
+    events = (event for source in some.sources(lambda: None) for event in source.read(0))
+    return [event.page for event in events if event.page is not None]
+
+
+def told(pages: list[Page]) -> dict[str, str]:
+    """Severity by prefix, of mirrors and bad neighborhoods."""
+    alerts = [*test_mirroring.alerts_of(pages), *test_reusing.alerts_of(pages)]
+    return {str(one.prefix): one.severity for one in alerts if one.severity != "info"}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_dates_that_are_not_believed_accuse_nobody(tmp_path: Path, turned: bool) -> None:
+    believed = pages_of(job(tmp_path))
+    assert {one.fetched_at.year for one in believed} == {2026, 1999}
+    # Who believes the thief hears that the victim is his mirror.
+    assert told(believed) == {VICTIM: "warning"}
+    pages = pages_of(job(tmp_path, tmp_path / "crawls"))
+    assert {one.fetched_at for one in pages if one.host == "mirror.example"} == {BEGAN}
+    assert told(pages[::-1] if turned else pages) == {THIEF: "warning"}
+
+
+def test_ranges_that_processes_read_count_as_fetched_as_the_rest(tmp_path: Path) -> None:
+    _, stranger = job(tmp_path, tmp_path / "crawls").archives
+    assert isinstance(stranger, Archive)
+    assert stranger.dated == BEGAN
+    _, pages = Range(stranger.name, zoo.SCHEME, Limits(), 0, 0, 5, stranger.dated).read()
+    assert [page.fetched_at for page in pages] == [BEGAN] * 5
+
+
+def test_what_a_link_leads_out_to_is_not_believed(tmp_path: Path) -> None:
+    job(tmp_path)
+    linked = tmp_path / "crawls" / "linked.warc.gz"
+    linked.symlink_to(tmp_path / "given" / "old.warc.gz")
+    reader = Reader(zoo.SCHEME, Limits(), trust_dates=(str(tmp_path / "crawls"),), began=BEGAN)
+    assert reader.dated(str(linked), BEGAN) == BEGAN
+
+
+def test_a_revisit_of_one_refers_to_no_date(tmp_path: Path) -> None:
+    fields = (f"WARC-Refers-To-Target-URI: {VICTIM}", f"WARC-Refers-To-Date: {CLAIMED}")
+    data = zoo.record("revisit", THIEF, zoo.http(b""), *fields, date=CLAIMED)
+    path = tmp_path / "x.warc.gz"
+    path.write_bytes(zoo.member_each([data]))
+    reader = Reader(zoo.SCHEME, Limits(), trust_dates=(), began=BEGAN)
+    (page,) = pages_of(
+        job_of([str(path)], [], None, reader=reader, settle_seconds=0, stop=Event())
+    )
+    assert page.revisit_of is not None
+    assert (page.fetched_at, page.revisit_of.fetched_at) == (BEGAN, None)
+
+
+def test_a_tree_whose_dates_are_not_believed(tmp_path: Path) -> None:
+    (tmp_path / "x.html").write_bytes(zoo.html("a page"))
+    reader = Reader(zoo.SCHEME, Limits(), trust_dates=(), began=BEGAN)
+    tree = [f"{tmp_path}=http://author.example/"]
+    (page,) = pages_of(job_of([], tree, None, reader=reader, settle_seconds=0, stop=Event()))
+    assert page.fetched_at == BEGAN
