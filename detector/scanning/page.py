@@ -24,6 +24,7 @@ from reusewatch.detector.scanning import text as tx
 from reusewatch.detector.scanning.addresses import RELATIVE
 from reusewatch.detector.scanning.nesting import nest
 from reusewatch.detector.scanning.output import Output
+from reusewatch.detector.scanning.page_bytes import place_of
 from reusewatch.detector.scanning.scratch_memory import Work
 from reusewatch.detector.scanning.tables import Tables
 from reusewatch.detector.scanning.tags import closed, note_segment, opened, read_range
@@ -49,8 +50,7 @@ def scan_page(
         if now[s.UNSEEN] > 0 and (how & tx.TAGS) != 0:
             if now[s.HIDES] != 0:
                 i = hiding.past_hidden_text(buf, i, hi, look, work)
-            while i < hi and buf[i] != ch.LESS:
-                i += 1
+            i = place_of(buf, i, hi, ch.LESS)
         else:
             i = tx.read_text(buf, i, hi, how, now[s.FIELD], look, work, out)
         if i >= hi:
@@ -218,6 +218,7 @@ def _past_raw(
     buf: NDArray[np.uint8], end: Int, hi: Int, bits: Int, closing: Bool, look: Tables, work: Work
 ) -> Int:
     """After a tag within a hidden element."""
+    apart()
     kind = bits >> el.KIND_SHIFT & 255
     code = work.now[s.HIDES_BITS] >> el.CODE_SHIFT & 255
     # In SVG and MathML nothing is raw.
@@ -229,6 +230,7 @@ def _past_raw(
 @part()
 def _shown_again(at: Int, end: Int, work: Work, out: Output) -> Int:
     """A hidden element ended; where text goes on."""
+    apart()
     if work.now[s.HID] == styles.INVISIBLE:
         _gap(at, end, work.now[s.HIDES_BITS], work, out)
     return end
@@ -236,6 +238,7 @@ def _shown_again(at: Int, end: Int, work: Work, out: Output) -> Int:
 
 @part()
 def _gap(at: Int, end: Int, bits: Int, work: Work, out: Output) -> None:
+    apart()
     tx.end_word(work, out)
     if (bits & el.BLOCK) != 0:
         o.end_block(work, out, at, end)

@@ -36,6 +36,7 @@ from reusewatch.detector.scanning.tables import (
     MARKED,
     spans_of,
     tables,
+    unpacked_fold,
 )
 from reusewatch.detector.scanning.unescaping import unescaped
 from reusewatch.detector.scanning.words import HANGUL, HANGUL_END
@@ -207,7 +208,7 @@ def folded(word: str) -> str:
             continue
         code = ord(character)
         to = int(look["folds"][int(look["fold_page"][code >> 8]) << 8 | code & 255])
-        parts.append(_points(to) if to else unicodedata.normalize("NFD", character)
+        parts.append(unpacked_fold(to) if to else unicodedata.normalize("NFD", character)
                      if HANGUL <= code < HANGUL_END else character.lower())  # fmt: skip
     return "".join(parts)
 
@@ -234,16 +235,6 @@ def shown(word: str) -> str:
 def _properties(character: str) -> int:
     look, code = tables()[0], ord(character)
     return int(look["kinds"][int(look["kind_page"][code >> 8]) << 8 | code & 255])
-
-
-def _points(to: int) -> str:
-    width, mask = (8, 0x7F) if to >> 63 else (21, 0x1FFFFF)
-    to &= (1 << 63) - 1
-    text = ""
-    while to:
-        text += chr(to & mask)
-        to >>= width
-    return text
 
 
 def attribute_text(value: str) -> str:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from reusewatch.detector.compiling.kernels import Bool, Int, int64, part, uint64
 from reusewatch.detector.scanning import characters as ch
 from reusewatch.detector.scanning.elements import ATTRIBUTES
-from reusewatch.detector.scanning.page_bytes import byte_at
+from reusewatch.detector.scanning.page_bytes import byte_at, place_of
 from reusewatch.detector.scanning.tables import SPREAD, TAG_SLOTS, Tables
 
 # What `tag_end` finds, by place in its `found` array: spans are start and end, -1 where absent.
@@ -143,9 +143,7 @@ def _attributes(
             value = i
             if quote == ch.QUOTE or quote == ch.APOSTROPHE:
                 value = i + 1
-                i = value
-                while i < hi and byte_at(buf, i) != quote:
-                    i += 1
+                i = place_of(buf, value, hi, quote)
                 if i >= hi:
                     return -1
                 value_end = i
@@ -230,10 +228,7 @@ def comment_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
 @part()
 def bogus_comment_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
     """The end of what `<?`, `</` and a character, `<!` and no comment started."""
-    i = at
-    while i < hi and byte_at(buf, i) != ch.GREATER:
-        i += 1
-    return min(i + 1, hi)
+    return min(place_of(buf, at, hi, ch.GREATER) + 1, hi)
 
 
 @part()
@@ -268,15 +263,10 @@ def cdata_end(buf: NDArray[np.uint8], at: Int, hi: Int) -> Int:
 def raw_end(buf: NDArray[np.uint8], at: Int, hi: Int, name: Int, name_end: Int) -> Int:
     """Where the `</name` that ends raw text starts: the name is the start tag's, in the page."""
     length = name_end - name
-    i = at
-    while i < hi:
-        if byte_at(buf, i) != ch.LESS:
-            i += 1
-            continue
-        if _closes(buf, i, hi, name, length):
-            return i
-        i += 1
-    return hi
+    i = place_of(buf, at, hi, ch.LESS)
+    while i < hi and not _closes(buf, i, hi, name, length):
+        i = place_of(buf, i + 1, hi, ch.LESS)
+    return i
 
 
 @part()

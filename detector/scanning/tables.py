@@ -35,7 +35,10 @@ REFERENCE_SLOTS = 8192
 # Spreads packed names over the slots; odd, from the golden ratio.
 SPREAD = 0x9E3779B97F4A7C15
 _CODES = 0x110000
-_POINTS = 3
+
+# What a code point is folded to, in `folds`: from the lowest bit its UTF-8, up to seven bytes; how
+# many bytes; how many code points. Longer ones have the top bit, and up to three code points.
+FOLDED_BYTES, FOLDED_BYTES_MOST, FOLDED_POINTS, FOLDED_LONG, FOLDED_POINT = 56, 7, 59, 63, 21
 
 
 class Tables(NamedTuple):
@@ -46,7 +49,7 @@ class Tables(NamedTuple):
     kind_page: NDArray[np.uint8]  # per 256 code points: where in `kinds` they are
     kinds: NDArray[np.uint8]
     fold_page: NDArray[np.uint8]
-    # Up to three code points of 21 bits; or, with the top bit, up to seven of ASCII; 0: itself.
+    # As FOLDED_BYTES and its like say; 0: itself.
     folds: NDArray[np.uint64]
     tag_first: NDArray[np.uint64]  # bytes 0–7 of an element's name, by slot
     tag_second: NDArray[np.uint64]  # bytes 8–15
@@ -113,19 +116,37 @@ def _folds() -> NDArray[np.uint64]:
     for item in unicode_tables.FOLD.split():
         first, last, *rest = item.split(":")
         if not rest:
-            folds[int(first, 16)] = int(last, 16)
+            folds[int(first, 16)] = packed_fold(chr(int(last, 16)))
             continue
         step, distance = map(int, rest)
-        codes = slice(int(first, 16), int(last, 16) + 1, step)
-        folds[codes] = np.arange(codes.start, codes.stop, step) + distance
+        for code in range(int(first, 16), int(last, 16) + 1, step):
+            folds[code] = packed_fold(chr(code + distance))
     for item in unicode_tables.FOLD_LONG.split():
         code_text, to = item.split(":")
-        codes_to = [int(part, 16) for part in to.split("+")]
-        width, top = (21, 0) if len(codes_to) <= _POINTS else (8, 1 << 63)
-        folds[int(code_text, 16)] = top + sum(
-            code << width * place for place, code in enumerate(codes_to)
-        )
+        folds[int(code_text, 16)] = packed_fold("".join(chr(int(x, 16)) for x in to.split("+")))
     return folds
+
+
+def packed_fold(text: str) -> int:
+    """What a code point is folded to, as kernels read it.
+
+    >>> hex(packed_fold("ss"))
+    '0x1200000000007373'
+    """
+    utf8 = text.encode()
+    if len(utf8) > FOLDED_BYTES_MOST:
+        points = sum(ord(one) << FOLDED_POINT * place for place, one in enumerate(text))
+        return 1 << FOLDED_LONG | points
+    counts = len(text) << FOLDED_POINTS | len(utf8) << FOLDED_BYTES
+    return counts | int.from_bytes(utf8, "little")
+
+
+def unpacked_fold(fold: int) -> str:
+    """The text of `packed_fold`."""
+    if fold >> FOLDED_LONG:
+        points = (fold >> FOLDED_POINT * place & (1 << FOLDED_POINT) - 1 for place in range(3))
+        return "".join(map(chr, filter(None, points)))
+    return fold.to_bytes(8, "little")[: fold >> FOLDED_BYTES & FOLDED_BYTES_MOST].decode()
 
 
 def _paged(values: NDArray[Any]) -> tuple[NDArray[np.uint8], NDArray[Any]]:

@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import Int, int64, part, uint64
 from reusewatch.detector.scanning import characters as ch
-from reusewatch.detector.scanning.dodges import LATIN, note
+from reusewatch.detector.scanning.dodges import (
+    DRESSED,
+    LATIN,
+    OTHER,
+    OTHER_WORDS,
+    RAISED,
+    STRANGE,
+    note,
+)
 from reusewatch.detector.scanning.mixing import fold_product
 from reusewatch.detector.scanning.output import (
     ALONE,
@@ -34,7 +42,6 @@ from reusewatch.detector.scanning.references import reference, starts_reference
 from reusewatch.detector.scanning.scratch_memory import Work
 from reusewatch.detector.scanning.syntax import starts_markup
 from reusewatch.detector.scanning.tables import (
-    APART,
     CLASS_SHIFT,
     IGNORED,
     KIND,
@@ -42,16 +49,11 @@ from reusewatch.detector.scanning.tables import (
     MARKED,
     PLAIN,
     SINGLE,
+    WORD,
     Tables,
 )
-from reusewatch.detector.scanning.utf8 import code_point
-from reusewatch.detector.scanning.words import (
-    finish,
-    folded_of,
-    points_of,
-    properties_of,
-    push_folded,
-)
+from reusewatch.detector.scanning.utf8 import code_point, short_code_point
+from reusewatch.detector.scanning.words import finish, properties_of, push_character
 
 # How text is read, as bits.
 TAGS = 1  # `<` stops it
@@ -66,16 +68,16 @@ _NONE, _WORD, _SINGLE = range(3)
 _BYTE = uint64(8)
 _FULL = uint64(64)
 _ZERO = uint64(0)
-_ASCII_END = uint64(ch.ASCII_END)
 
 # With a word's facts: whether marks on its last letter count, and what its letters say (`dodges`).
 _SEEN_SHIFT = 32
 _MARKED_SHIFT = 29
 _MARKED = MARKED << _MARKED_SHIFT
 _CLASSED = 1 << CLASS_SHIFT
-# Latin letters alone, and digits, are in no doubt.
-_NOTED = 2 << _SEEN_SHIFT
+# Latin letters alone, and digits, are in no doubt; nor is a word of another alphabet.
 _DOUBTED = (0x1FE & ~LATIN) << _SEEN_SHIFT
+_OTHER = OTHER << _SEEN_SHIFT
+_NOT_OTHER = (LATIN | DRESSED | STRANGE | RAISED) << _SEEN_SHIFT
 
 
 @part(inline=True)
@@ -94,8 +96,12 @@ def end_word(work: Work, out: Output) -> None:
 @part(inline=True)
 def _emit(work: Work, out: Output, value: Int, start: Int, end: Int, own: Int, size: Int) -> None:
     emit(work, out, value, start, end, facts_of(own & OWN, size))
-    if own >= _NOTED and (own & _DOUBTED) != 0 and work.st[NUMBERED] != 0:
-        note(work, own >> _SEEN_SHIFT, size)
+    if (own & _DOUBTED) != 0 and work.st[NUMBERED] != 0:
+        # The usual word of such a text costs no call: `note` would count it so, too.
+        if (own & _OTHER) != 0 and (own & _NOT_OTHER) == 0:
+            work.dodges[OTHER_WORDS] += 1
+        else:
+            note(work, own >> _SEEN_SHIFT, size)
 
 
 @part(inline=True)
@@ -119,10 +125,12 @@ def read_text(
                 if kind == _SINGLE:
                     _emit(work, out, finish(h, w, secrets), start, end, own, size)
                 kind = _WORD
-                start, own, size = i, field, 0
+                # Bit 6 of a letter: the word has one of Latin. A run that starts with a digit is
+                # none.
+                start, own, size = i, field | (int64(folded) & LATIN) << _SEEN_SHIFT, 0
                 h, w, used = seed, _ZERO, _ZERO
-            # Bit 6 of a letter: the word has one of Latin. A run that starts with a digit is none.
-            own = (own | (int64(folded) & LATIN) << _SEEN_SHIFT) & ~_MARKED
+            else:
+                own = (own | (int64(folded) & LATIN) << _SEEN_SHIFT) & ~_MARKED
             size -= i
             while True:
                 w |= uint64(folded) << used
@@ -153,7 +161,9 @@ def read_text(
             continue
         stop, code, second = i + 1, c, 0
         if c >= ch.ASCII_END:
-            code, stop = code_point(buf, i, limit)
+            code, stop = short_code_point(buf, i, limit)
+            if stop == i:
+                code, stop = code_point(buf, i, limit)
         elif c == ch.LESS and (how & TAGS) != 0 and starts_markup(buf, i, limit):
             break
         elif (
@@ -168,38 +178,29 @@ def read_text(
         while True:
             properties = properties_of(code, look)
             what = properties & KIND
-            if what == APART or (what == MARK and kind == _NONE):
-                if kind != _NONE:
+            if what == MARK and kind != _NONE:
+                if properties >= _CLASSED:
+                    own |= 1 << ((properties >> CLASS_SHIFT) + _SEEN_SHIFT)
+                if (own & _MARKED) != 0:
+                    h, w, used, size = push_character(h, w, used, size, code, look, first)
+                end = stop
+            elif what != IGNORED:
+                if kind != _NONE and (what != WORD or kind != _WORD):
                     _emit(work, out, finish(h, w, secrets), start, end, own, size)
                     kind = _NONE
-            elif what != IGNORED:
-                if what != MARK:
-                    wanted = _SINGLE if what == SINGLE else _WORD
-                    if kind != _NONE and (kind != wanted or kind == _SINGLE):
-                        _emit(work, out, finish(h, w, secrets), start, end, own, size)
-                        kind = _NONE
+                if what in (WORD, SINGLE):
                     if kind == _NONE:
-                        kind = wanted
+                        kind = _WORD
                         start, own, size = i, field, 0
-                        if kind == _SINGLE:
+                        if what == SINGLE:
+                            kind = _SINGLE
                             own |= ALONE
                         h, w, used = seed, _ZERO, _ZERO
                     own = (own & ~_MARKED) | (properties & MARKED) << _MARKED_SHIFT
-                if properties >= _CLASSED:
-                    own |= 1 << ((properties >> CLASS_SHIFT) + _SEEN_SHIFT)
-                if what != MARK or (own & _MARKED) != 0:
-                    folded_code = folded_of(code, look)
-                    if folded_code != 0 and folded_code < _ASCII_END:
-                        size += 1
-                        w |= folded_code << used
-                        used += _BYTE
-                        if used == _FULL:
-                            h = fold_product(h ^ w, first)
-                            w = used = _ZERO
-                    else:
-                        size += points_of(folded_code)
-                        h, w, used = push_folded(h, w, used, code, folded_code, first)
-                end = stop
+                    if properties >= _CLASSED:
+                        own |= 1 << ((properties >> CLASS_SHIFT) + _SEEN_SHIFT)
+                    h, w, used, size = push_character(h, w, used, size, code, look, first)
+                    end = stop
             if second == 0:
                 break
             code, second = second, 0

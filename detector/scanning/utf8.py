@@ -57,6 +57,25 @@ def code_point(buf: NDArray[np.uint8], at: Int, limit: Int) -> Tuple:
     return code, i
 
 
+@part(inline=True)
+def short_code_point(buf: NDArray[np.uint8], at: Int, limit: Int) -> Tuple:
+    """The same of what nearly all text is: two bytes, or three of which none is narrower; (0, at)
+    for anything else."""
+    c = byte_at(buf, at)
+    if at + 2 >= limit:
+        return 0, at
+    second = byte_at(buf, at + 1) ^ ch.FOLLOWS
+    if _TWO_LEAST <= c <= _TWO_MOST and second <= ch.SIX_BITS:
+        return (c - ch.FIRST_OF_TWO) << 6 | second, at + 2
+    third = byte_at(buf, at + 2) ^ ch.FOLLOWS
+    if (
+        ch.FIRST_OF_THREE < c <= _THREE_MOST and c != _BEFORE_SURROGATES
+        and (second | third) <= ch.SIX_BITS
+    ):  # fmt: skip
+        return ((c - ch.FIRST_OF_THREE) << 6 | second) << 6 | third, at + 3
+    return 0, at
+
+
 @part()
 def put_utf8(to: NDArray[np.uint8], n: Int, code: Int) -> Int:
     """Append a code point; the new length."""

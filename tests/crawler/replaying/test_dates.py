@@ -88,9 +88,7 @@ def test_a_revisit_of_one_refers_to_no_date(tmp_path: Path) -> None:
     path = tmp_path / "x.warc.gz"
     path.write_bytes(zoo.member_each([data]))
     reader = Reader(zoo.SCHEME, Limits(), trust_dates=(), began=BEGAN)
-    (page,) = pages_of(
-        job_of([str(path)], [], None, reader=reader, settle_seconds=0, stop=Event())
-    )
+    (page,) = pages_of(job_of([str(path)], [], None, reader=reader, settle_seconds=0, stop=Event()))
     assert page.revisit_of is not None
     assert (page.fetched_at, page.revisit_of.fetched_at) == (BEGAN, None)
 
