@@ -62,7 +62,7 @@ class Ragged:
     @property
     def counts(self) -> NDArray[np.int64]:
         """How many values each page has."""
-        return np.diff(self.offsets)
+        return self.offsets[1:] - self.offsets[:-1]
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

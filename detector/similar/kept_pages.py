@@ -51,7 +51,11 @@ class KeptPages:
         """The weights of a page, one for each of its terms."""
         start, end = self.terms.offsets[row : row + 2].tolist()
         first, last = np.searchsorted(self.begins, (start, end)).tolist()
-        return np.repeat(self.weights[first:last], np.diff(self.begins[first:last], append=end))
+        sizes = np.empty(last - first, np.int64)
+        sizes[-1:] = end
+        sizes[:-1] = self.begins[first + 1 : last]
+        sizes -= self.begins[first:last]
+        return np.repeat(self.weights[first:last], sizes)
 
     def weighted(self) -> WeightedPages:
         """The pages with a weight for each term."""

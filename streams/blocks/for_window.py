@@ -87,6 +87,11 @@ def counts(block: pa.RecordBatch) -> NDArray[np.bool_]:
     return found
 
 
+def only(block: pa.RecordBatch, wanted: NDArray[np.bool_]) -> pa.RecordBatch:
+    """The pages of a block that are wanted: mostly all, and then no column is copied."""
+    return block if wanted.all() else block.filter(pa.array(wanted))
+
+
 def _salvaged(block: pa.RecordBatch) -> NDArray[np.bool_]:
     found: NDArray[np.bool_] = block.column("salvaged").to_numpy(zero_copy_only=False)
     return found

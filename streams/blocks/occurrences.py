@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from reusewatch.streams.blocks.for_window import is_judged
+from reusewatch.streams.blocks.for_window import is_judged, only
 from reusewatch.streams.urls import owner_of
 from reusewatch.streams.wire import Malformed
 
@@ -31,7 +31,7 @@ def countable(block: pa.RecordBatch) -> pa.RecordBatch:
     """The pages of a block whose content is theirs."""
     # One that another page may have forged is nobody's.
     seen = is_judged(block) & ~block.column("salvaged").to_numpy(zero_copy_only=False)
-    return block if seen.all() else block.filter(pa.array(seen))
+    return only(block, seen)
 
 
 def check_marks(block: pa.RecordBatch) -> None:

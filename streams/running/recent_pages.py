@@ -13,6 +13,8 @@ from reusewatch.streams.stages.fingerprinting import ReadOrigin
 
 MOST_BYTES = 16 << 20
 """Two batches: so many are on their way where several processes make fingerprints."""
+HELD_BYTES = 8 << 20
+"""Of pages that are known to be asked for, but not before many others have gone by."""
 # What leads to a record, without what else is said of it.
 _At = tuple[str, int | None]
 
@@ -25,6 +27,8 @@ class RecentPages:
         self._most = most_bytes
         self._pages: OrderedDict[_At, Page] = OrderedDict()
         self._bytes = 0
+        self._held: OrderedDict[_At, Page] = OrderedDict()
+        self._held_bytes = 0
 
     def saw(self, page: Page) -> None:
         """A page goes by."""
@@ -38,6 +42,24 @@ class RecentPages:
             _, gone = self._pages.popitem(last=False)
             self._bytes -= len(gone.body)
 
+    def hold(self, origin: Origin) -> None:
+        """The page of an origin is asked for later: if it is at hand, it stays until then."""
+        at = origin.source, origin.offset
+        page = self._pages.get(at)
+        if page is None or at in self._held:
+            return
+        self._held[at] = page
+        self._held_bytes += len(page.body)
+        while self._held_bytes > HELD_BYTES:
+            self._let_go(next(iter(self._held)))
+
+    def _let_go(self, at: _At) -> Page | None:
+        page = self._held.pop(at, None)
+        self._held_bytes -= len(page.body) if page else 0
+        return page
+
     def __call__(self, origin: Origin) -> Page:
-        """The page of an origin: from memory, or read again."""
-        return self._pages.get((origin.source, origin.offset)) or self._read_origin(origin)
+        """The page of an origin: from memory, or read again. One that was held is held no more."""
+        at = origin.source, origin.offset
+        held = self._let_go(at)
+        return self._pages.get(at) or held or self._read_origin(origin)

@@ -18,6 +18,7 @@ from reusewatch.streams.blocks.for_quilts import check_grams
 from reusewatch.streams.blocks.for_window import (
     counts,
     is_judged,
+    only,
     sightings_of,
     subjects_of,
     times_of,
@@ -75,10 +76,10 @@ def brought(
     subjects, judged = subjects_of(block, origins), is_judged(block)
     batch, mine = block, subjects
     if not judged.all():
-        batch = block.filter(pa.array(judged))
+        batch = only(block, judged)
         mine = [subject for subject, one in zip(subjects, judged, strict=True) if one]
     owns = owned.of(batch)
-    own = block.filter(pa.array(counts(block))) if similarity else batch
+    own = only(block, counts(block)) if similarity else batch
     return Brought(
         block,
         subjects,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
@@ -56,12 +56,22 @@ class Place(NamedTuple):
     file_hash: str
 
 
+@runtime_checkable
+class Holds(Protocol):
+    """What reads pages again, and can keep one at hand that will be asked for."""
+
+    def hold(self, origin: Origin) -> None:
+        """The page of an origin is asked for later."""
+
+
 class Evidencing:
     """Makes evidence for up to `pairs` alerts a batch; without `read_origin` for none."""
 
     def __init__(self, scheme: HashScheme, read_origin: ReadOrigin | None, pairs: int) -> None:
         self._scheme = scheme
         self._read_origin = read_origin
+        reader: object = read_origin
+        self._holds = reader if isinstance(reader, Holds) else None
         self._pairs = pairs
         self._kept: OrderedDict[Place, Page] = OrderedDict()
         self._kept_bytes = 0
@@ -70,6 +80,11 @@ class Evidencing:
     def begin(self) -> None:
         """A batch begins."""
         self._pairs_left, self._bytes_left = self._pairs, MOST_BYTES
+
+    def expect(self, origin: Origin | None) -> None:
+        """An alert of this page is told when it has settled: its evidence needs the page then."""
+        if origin is not None and self._holds is not None and self._pairs:
+            self._holds.hold(origin)
 
     def complete(self, alerts: Sequence[Alert], events: Counter[str]) -> list[Alert]:
         """The alerts, each with its evidence or why it has none. All pages are scanned together."""

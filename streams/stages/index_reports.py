@@ -215,6 +215,7 @@ class Reporter:
         if flags & NEAR_ALERT and match is not None and match.alert is not None:
             if self._waits(flags):
                 self._near[subject.page, subject.text] = subject
+                self._evidencing.expect(subject.came_from)
             else:
                 out += self.near_alerts(subject, match, match.alert, now)
         return out

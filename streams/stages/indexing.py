@@ -18,7 +18,7 @@ from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.window.revisits import Revisit, Waiting
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.for_links import LINK_COLUMNS
-from reusewatch.streams.blocks.for_window import counts
+from reusewatch.streams.blocks.for_window import counts, only
 from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.bus import Message, Outgoing
@@ -227,7 +227,7 @@ class IndexStage:
         if self._similarity and part.weighted is not None:
             self._similarity.add(part.weighted, now=at_us(now))
         # Before it is asked for them, the page has its links; what may be forged has none.
-        self._linking.add(block.select(LINK_COLUMNS).filter(pa.array(counts(block))))
+        self._linking.add(only(block.select(LINK_COLUMNS), counts(block)))
         labeled = self._labeled.judge_block(part.batch, now, part.owned)
         events["labeled"] += sum(1 for one in labeled if one.labels)
         out += [

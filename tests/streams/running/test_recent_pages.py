@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from reusewatch.streams.records import Origin, Page
-from reusewatch.streams.running.recent_pages import RecentPages
+from reusewatch.streams.running.recent_pages import HELD_BYTES, RecentPages
 from tests.pages import Fetch, page_of
 
 
@@ -33,3 +33,33 @@ def test_what_went_by_is_not_read_again() -> None:
     assert asked == []
     assert [recent(at(number).origin).url for number in (0, 4)] == [at(0).url, at(4).url]
     assert asked == [0, 4]
+
+
+def test_what_is_asked_for_later_stays_at_hand_until_then() -> None:
+    asked = []
+
+    def read(origin: Origin) -> Page:
+        asked.append(origin.offset)
+        return at(origin.offset or 0)
+
+    recent = RecentPages(read, most_bytes=100)
+    for number in range(3):
+        recent.saw(at(number, b"x" * 40))
+        recent.hold(at(number).origin)
+    recent.hold(at(7).origin)  # it did not go by
+    recent.saw(at(3, b"x" * 90))
+    assert recent(at(0).origin).body == b"x" * 40
+    assert asked == []
+    assert recent(at(0).origin).body == at(0).body  # held for one time
+    assert asked == [0]
+
+
+def test_so_many_bytes_are_held_those_that_came_last() -> None:
+    recent = RecentPages(lambda origin: at(9), most_bytes=4 * HELD_BYTES)
+    for number in range(3):
+        recent.saw(at(number, bytes(HELD_BYTES // 2)))
+        recent.hold(at(number).origin)
+    recent.saw(at(3, bytes(4 * HELD_BYTES)))
+    assert [len(recent(at(number).origin).body) == HELD_BYTES // 2 for number in range(3)] == [
+        False, True, True,
+    ]  # fmt: skip
