@@ -10,6 +10,7 @@ Knows phrases by their hashes; their words stand on the pages.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,12 +60,21 @@ def popular_shingles(
     documents: Documents, kept: NDArray[np.int64], *, least: int = POPULAR
 ) -> PopularShingles:
     """The shingles that at least so many documents have, of those that are `kept`."""
-    which, site = np.zeros((len(documents.shingles), kept.size), np.bool_), documents.site[kept]
     # A function at a time: all at once would be another copy of the largest column.
-    columns = [
-        _of_function(row[kept], site, least, popular)
-        for row, popular in zip(documents.shingles, which, strict=True)
-    ]
+    rows = (row[kept] for row in documents.shingles)
+    return popular_of(rows, documents.site[kept], least=least)
+
+
+def popular_of(
+    functions: Iterable[NDArray[np.uint64]], site: NDArray[np.int64], *, least: int = POPULAR
+) -> PopularShingles:
+    """The same of the min-values of one function after the other, of documents of these sites."""
+    noted = []
+    columns = []
+    for row in functions:
+        noted.append(np.zeros(site.size, np.bool_))
+        columns.append(_of_function(row, site, least, noted[-1]))
+    which = np.array(noted).reshape(len(noted), site.size)
     sizes = [len(values) for values, _, _ in columns]
     values, counts, sites = map(np.concatenate, zip(*columns, strict=True))
     function = np.repeat(np.arange(len(columns)), sizes)

@@ -11,7 +11,7 @@ Knows no clock, no name of a host and no page's words.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from reusewatch.detector.phrases.classes import representatives
 from reusewatch.detector.phrases.documents import UNKNOWN, Documents, by_age, current_versions
 from reusewatch.detector.phrases.hosts import PhraseHost, phrase_hosts
-from reusewatch.detector.phrases.popular import PopularShingles, popular_shingles
+from reusewatch.detector.phrases.popular import PopularShingles, popular_of
 from reusewatch.detector.phrases.sliced import is_sliced
 
 MIN_VALUES, SUPERSHINGLES = 84, 6
-_AT_ONCE = 4096
+_AT_ONCE = 6
 FETCH = np.dtype(
     [
         ("page", "u8"), ("identity", "u8"), ("fetched", "i8"), ("site", "u8"), ("host", "u8"),
@@ -120,7 +120,7 @@ class PhraseWindow:
         rows, seen = rows[order], seen[order]
         documents = Documents(
             fetches["page"][rows], seen, fetches["identity"][rows],
-            fetches["supershingles"][rows], _by_function(fetches["shingles"], rows),
+            fetches["supershingles"][rows], np.empty((0, rows.size), np.uint64),
             _numbers(fetches["site"][rows]), _numbers(fetches["host"][rows]),
             np.full(rows.size, UNKNOWN, np.int64),
         )  # fmt: skip
@@ -131,8 +131,8 @@ class PhraseWindow:
                 (), none["page"], none["identity"], none["truncated"], np.empty(0, np.int64),
                 none["popular"],
             )  # fmt: skip
-        found = popular_shingles(documents, kept)
         rows = rows[kept]
+        found = popular_of(_by_function(fetches["shingles"], rows), documents.site[kept])
         popular = found.per_document
         before = fetches["popular"][rows]
         new = before != popular
@@ -160,13 +160,13 @@ def _numbers(names: NDArray[np.uint64]) -> NDArray[np.int64]:
     return np.unique(names, return_inverse=True)[1].astype(np.int64)
 
 
-def _by_function(shingles: NDArray[np.uint64], rows: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """The shingles of these rows, a row a function; some at a time, as they are most of a page."""
-    found = np.empty((MIN_VALUES, rows.size), np.uint64)
-    for begin in range(0, rows.size, _AT_ONCE):
-        some = slice(begin, begin + _AT_ONCE)
-        found[:, some] = shingles[rows[some]].T
-    return found
+def _by_function(
+    shingles: NDArray[np.uint64], rows: NDArray[np.int64]
+) -> Iterator[NDArray[np.uint64]]:
+    """The shingles of these rows, one function after the other; some at a time: they are most of a
+    page, and all at once would be all pages once more."""
+    for begin in range(0, MIN_VALUES, _AT_ONCE):
+        yield from np.ascontiguousarray(shingles[rows, begin : begin + _AT_ONCE].T)
 
 
 def _told(
@@ -181,7 +181,8 @@ def _told(
     host, counts = documents.host[kept], popular.per_document
     for found in phrase_hosts(host, counts):
         mine = np.flatnonzero(host == found.host)
-        if found.alike and is_sliced(documents.shingles[:, kept[mine]], popular.which[:, mine]):
+        shingles = fetches["shingles"][rows[mine]].T
+        if found.alike and is_sliced(shingles, popular.which[:, mine]):
             pages = fetches["page"][rows[mine]]
             worst = np.lexsort((pages, -counts[mine]))[:5]
             name = int(fetches["host"][rows[mine[0]]])

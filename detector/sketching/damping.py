@@ -67,7 +67,8 @@ def _damped(tokens: Any, offsets: Any, salts: Any, out: Any) -> None:
                 count += 1
             token = table[slot]
             seen[token] += 1
-            if seen[token] <= most:
-                kept[size] = tokens[position]
-                size += 1
+            # Written either way: of a page of few words nobody can foresee which occurrence is one
+            # too many, and a wrong guess costs more than all else here.
+            kept[size] = tokens[position]
+            size += seen[token] <= most
         starts[page + 1] = size

@@ -19,6 +19,7 @@ from reusewatch.streams.console import say
 from reusewatch.streams.labels.follower import Followed
 from reusewatch.streams.labels.marking import Labeler
 from reusewatch.streams.opening import kafka_config, state_directory
+from reusewatch.streams.running.allocation import keep_large_apart
 from reusewatch.streams.running.changelog import Changelog, Following, require_room
 from reusewatch.streams.running.label_settings import label_store, stop_list
 from reusewatch.streams.running.metrics import Meters
@@ -117,6 +118,7 @@ def stateful_worker(
     read_origin: ReadOrigin | None = None,
 ) -> Worker:
     """The worker of a stage that keeps a state."""
+    keep_large_apart()
     stage = stateful(name, settings, read_origin)
     snapshots = Snapshots(state_directory(settings) / "snapshots", name, settings.scheme, bus)
     outlet = bus.outlet()

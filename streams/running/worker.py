@@ -24,6 +24,7 @@ from reusewatch.streams.bus import (
 )
 from reusewatch.streams.dead_letter_limit import DeadLetterLimit
 from reusewatch.streams.questions import Desk, Parameters, Rows
+from reusewatch.streams.running.allocation import give_back
 from reusewatch.streams.running.changelog import Changelog
 from reusewatch.streams.running.commit import Progress
 from reusewatch.streams.running.metrics import Meters
@@ -293,6 +294,7 @@ class Worker:
             if state is None or self._snapshots is None:
                 return
             self._snapshots.save(state, offsets)
+        give_back()
         self._state_changed = False
         self._snapshot_at = time.monotonic()
         self._record.snapshot(time.time())
