@@ -173,6 +173,15 @@ def prepare(tell: Callable[[str], None], *, pages: bool = False) -> None:
 
 
 @cache
+def prepare_stored(tell: Callable[[str], None]) -> None:
+    """The same for whoever only looks at what was stored: what is compiled is loaded when it is
+    needed, and most of it never is."""
+    _chosen()
+    if not are_compiled():
+        prepare(tell)
+
+
+@cache
 def prepare_questions(tell: Callable[[str], None]) -> None:
     """The same of what nobody needs who does not ask: the first run does not wait for it."""
     where = _chosen()

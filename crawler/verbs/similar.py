@@ -61,11 +61,11 @@ def similar(
 ) -> None:
     """Show pages like a given one."""
     asked = {"threshold": str(threshold), "top": str(top)}
-    kernels.prepare(say)
     words: dict[str, str] = {}
     if page.startswith(("http://", "https://")):
         asked["url"] = page
     else:
+        kernels.prepare(say)
         sketches, words = _sketched(_document(page, settings.scheme), settings.scheme)
         if not sketches["terms"]:
             fail(f"{page}: there is no text in it", 2)

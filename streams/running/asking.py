@@ -85,9 +85,9 @@ class Ask:
         loaded = Snapshots(directory / "snapshots", self.stage, self.settings.scheme).load()
         if loaded.state is None or loaded.written_at is None:
             raise Unreachable(self._nobody(directory))
-        kernels.prepare(self.say)
+        kernels.prepare_stored(self.say)
         stage = topology.stateful(self.stage, self.settings)
-        stage.restore(loaded.state)
+        stage.restore(loaded.state, question=name)
         as_of = datetime.fromtimestamp(loaded.written_at, UTC)
         return Answered(as_of, stage.answer(name, parameters))
 

@@ -264,7 +264,7 @@ class FingerprintStage:
         """Nothing to keep."""
         return None
 
-    def restore(self, state: State | None) -> None:
+    def restore(self, state: State | None, *, question: str | None = None) -> None:
         """Nothing to take up."""
 
     def answer(self, name: str, parameters: Parameters) -> Rows:

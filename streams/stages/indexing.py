@@ -64,6 +64,8 @@ _REVISIT_BYTES = 400
 _SITES = 65_536
 _WINDOW = "window/"
 _TOP = 10
+# Parts that a question needs beside the window.
+_ANSWERING = {"similar": ("terms",)}
 
 
 class Part(Protocol):
@@ -369,11 +371,12 @@ class IndexStage:
         facts["parts"] = of_parts
         return State(arrays, facts)
 
-    def restore(self, state: State | None) -> None:
+    def restore(self, state: State | None, *, question: str | None = None) -> None:
         """Take up a saved window; what no longer fits leaves with the next page.
 
         Pairs are judged as they are met: another policy than it was saved under needs no other
-        window, and what was reported stays so.
+        window, and what was reported stays so. For a `question` only what answers it is taken up:
+        the gram postings alone take seconds.
         """
         from reusewatch.detector.window.index import (
             NearDuplicateIndex,  # numba, loaded by who really works
@@ -400,7 +403,8 @@ class IndexStage:
             for page, *revisit in state.facts["waiting"]:
                 self._waiting.add(page, Revisit(*revisit))
         for name, part in self._parts.items():
-            part.restore(None if state is None else _part_of(state, name))
+            needed = question is None or name in _ANSWERING.get(question, ())
+            part.restore(_part_of(state, name) if state is not None and needed else None)
         self._reporter = Reporter(
             self._scheme, self._index, self._origins, self._evidencing, self._site_of,
             self._labeled, self._similarity, self._quilting, self._phrasing,

@@ -197,7 +197,7 @@ class NeighborhoodStage:
             arrays.update({f"{part}:{name}": column for name, column in hoods.save().items()})
         return State(arrays, {"partitions": list(self._parts)})
 
-    def restore(self, state: State | None) -> None:
+    def restore(self, state: State | None, *, question: str | None = None) -> None:
         """Take up saved figures; what is over the bounds leaves."""
         self._parts.clear()
         if state is None:

@@ -85,8 +85,9 @@ class Stage(Protocol):
     def save(self) -> State | None:
         """The state, or None where there is none to keep."""
 
-    def restore(self, state: State | None) -> None:
-        """Be as when this was saved, or, with None, as at first: what was known is forgotten."""
+    def restore(self, state: State | None, *, question: str | None = None) -> None:
+        """Be as when this was saved, or, with None, as at first: what was known is forgotten. For
+        a `question`, all that answers it, and no more than that has to be taken up."""
 
     def answer(self, name: str, parameters: Parameters) -> Rows:
         """What a question to the state comes to; changes nothing. BadQuestion if it is none."""

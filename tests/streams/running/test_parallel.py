@@ -61,7 +61,7 @@ class Echo:
     def save(self) -> State | None:
         return None
 
-    def restore(self, state: State | None) -> None: ...
+    def restore(self, state: State | None, *, question: str | None = None) -> None: ...
 
     def answer(self, name: str, parameters: Parameters) -> Rows:
         return no_questions(name, parameters)

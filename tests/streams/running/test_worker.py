@@ -57,7 +57,7 @@ class Adder:
     def save(self) -> State:
         return State(facts={"sum": self.sum})
 
-    def restore(self, state: State | None) -> None:
+    def restore(self, state: State | None, *, question: str | None = None) -> None:
         self.sum = 0 if state is None else state.facts["sum"]
 
     def answer(self, name: str, parameters: Parameters) -> Rows:
@@ -197,7 +197,7 @@ def test_it_is_not_ready_before_recovery_is_through(tmp_path: Path) -> None:
     ready: list[bool] = []
 
     class Asked(Adder):
-        def restore(self, state: State | None) -> None:
+        def restore(self, state: State | None, *, question: str | None = None) -> None:
             ready.append(worker.ready())
             super().restore(state)
 

@@ -196,3 +196,13 @@ def near_verdicts(stage: IndexStage, bodies: Sequence[bytes]) -> list[dict[str, 
             if sent.topic == topics.VERDICTS:
                 found.append(json.loads(sent.value or b"")["near_duplicate"])
     return found
+
+
+def test_for_a_question_only_what_answers_it_is_taken_up() -> None:
+    seen = fetches(30)
+    stage = fed(stage_of(), seen)
+    for question in ("similar", "clusters"):
+        again = stage_of()
+        again.restore(stage.save(), question=question)
+        parameters = {"url": seen[3].url}
+        assert again.answer(question, parameters) == stage.answer(question, parameters)
