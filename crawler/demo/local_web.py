@@ -91,6 +91,13 @@ class LocalWeb:
             return f"<title>{path}</title><p>Go on.{_links(['deeper/'])}"
         return self.pages.get((host, path))
 
+    def clean(self, host: str, under: str) -> None:
+        """From now on every page of a place has words of its own."""
+        rng = random.Random(f"{SEED} clean")  # noqa: S311 - as above
+        for key in [key for key in self.pages if key[0] == host and key[1].startswith(under)]:
+            if name_of(key[1]):
+                self.pages[key] = html_of("clean", named_article(rng))
+
     def fetched(self, host: str, under: str = "/") -> tuple[int, int]:
         """How many pages of a place were fetched, and how many there are."""
         there = [key for key in self.pages if key[0] == host and key[1].startswith(under)]
