@@ -128,11 +128,18 @@ def _summary(crawler: Crawler, tap: Tap, seconds: float) -> Mapping[str, Any]:
         "skipped": found["skipped"],
         "dead_letters": found["dead_letters"],
         "alerts": found["alerts"],
+        "cut": _cut(crawler),
         "refused": crawler.stats.get_value("reusewatch/refused", 0),
         "steered": _steered(crawler),
         "steer_seconds": _steer_seconds(crawler),
         "seconds": round(seconds, 3),
     }
+
+
+def _cut(crawler: Crawler) -> dict[str, int]:
+    """Pages of which not all links were taken, and sitemaps of which not all was."""
+    found = {k: crawler.stats.get_value(f"reusewatch/{k}_cut", 0) for k in ("links", "sitemaps")}
+    return {name: count for name, count in found.items() if count}
 
 
 def _steer_seconds(crawler: Crawler) -> dict[str, float]:

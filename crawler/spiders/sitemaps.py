@@ -1,24 +1,28 @@
 """The pages that a host names in its sitemaps (sitemaps.org).
 
 Sitemaps are those that its robots.txt names, else /sitemap.xml; one may name others. How many are
-read, and how many pages are taken of each, is bounded.
+read, how much of each is unpacked, and how many pages are taken of it, is bounded: they are read
+piece by piece, no tree is made, and reading ends at the bound.
 """
 
 from __future__ import annotations
 
-import gzip
 import zlib
 from collections.abc import Iterator
-from io import BytesIO
+from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urljoin
 
+from lxml import etree
 from scrapy.http import Response
-from scrapy.utils.sitemap import Sitemap, sitemap_urls_from_robots
+from scrapy.utils.sitemap import sitemap_urls_from_robots
 
 MOST_SITEMAPS = 50
 MOST_PAGES = 50_000
 MOST_BYTES = 50 << 20  # of one sitemap, unpacked, as the protocol has it
 _GZIP = b"\x1f\x8b"
+_SLICE = 1 << 16
+_LONGEST = 16_384
 
 
 def named_in_robots(response: Response) -> list[str]:
@@ -28,27 +32,90 @@ def named_in_robots(response: Response) -> list[str]:
     return found[:MOST_SITEMAPS] or [urljoin(response.url, "/sitemap.xml")]
 
 
-def read_sitemap(response: Response) -> tuple[list[str], list[str]]:
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a sitemap names; `cut`: there is more."""
+
+    pages: tuple[str, ...] = ()
+    sitemaps: tuple[str, ...] = ()
+    cut: bool = False
+
+
+class _Enough(Exception):
+    """As many as are taken."""
+
+
+class _Locations:
+    """What the parser tells of a sitemap."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+        self.root = ""
+        self._open: list[str] = []
+        self._text = ""
+
+    def start(self, tag: str, attributes: Any) -> None:
+        """An element begins."""
+        name = tag.rpartition("}")[2]
+        self.root = self.root or name
+        self._open.append(name)
+        self._text = ""
+
+    def data(self, text: str) -> None:
+        """Text, maybe not all of it."""
+        if len(self._text) < _LONGEST:
+            self._text += text
+
+    def end(self, tag: str) -> None:
+        """An element ends."""
+        # Of a page or a sitemap, not of its pictures.
+        if self._open[-1] == "loc" and len(self._open) == 3 and (url := self._text.strip()):
+            if len(self.found) >= self.most:
+                raise _Enough
+            self.found.append(url)
+        self._open.pop()
+
+    def close(self) -> None:
+        """The sitemap has ended."""
+
+    @property
+    def most(self) -> int:
+        """How many are taken."""
+        return MOST_SITEMAPS if self.is_index else MOST_PAGES
+
+    @property
+    def is_index(self) -> bool:
+        """Whether it names sitemaps."""
+        return self.root == "sitemapindex"
+
+
+def read_sitemap(response: Response) -> Named:
     """The pages and the sitemaps that a sitemap names; of what is none, nothing."""
+    told = _Locations()
+    parser = etree.XMLParser(target=told, recover=True, resolve_entities=False, no_network=True)
+    cut, size = False, 0
     try:
-        found = Sitemap(_unpacked(response.body))
-        names = list(_locations(found))
-    except (ValueError, OSError, EOFError, zlib.error):
-        return [], []
-    return ([], names[:MOST_SITEMAPS]) if found.type == "sitemapindex" else (names, [])
+        for part in _parts(response.body):
+            size += len(part)
+            if size > MOST_BYTES:
+                raise _Enough
+            parser.feed(part)
+        parser.close()
+    except _Enough:
+        cut = True
+    except (etree.XMLSyntaxError, zlib.error):
+        pass  # what had been told before that counts
+    if told.is_index:
+        return Named(sitemaps=tuple(told.found), cut=cut)
+    return Named(tuple(told.found) if told.root == "urlset" else (), cut=cut)
 
 
-def _unpacked(body: bytes) -> bytes:
+def _parts(body: bytes) -> Iterator[bytes]:
     if not body.startswith(_GZIP):
-        return body
-    with gzip.GzipFile(fileobj=BytesIO(body)) as packed:
-        return packed.read(MOST_BYTES)
-
-
-def _locations(sitemap: Sitemap) -> Iterator[str]:
-    for number, entry in enumerate(sitemap):
-        if number >= MOST_PAGES:
-            return
-        location = entry.get("loc")
-        if isinstance(location, str):
-            yield location
+        yield from (body[at : at + _SLICE] for at in range(0, len(body), _SLICE))
+        return
+    unpacker = zlib.decompressobj(wbits=31)
+    packed = body
+    while packed and not unpacker.eof:
+        yield unpacker.decompress(packed, _SLICE)
+        packed = unpacker.unconsumed_tail

@@ -6,22 +6,19 @@ It extracts nothing; what the pages hold is for the detector, by way of the add-
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
-from itertools import islice
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from scrapy import Spider
 from scrapy.http import HtmlResponse, Request, Response
-from scrapy.linkextractors import LinkExtractor
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
+from reusewatch.crawler.spiders.links import links_of
 from reusewatch.crawler.spiders.sitemaps import MOST_SITEMAPS, named_in_robots, read_sitemap
 from reusewatch.streams.urls import site_of_url
 
-# A page of a million links would fill the memory with requests.
-MAX_LINKS = 5_000
 _SCHEMES = ("http", "https")
 # A host without a robots.txt may have a sitemap.
 _ANY_STATUS = {"handle_httpstatus_all": True}
@@ -53,7 +50,6 @@ class Sites(Spider):
         self.not_fetched: dict[str, str] = {}
         # Scrapy's OffsiteMiddleware keeps requests, those of redirects too, within these.
         self.allowed_domains = [] if other_sites else sorted({site_of_url(url) for url in urls})
-        self._links = LinkExtractor()
 
     async def start(self) -> AsyncIterator[Request]:
         """The start URLs. Filtered like all others, so that their redirects stay on the sites."""
@@ -70,26 +66,36 @@ class Sites(Spider):
 
     def parse_sitemap(self, response: Response) -> Iterator[Request]:
         """The pages of a sitemap, and other sitemaps."""
-        pages, others = read_sitemap(response)
-        yield from self._ask_for(others)
-        for url in pages:
+        named = read_sitemap(response)
+        if named.cut:
+            self._count("sitemaps_cut")
+        yield from self._ask_for(named.sitemaps)
+        for url in named.pages:
             if _is_web(url) and self._wanted(url):
                 yield Request(url, callback=self.parse)
 
-    def _ask_for(self, sitemaps: list[str]) -> Iterator[Request]:
-        for url in sitemaps[: self._sitemaps_left]:
-            if _is_web(url):
-                self._sitemaps_left -= 1
-                yield Request(url, callback=self.parse_sitemap)
+    def _ask_for(self, sitemaps: Sequence[str]) -> Iterator[Request]:
+        for url in filter(_is_web, sitemaps):
+            if not self._sitemaps_left:
+                self._count("sitemaps_cut")
+                return
+            self._sitemaps_left -= 1
+            yield Request(url, callback=self.parse_sitemap)
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[Request]:
         """The links of a page."""
         deep_enough = self.depth is not None and response.meta["depth"] >= self.depth
         if deep_enough or not isinstance(response, HtmlResponse):
             return
-        for link in islice(self._links.extract_links(response), MAX_LINKS):
-            if _is_web(link.url) and self._wanted(link.url):
-                yield Request(link.url, callback=self.parse)
+        links = links_of(response)
+        if links.cut:
+            self._count("links_cut")
+        for url in links.urls:
+            if self._wanted(url):
+                yield Request(url, callback=self.parse)
+
+    def _count(self, what: str) -> None:
+        self.crawler.stats.inc_value(f"reusewatch/{what}")
 
     def _missed(self, failure: Failure) -> None:
         if isinstance(failure.value, HttpError):
