@@ -46,7 +46,9 @@ ALLOW = "GUARD_ALLOW"
 EVERYWHERE = ("0.0.0.0/0", "::/0")
 # RFC 9309, §2.5: a crawler parses at least so much, and need not more.
 ROBOTS_BYTES = 500 << 10
-_TAKEN = "_reusewatch_taken"
+# Names whose requests have not asked yet why they failed.
+_MOST_REFUSED = 10_000
+_TAKEN, _REFUSED = "_reusewatch_taken", "_reusewatch_refused"
 
 Address = IPv4Address | IPv6Address
 # An IPv4 address in an IPv6 one: NAT64 (RFC 6052).
@@ -137,6 +139,7 @@ class Guard:
         self._crawler = crawler
         self._fence = Fence.of(crawler.settings.getlist(ALLOW))
         crawler.signals.connect(self._received, signals.bytes_received)
+        crawler.signals.connect(self._scheduled, signals.request_scheduled)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Guard:
@@ -150,8 +153,7 @@ class Guard:
         if address is None:
             address = await self._resolved(host)
         if address is not None and not self._fence.lets(address):
-            self._crawler.stats.inc_value("reusewatch/refused")
-            logger.info("refused: %s leads to %s", request, address)
+            self._count(request, address)
             raise Refused(f"{host} is {address}, an address that is not allowed")
         if address is not None:
             # One machine is not asked more often because it has many names.
@@ -159,6 +161,28 @@ class Guard:
         if is_robots(request.url):
             # However long it is: what is too large would count as if there were none.
             request.meta["download_maxsize"] = 0
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """The name leads elsewhere by now: the resolver did not hand that address out."""
+        from twisted.internet import reactor
+
+        # What fails to resolve says no more than that.
+        address = refused_by(reactor.resolver, urlparse_cached(request).hostname or "")
+        if address is not None:
+            self._count(request, address)
+
+    def _scheduled(self, request: Request, spider: Spider) -> None:
+        """An address that stands in the URL: counted also where the request is dropped as one to
+        another site, before it comes here."""
+        address = literal(urlparse_cached(request).hostname or "")
+        if address is not None and not self._fence.lets(address):
+            self._count(request, address)
+
+    def _count(self, request: Request, address: Address) -> None:
+        if not request.meta.get(_REFUSED):
+            request.meta[_REFUSED] = True
+            self._crawler.stats.inc_value("reusewatch/refused")
+            logger.info("refused: %s leads to %s", request, address)
 
     def _received(self, data: bytes, request: Request, spider: Spider) -> None:
         """Of a robots.txt the beginning is read, and no more is taken."""
@@ -176,6 +200,7 @@ class Guard:
             found: str = await maybe_deferred_to_future(resolve(host))
             return ip_address(found)
         except RefusedAddress as error:
+            refused_by(reactor.resolver, host)
             address: Address = error.args[0]
             return address
         except Exception:
@@ -186,23 +211,33 @@ class GuardedResolver(CachingThreadedResolver):
     """Scrapy's resolver, which does not hand out an address that is not allowed."""
 
     fence = Fence()
+    refused: dict[str, Address]
 
     @classmethod
     def from_crawler(cls, crawler: Any, reactor: ReactorBase) -> GuardedResolver:
         """As Scrapy makes it, once a process."""
         made = super().from_crawler(crawler, reactor)
         made.fence = Fence.of(crawler.settings.getlist(ALLOW))
+        made.refused = {}
         return made
 
     def getHostByName(self, name: str, timeout: Sequence[int] = ()) -> Deferred[str]:  # noqa: N802
         """An IPv4 address of the name."""
-        return super().getHostByName(name, timeout).addCallback(self._checked)
+        return super().getHostByName(name, timeout).addCallback(self._checked, name)
 
-    def _checked(self, found: str) -> str:
+    def _checked(self, found: str, name: str) -> str:
         address = ip_address(found)
         if not self.fence.lets(address):
+            if len(self.refused) < _MOST_REFUSED:
+                self.refused[name] = address
             raise RefusedAddress(address)
         return found
+
+
+def refused_by(resolver: object, name: str) -> Address | None:
+    """The address of a name that was not handed out; asked once."""
+    found = resolver.refused if isinstance(resolver, GuardedResolver) else {}
+    return found.pop(name, None)
 
 
 class CappedRobots(ProtegoRobotParser):

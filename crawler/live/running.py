@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
 
 from scrapy.crawler import Crawler, CrawlerProcess
 from scrapy.exceptions import IgnoreRequest
@@ -18,6 +15,7 @@ from twisted.python.failure import Failure
 
 from reusewatch.crawler.live.journal import AGAIN, Journal
 from reusewatch.crawler.live.manners import Plan, scrapy_settings
+from reusewatch.crawler.live.quiet import hush
 from reusewatch.crawler.live.sample import Sample
 from reusewatch.crawler.live.steer import Steer
 from reusewatch.crawler.live.tap import Tap
@@ -53,7 +51,8 @@ def run_crawl(
     wanted = scrapy_settings(plan, max_body_bytes=settings.max_body_bytes)
     process = CrawlerProcess({**wanted, **given})
     # Not before: Scrapy's process gives every logger below `scrapy` its level back.
-    _hush(plan)
+    if plan.log_level not in ("DEBUG", "INFO"):
+        hush(plan.urls)
     crawler = process.create_crawler(Sites)
     failures: list[Failure] = []
     process.crawl(
@@ -76,24 +75,6 @@ def run_crawl(
     return Outcome(
         _summary(crawler, tap, seconds), spider.not_fetched, account.lost, account.remark
     )
-
-
-def _hush(plan: Plan) -> None:
-    """What others say at length of what our own lines say: a broker or a host that is away."""
-    if plan.log_level in ("DEBUG", "INFO"):
-        return
-    logging.getLogger("scrapy.downloadermiddlewares.robotstxt").setLevel(logging.CRITICAL)
-    logging.getLogger("scrapy.downloadermiddlewares.retry").addFilter(partial(_is_news, plan.urls))
-    kafka = logging.getLogger("kafka")
-    kafka.addHandler(logging.NullHandler())
-    kafka.propagate = False
-
-
-def _is_news(start_urls: tuple[str, ...], record: logging.LogRecord) -> bool:
-    """Whether no line of ours says what a record of the retries does."""
-    said = record.args if isinstance(record.args, Mapping) else {}
-    url = getattr(said.get("request"), "url", "")
-    return url not in start_urls and urlsplit(url).path != "/robots.txt"
 
 
 def _look(crawler: Crawler, stop: Stop, progress: Callable[[Mapping[str, Any]], None]) -> None:
@@ -130,6 +111,7 @@ def _summary(crawler: Crawler, tap: Tap, seconds: float) -> Mapping[str, Any]:
         "alerts": found["alerts"],
         "cut": _cut(crawler),
         "refused": crawler.stats.get_value("reusewatch/refused", 0),
+        "offsite": crawler.stats.get_value("offsite/filtered", 0),
         "steered": _steered(crawler),
         "steer_seconds": _steer_seconds(crawler),
         "seconds": round(seconds, 3),

@@ -100,7 +100,8 @@ class Tap:
         """A download that was cut off for its size is a page that could not be taken."""
         if isinstance(exception, DownloadCancelledError):
             self.responses += 1
-            error = BadPage("too-large", str(exception))
+            most = self._settings.max_body_bytes
+            error = BadPage("too-large", str(exception) or f"more than {most} bytes")
             await self.take(letter(self._source, request.url, error))
 
     async def take(self, item: Item) -> None:

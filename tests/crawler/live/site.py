@@ -33,6 +33,8 @@ class Site:
     answers: dict[str, Answer]
     port: int = 0
     asked: list[tuple[str, str]] = field(default_factory=list)
+    # The addresses that were connected to, whatever the hosts were called.
+    served: set[str] = field(default_factory=set)
     gate: threading.Event = field(default_factory=threading.Event)
     asked_for: threading.Condition = field(default_factory=threading.Condition)
 
@@ -122,6 +124,7 @@ class _Handler(BaseHTTPRequestHandler):
         host = self.headers["Host"].partition(":")[0]
         with site.asked_for:
             site.asked.append((host, self.path))
+            site.served.add(self.connection.getsockname()[0])
             site.asked_for.notify_all()
         if self.path != "/robots.txt":
             site.gate.wait(60)

@@ -210,6 +210,47 @@ def test_a_redirect_to_where_it_may_not_go_is_not_followed(tmp_path: Path) -> No
     assert (OTHER, "/inside") not in site.asked
 
 
+def test_a_redirect_that_leads_inside_is_counted_on_one_site_too(tmp_path: Path) -> None:
+    headers = (("Content-Type", "text/html"), ("Location", f"http://{OTHER}:{{port}}/inside"))
+    with serving(Site({"/": Answer(status=302, headers=headers)})) as site:
+        flags = ("--allow-network", "127.0.0.1/32")
+        _, out, err = run(crawl_arguments("local:state", site.url(), flags=flags), tmp_path)
+    assert (summary_of(out)["refused"], summary_of(out)["offsite"]) == (1, 1), err
+    assert {host for host, _ in site.asked} == {HOME}
+
+
+def test_hostile_pages_and_sitemaps_cost_little(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "reusewatch.toml").write_text(f"max_body_bytes = {4 << 20}\n")
+    packed = (("Content-Type", "text/html"), ("Content-Encoding", "gzip"))
+    xml = (("Content-Type", "application/xml"),)
+    names = [site.url(path) for path in ("/map.xml", "/bomb.xml.gz", "/many.xml")]
+    many = "".join(f"<url><loc>{site.url(f'/s/{i}')}</loc></url>" for i in range(50_001))
+    bomb = gzip.compress(b"<urlset>" + b" " * (51 << 20))
+    site.answers |= {
+        "/robots.txt": Answer(b"Sitemap: /map.xml\n", headers=(("Content-Type", "text/plain"),)),
+        "/map.xml": Answer(
+            f"<sitemapindex>{''.join(f'<sitemap><loc>{n}</loc></sitemap>' for n in names)}"
+            "</sitemapindex>".encode(), headers=xml,
+        ),
+        "/bomb.xml.gz": Answer(bomb, headers=xml),
+        "/many.xml": Answer(f"<urlset>{many}</urlset>".encode(), headers=xml),
+        "/": Answer(b"<a href=/bomb>b<a href=/deep>d<a href=/links>l<a href=/nul>n<a href=/good>g"),
+        "/bomb": Answer(gzip.compress(b" " * (5 << 20)), headers=packed),
+        "/deep": Answer(b"<div>" * 100_000),
+        "/links": Answer(b"".join(b"<a href=/x/%d>x" % i for i in range(6_000))),
+        "/nul": Answer(b"\0\xff<a href='\0//\xfe['>x" * 99),
+        "/good": Answer(b"<p>good"),
+    }  # fmt: skip
+    flags = ("--allow-private", "--sitemaps", "--sample", "20")
+    code, out, err = run(crawl_arguments("local:state", site.url(), flags=flags), tmp_path)
+    assert code == 1, err
+    shown = summary_of(out)
+    assert (shown["cut"], shown["dead_letters"]) == ({"links": 1, "sitemaps": 2}, 1)
+    assert "/good" in site.paths()
+    assert len(site.asked) <= 20 + 2 + len(names)
+    assert "Traceback" not in err
+
+
 def test_what_cannot_be_decoded_is_a_dead_letter(tmp_path: Path) -> None:
     lying = (("Content-Type", "text/html"), ("Content-Encoding", "br"))
     with serving(Site({"/": Answer(b"\x00\x01\xfe not brotli" * 20, headers=lying)})) as site:
@@ -230,6 +271,8 @@ def test_a_page_over_the_limit_is_a_dead_letter(tmp_path: Path) -> None:
     assert summary_of(out)["pages"] == 0
     [letter] = topic_views.dead_letters(LocalBus(tmp_path / "state"))
     assert letter.reason == "too-large"
+    assert "larger than download max size" in err
+    assert "Traceback" not in err
 
 
 PROGRESS = r"\d+ responses, \d+ pages.*"
