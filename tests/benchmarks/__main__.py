@@ -22,6 +22,7 @@ from tests.benchmarks import (
     path,
     quilts,
     report,
+    scraping,
     signatures,
     window,
 )
@@ -38,6 +39,7 @@ FAMILIES: tuple[Family, ...] = (
     labels.FAMILY,
     mwo.FAMILY,
     quilts.FAMILY,
+    scraping.FAMILY,
     kafka.FAMILY,
 )
 STEPS = "steps"

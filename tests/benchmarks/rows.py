@@ -58,6 +58,7 @@ BUDGETS = {
     "two_workers_over_one": Budget("at least", 1.8),
     "quilts_us_per_page": Budget("at most", 60),
     "quilts_bytes_per_page": Budget("at most", 1000),
+    "scrape_seconds_million_hosts": Budget("at most", 0.1),
     "corpus_quilts_minutes": Budget("at most", 15),
     "corpus_quilts_gigabytes": Budget("at most", 8),
 }
@@ -99,6 +100,7 @@ class Scale:
     crawl_pages: int = 3000
     peak_pages: int = 100_000
     asked: int = 7
+    hosts: int = 1_000_000
 
 
 @dataclass

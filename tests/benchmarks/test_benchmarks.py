@@ -21,6 +21,7 @@ from tests.benchmarks import (
     lsh_speed,
     path,
     report,
+    scraping,
     signatures,
 )
 from tests.benchmarks.__main__ import NAMES, names_of, path_of, run
@@ -36,7 +37,8 @@ TINY = Scale(
     documents=20, rounds=1, window_pages=640, kafka_rounds=1, kafka_pages=24, hostile_bytes=2048,
     index_pages=(1024, 30_720), lsh_pages=600, labels=50_000, mwo_pages=1024,
     quilts_pages=(300, 1024),
-    labels_in_force=1000, replay_pages=24, replay_rounds=1, peak_pages=24, asked=1, crawl_pages=12,
+    labels_in_force=1000, replay_pages=24, replay_rounds=1, peak_pages=24, asked=1,
+    crawl_pages=12, hosts=1100,
 )  # fmt: skip
 
 
@@ -66,6 +68,10 @@ def test_local_rows_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert written["corpus"]["pages"] == 24
     assert written["machine"]["versions"]["reusewatch"]
     assert written["steps"].keys() == {"unit", *STEPS, REST}
+    (scraped,) = [row for row in written["results"] if row["name"] == scraping.NAME]
+    assert scraped["detail"]["hosts"] == TINY.hosts
+    # There are more hosts than there may be series.
+    assert max(scraped["detail"]["series"].values()) < 1000 < TINY.hosts
     report.show(found)
     shown = capsys.readouterr().out
     assert "warc_to_verdict_over_floor" in shown
