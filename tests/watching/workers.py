@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from reusewatch.streams import kernels
 from tests.command import COMMAND, environment
 from tests.deployed import Broker, free_port
 from tests.watching.stack import Monitors, Pace, monitored
 
 STAGES = ("fingerprint", "fingerprint", "index", "index", "neighborhoods")
-_PATIENCE = 120.0
+_PATIENCE = 300.0
 
 
 class NotStarted(Exception):
@@ -54,6 +55,15 @@ class Workers:
             raise NotStarted(f"reusewatch {' '.join(words)}: {done.stderr.strip()}")
         return done.stdout
 
+    def ended(self) -> str | None:
+        """The last line of one that has ended."""
+        for address, (stage, process) in self.running.items():
+            if process.poll() is not None:
+                port = address.partition(":")[2]
+                log = (self.directory / f"{stage}-{port}.log").read_text("utf-8").splitlines()
+                return f"the worker {stage} has ended: {log[-1] if log else process.returncode}"
+        return None
+
     def close(self) -> None:
         """End them as an operator would."""
         for _, process in self.running.values():
@@ -82,12 +92,15 @@ class Stack:
     def await_judged(self) -> None:
         """Return once the pages are judged: what waits for its company is judged when the stream
         stands still."""
-        wait(lambda: self.monitors.query('reusewatch_alerts_total{kind="quilt"} > 0'))
+        quilts = 'reusewatch_alerts_total{kind="quilt"} > 0'
+        wait(lambda: self.monitors.query(quilts), self.workers)
 
 
 @contextlib.contextmanager
 def at_work(directory: Path, pace: Pace, say: Callable[[str], None]) -> Iterator[Stack]:
     """Everything started, and ended at the end."""
+    # Once, and not by each of the workers at the same time.
+    kernels.prepare(say)
     say("starting a broker")
     with contextlib.ExitStack() as open_:
         broker = open_.enter_context(Broker(directory / "broker"))
@@ -102,14 +115,19 @@ def at_work(directory: Path, pace: Pace, say: Callable[[str], None]) -> Iterator
         monitors.start(list(workers.running))
         ready = "count(reusewatch_ready == 1)"
         # One of the two that judge stands by.
-        wait(lambda: monitors.query(ready) and monitors.query(ready)[0][1] >= len(STAGES) - 1)
+        wait(
+            lambda: monitors.query(ready) and monitors.query(ready)[0][1] >= len(STAGES) - 1,
+            workers,
+        )
         yield Stack(bus, workers, monitors)
 
 
-def wait(condition: Callable[[], object]) -> None:
-    """Until it holds. Raises NotStarted after two minutes."""
+def wait(condition: Callable[[], object], workers: Workers) -> None:
+    """Until it holds. Raises NotStarted after some minutes, or when a worker has ended."""
     end = time.monotonic() + _PATIENCE
     while not condition():
+        if (said := workers.ended()) is not None:
+            raise NotStarted(said)
         if time.monotonic() > end:
             raise NotStarted(f"nothing came for {_PATIENCE:.0f} s")
         time.sleep(0.5)
