@@ -1,9 +1,10 @@
 """Which site holds how many pages of which other site: the first question about many alerts.
 
 A page counts once for a pair of sites, whatever the number of its alerts. Its other site is that of
-its first donor; `originals` counts where the original of each is. Alerts without a donor on another
-site are left out and counted. Holds the URLs of the alerts that it is given, and nothing else of
-them.
+its first donor; `originals` counts where the original of each is. A finding of a whole host that
+names another (`mirror-host`) is counted among the kinds of its pair, and is no page. Alerts without
+a donor on another site are left out and counted. Holds the URLs of the alerts that it is given, and
+nothing else of them.
 """
 
 from __future__ import annotations
@@ -44,11 +45,12 @@ def summarized(alerts: Iterable[Alert], site: str = "registered-domain") -> Summ
     for alert in alerts:
         here = site_of_host(host_of_url(alert.url or alert.prefix or ""))
         there = site_of_host(host_of_url(alert.donors[0].url)) if alert.donors else here
-        if here == there or alert.url is None:
+        if here == there:
             left_out[alert.kind] += 1
             continue
         pair = pairs[here, there]
-        pair.pages.add(alert.url)
+        if alert.url is not None:
+            pair.pages.add(alert.url)
         pair.kinds[alert.kind] += 1
         if alert.direction is not None:
             pair.originals[alert.direction.original] += 1

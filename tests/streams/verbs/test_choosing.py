@@ -96,3 +96,13 @@ def test_a_simple_site_is_one_of_its_own() -> None:
     assert summarized([one]).rows == []
     (row,) = summarized([one], "simple").rows
     assert (row["site"], row["donor_site"]) == ("a.example.org", "b.example.org")
+
+
+def test_a_mirror_is_of_a_pair_and_no_page() -> None:
+    pair = donors("https://b.example/")
+    mirror = made(1, kind="mirror-host", url=None, prefix="https://a.example/", donors=pair)
+    (row,) = summarized([mirror, made(2, url="https://a.example/1", donors=pair)]).rows
+    assert (row["site"], row["donor_site"], row["pages"]) == ("a.example", "b.example", 1)
+    assert row["kinds"]["mirror-host"] == 1
+    hood = made(3, kind="bad-neighborhood", url=None, prefix="https://a.example/", donors=())
+    assert summarized([hood]).left_out == {"bad-neighborhood": 1}
