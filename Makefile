@@ -9,7 +9,7 @@ READY := .venv/.ready
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo watch pictures monitors packaged image test check lint types layers browser fuzz bench experiments broker corpora kafka lock schemas docs wheel clean
+.PHONY: help setup demo watch pictures monitors packaged image test check lint types layers browser redis fuzz bench experiments broker corpora kafka lock schemas docs wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -86,6 +86,15 @@ packaged: $(PACKAGED) ## chart, compose file and Dockerfile, by Helm and by the 
 
 image: $(READY) ## the image, built by buildah and run as the chart runs it; as root
 	@$(BIN)/python -m tests.packaged.image
+
+redis: $(READY) ## the add-on with scrapy-redis's scheduler and a real Redis, installed where that may be
+	@command -v redis-server >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	  && apt-get update -qq >&2 \
+	  && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends redis-server >/dev/null; } \
+	  || { echo "no redis-server: on Debian, as root: apt-get install redis-server" >&2; exit 2; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade \
+	  --target .venv/redis 'scrapy-redis>=0.9,<1' 'redis>=5,<9'
+	@PYTHONPATH=.venv/redis $(BIN)/python -m tests.shared_queue
 
 FUZZER := .venv/.fuzzer
 $(FUZZER): $(READY)
