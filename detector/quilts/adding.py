@@ -23,6 +23,9 @@ from reusewatch.detector.compiling.kernels import (
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.quilts.site_peers import join_site, leave_site
 from reusewatch.detector.quilts.store import (
+    ABSENT,
+    BLOCK,
+    DISTINCT,
     DOCUMENT_BYTES,
     DOCUMENTS,
     END_DOCUMENT,
@@ -34,10 +37,10 @@ from reusewatch.detector.quilts.store import (
     LIVE,
     MAX_AGE,
     MAX_BYTES,
-    NEIGHBORS,
     NEWEST,
     OWNED,
     POSTING_BYTES,
+    SCALE,
     STORE,
     WARM,
 )
@@ -47,6 +50,7 @@ _LOW = np.uint64((1 << 32) - 1)
 _HALF = np.uint64(32)
 _HIGH = np.uint64((1 << 16) - 1)
 _MOST = (1 << 32) - 1
+_LAST_PLACE = (1 << 16) - 1
 
 
 @part(types.uint64(types.uint64), inline=True)
@@ -60,6 +64,15 @@ def key_at(store: Any, at: Any) -> Any:
     return types.uint64(store.postings[at].low) | (types.uint64(store.postings[at].high) << _HALF)
 
 
+@part(types.int64(STORE), inline=True)
+def gram_bits(store: Any) -> Any:
+    """Bits of a slot of the grams' table that are the posting; the others are of the key's hash."""
+    bits = 1
+    while (store.postings.size >> bits) > 0:
+        bits += 1
+    return bits
+
+
 @part(types.int64(STORE, types.int64, types.uint64))
 def slot_of_gram(store: Any, bits: Any, key: Any) -> Any:
     """The slot that leads to a gram's newest posting; −1 if none has it."""
@@ -70,13 +83,41 @@ def slot_of_gram(store: Any, bits: Any, key: Any) -> Any:
     return at
 
 
-@part(types.void(STORE, WORDS, types.int64, types.int64))
-def warm(store: Any, grams: Any, first: Any, end: Any) -> None:
-    """Look once at every line of the table that these grams need: no look waits for another."""
+@part(types.void(STORE, types.int64, WORDS, types.int64, types.int64))
+def warm(store: Any, bits: Any, grams: Any, first: Any, end: Any) -> None:
+    """Look once at every line of the table that these grams need, then at the posting that each
+    leads to most likely: no look waits for another."""
     total = types.int64(0)
     for gram in range(first, end):
         total += store.grams[home(store.grams, mix(key_of(grams[gram])))]
+    for gram in range(first, end):
+        hashed = mix(key_of(grams[gram]))
+        at = seek(store.grams, bits, hashed, home(store.grams, hashed))
+        if at >= 0:
+            total += store.postings[number(store.grams, bits, at)].low
     store.numbers[WARM] = total
+
+
+@part(types.int64(types.uint64), inline=True)
+def _ones(word: Any) -> Any:
+    """How many bits of a word are set."""
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + (
+        (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
+    )
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return types.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@part(types.int64(STORE, types.int64), inline=True)
+def document_at(store: Any, at: Any) -> Any:
+    """The document of the posting at a place of the ring."""
+    block, up_to = at // BLOCK, types.uint64(at % BLOCK)
+    begun = store.begins[block] & ((np.uint64(2) << up_to) - np.uint64(1))
+    document = types.int64(store.named[block]) + _ones(begun)
+    while document >= store.documents.size:
+        document -= store.documents.size
+    return document
 
 
 @part(types.int64(OUT_COUNTS, types.int64, STORE, types.uint64, types.boolean))
@@ -104,6 +145,7 @@ def _forget(store: Any, at: Any) -> None:
     leave_site(store, at)
     store.documents[at].flags |= np.uint16(GONE)
     store.numbers[LIVE] -= 1
+    store.numbers[ABSENT] += 1
 
 
 @part(types.void(STORE))
@@ -112,13 +154,18 @@ def _expire(store: Any) -> None:
     numbers = store.numbers
     at = numbers[FIRST_DOCUMENT] % store.documents.size
     _forget(store, at)
-    bits = number_bits(store.grams)
-    for posting in range(store.documents[at].begin, store.documents[at].begin
-                         + types.int64(store.documents[at].kept)):  # fmt: skip
+    numbers[ABSENT] -= 1
+    bits, total = gram_bits(store), types.int64(0)
+    begin = store.documents[at].begin
+    end = begin + types.int64(store.documents[at].kept)
+    for posting in range(begin, end):
+        total += store.grams[home(store.grams, mix(key_at(store, posting % store.postings.size)))]
+    numbers[WARM] = total
+    for posting in range(begin, end):
         ring = posting % store.postings.size
         # Only the newest posting of a gram is in the table, and this is the oldest.
-        take(store.grams, bits, mix(key_at(store, ring)), ring)
-    numbers[FIRST_POSTING] = store.documents[at].begin + types.int64(store.documents[at].kept)
+        numbers[DISTINCT] -= take(store.grams, bits, mix(key_at(store, ring)), ring)
+    numbers[FIRST_POSTING] = end
     numbers[FIRST_DOCUMENT] += 1
 
 
@@ -176,7 +223,7 @@ def _superseded(store: Any, bits: Any, pages: Any, row: Any) -> Any:
     return False
 
 
-@part(types.void(STORE, types.int64, types.uint64, types.uint32))
+@part(types.void(STORE, types.int64, types.uint64, types.uint16))
 def _post(store: Any, bits: Any, key: Any, start: Any) -> None:
     end = store.numbers[END_POSTING]
     at = end % store.postings.size
@@ -188,24 +235,48 @@ def _post(store: Any, bits: Any, key: Any, start: Any) -> None:
     store.postings[at].next = before
     if slot < 0:
         put(store.grams, bits, mix(key), at)
+        store.numbers[DISTINCT] += 1
     else:  # the same key: its mark stays
         store.grams[slot] = (types.int64(store.grams[slot]) >> bits << bits) | (at + 1)
-    if at % NEIGHBORS == 0:
-        store.named[at // NEIGHBORS] = store.numbers[END_DOCUMENT] % store.documents.size
+    if at % BLOCK == 0:
+        store.named[at // BLOCK] = store.numbers[END_DOCUMENT] % store.documents.size
+        store.begins[at // BLOCK] = np.uint64(0)
     store.numbers[END_POSTING] = end + 1
+
+
+@part(types.void(STORE), inline=True)
+def _begin(store: Any) -> None:
+    """The next posting is the first of the next document."""
+    at = store.numbers[END_POSTING] % store.postings.size
+    if at % BLOCK:  # else it names its document
+        store.begins[at // BLOCK] |= np.uint64(1) << types.uint64(at % BLOCK)
+
+
+@part(types.int64(COUNTS, types.int64, types.int64))
+def _scale(starts: Any, first: Any, end: Any) -> Any:
+    """By how many bits places have to be shorter, for all to have 16."""
+    most, scale = types.int64(0), 0
+    for gram in range(first, end):
+        most = max(most, types.int64(starts[gram]))
+    while most >> scale > _LAST_PLACE:
+        scale += 1
+    return scale
 
 
 @part(types.void(STORE, DOCUMENTS, types.int64, WORDS, COUNTS, types.int64))
 def _enter(store: Any, pages: Any, row: Any, grams: Any, starts: Any, first: Any) -> None:
     numbers = store.numbers
-    bits, kept = number_bits(store.grams), types.int64(pages[row].kept)
+    bits, kept = gram_bits(store), types.int64(pages[row].kept)
     begin = numbers[END_POSTING]
-    warm(store, grams, first, first + kept)
+    scale = _scale(starts, first, first + kept)
+    warm(store, bits, grams, first, first + kept)
+    _begin(store)
     for gram in range(first, first + kept):
-        _post(store, bits, key_of(grams[gram]), starts[gram])
+        _post(store, bits, key_of(grams[gram]), types.uint16(types.int64(starts[gram]) >> scale))
     at = numbers[END_DOCUMENT] % store.documents.size
     store.documents[at] = pages[row]
     store.documents[at].begin = begin
+    store.documents[at].flags |= np.uint16(scale << SCALE)
     put(store.by_text, number_bits(store.by_text), mix(pages[row].text), at)
     put(store.by_page, number_bits(store.by_page), mix(pages[row].page), at)
     join_site(store, at)
@@ -242,11 +313,12 @@ def move(old: Any, new: Any) -> None:
     numbers, end = old.numbers, old.numbers[END_DOCUMENT]
     for name in (NEWEST, MAX_AGE, MAX_BYTES, LATE):
         new.numbers[name] = numbers[name]
-    bits = number_bits(new.grams)
+    bits = gram_bits(new)
     for document in range(numbers[FIRST_DOCUMENT], end):
         source = document % old.documents.size
         begin = new.numbers[END_POSTING]
         first = old.documents[source].begin
+        _begin(new)
         for posting in range(first, first + types.int64(old.documents[source].kept)):
             ring = posting % old.postings.size
             _post(new, bits, key_at(old, ring), old.postings[ring].start)
@@ -259,3 +331,5 @@ def move(old: Any, new: Any) -> None:
             put(new.by_page, number_bits(new.by_page), mix(new.documents[at].page), at)
             join_site(new, at)
             new.numbers[LIVE] += 1
+        else:
+            new.numbers[ABSENT] += 1

@@ -1,8 +1,9 @@
-"""Which documents hold these grams, and where in them: a walk from each gram's newest posting.
+"""Which documents hold these grams, and where in them: walks from each gram's newest posting.
 
-Changes nothing. A gram that more than `most` documents hold is popular, and no list of them is
-made: so a walk ends after so many, and a page of nothing but popular grams costs no more than that
-for each.
+Each step of a walk waits for memory, so that many walks go side by side, a step of each in turn:
+what they wait for comes at once. Changes nothing. A gram that more than `most` documents hold is
+popular, and no list of them is made: so a walk ends after so many, and a page of nothing but
+popular grams costs no more than that for each.
 """
 
 from __future__ import annotations
@@ -21,43 +22,178 @@ from reusewatch.detector.compiling.kernels import (
     tuple_of,
 )
 from reusewatch.detector.compiling.mixers import mix
-from reusewatch.detector.quilts.adding import key_of, slot_of_gram, warm
+from reusewatch.detector.quilts.adding import (
+    document_at,
+    gram_bits,
+    key_of,
+    slot_of_gram,
+    warm,
+)
 from reusewatch.detector.quilts.site_peers import documents_of, is_there
 from reusewatch.detector.quilts.store import (
+    ABSENT,
     DOCUMENTS,
     END_POSTING,
     FIRST_POSTING,
-    NEIGHBORS,
+    MAX_AGE,
+    SCALE,
     STORE,
+    WARM,
 )
-from reusewatch.detector.window.buckets import number, number_bits
+from reusewatch.detector.window.buckets import home, number, number_bits, seek
 
-_AHEAD = 64
+_GROUP = 64
+"""Grams that are asked for side by side."""
 _KNOWN = 1 << 14
 """Grams that were asked for in the same call, by some bits of their hash: pages of one site ask for
 its template again and again, each time a walk of `most` steps."""
 _NUMBERS = types.Array(types.int32, 1, "C")
-
-
-@part(types.int64(STORE, types.int64), inline=True)
-def _position(store: Any, at: Any) -> Any:
-    """Which posting, counted from the first ever, stands at a place of the ring."""
-    size, last = store.postings.size, store.numbers[END_POSTING] - 1
-    return last - (last - at) % size
+_COLUMNS = tuple_of(*[OUT_OFFSETS] * 5)
+"""Of the walks of a group: where each stands in the ring; which posting that is, counted from the
+first ever; the gram before that is the same, or −1; those that go on; and the places passed."""
 
 
 @part(types.int64(STORE, types.int64, types.int64), inline=True)
-def _document(store: Any, at: Any, position: Any) -> Any:
-    """The document of a posting: one in `NEIGHBORS` names its own, and the others stand behind."""
-    document = types.int64(store.named[at // NEIGHBORS])
-    while store.documents[document].begin + types.int64(store.documents[document].kept) <= position:
-        document += 1
-        if document == store.documents.size:
-            document = 0
-    return document
+def _position(store: Any, last: Any, at: Any) -> Any:
+    """Which posting, counted from the first ever, stands at a place; `last`: where the newest is."""
+    behind = last - at
+    if behind < 0:
+        behind += store.postings.size
+    return store.numbers[END_POSTING] - 1 - behind
+
+
+@part(types.int64(STORE, WORDS, types.int64, types.int64, _COLUMNS, _NUMBERS, types.int64))
+def _begin(
+    store: Any, grams: Any, first: Any, end: Any, walks: Any, before_at: Any, last: Any
+) -> Any:
+    """Walks of these grams, each at its newest posting; returns how many there are."""
+    at, position, asked, going, _ = walks
+    bits, active = gram_bits(store), 0
+    warm(store, bits, grams, first, end)
+    for gram in range(first, end):
+        each = gram - first
+        place = types.int64(mix(grams[gram]) & np.uint64(_KNOWN - 1))
+        before = types.int64(before_at[place])
+        before_at[place] = gram
+        asked[each] = before if before >= 0 and grams[before] == grams[gram] else -1
+        if asked[each] >= 0:
+            continue
+        slot = slot_of_gram(store, bits, key_of(grams[gram]))
+        if slot < 0:
+            continue
+        at[each] = number(store.grams, bits, slot)
+        position[each] = _position(store, last, at[each])
+        if position[each] >= store.numbers[FIRST_POSTING]:
+            going[active] = each
+            active += 1
+    return active
+
+
+@part(types.void(STORE, OUT_COUNTS, types.int64, types.int64, types.int64, _COLUMNS, types.int64))
+def _walk(
+    store: Any, counts: Any, first: Any, most: Any, active: Any, walks: Any, last: Any
+) -> None:
+    """Go on with the walks until each has passed all documents, or too many."""
+    at, position, _, going, passed = walks
+    oldest, total = store.numbers[FIRST_POSTING], types.int64(0)
+    # Where nothing has left before its turn, whose a posting is need not be asked on the way.
+    all_there = store.numbers[ABSENT] == 0 and store.numbers[MAX_AGE] < 0
+    while active > 0:
+        for walk in range(active):
+            total += store.postings[at[going[walk]]].next
+        left = 0
+        for walk in range(active):
+            each = going[walk]
+            here = at[each]
+            if all_there or is_there(store, document_at(store, here)):
+                counts[first + each] += 1
+                if types.int64(counts[first + each]) > most:
+                    continue
+                passed[each * most + types.int64(counts[first + each]) - 1] = here
+            then = types.int64(store.postings[here].next)
+            before = _position(store, last, then)
+            # What stood there is gone, and a newer posting may stand there now.
+            if before >= position[each] or before < oldest:
+                continue
+            at[each], position[each] = then, before
+            going[left] = each
+            left += 1
+        active = left
+    store.numbers[WARM] = total
+
+
+@part(types.int64(STORE, types.int64, types.int64, types.int64, OUT_COUNTS, OUT_OFFSETS, _NUMBERS))
+def _documents(
+    store: Any, first: Any, end: Any, most: Any, counts: Any, passed: Any, found: Any
+) -> Any:
+    """The documents of all places that were passed, but of popular grams; looked at once."""
+    total, listed = types.int64(0), 0
+    for gram in range(first, end):
+        begin = (gram - first) * most
+        for step in range(begin, begin + types.int64(counts[gram])):
+            if types.int64(counts[gram]) > most:
+                break
+            found[listed] = document_at(store, passed[step])
+            listed += 1
+    for each in range(listed):
+        total += store.documents[found[each]].flags
+    return total
 
 
 _FOUND = tuple_of(OUT_COUNTS, OUT_OFFSETS, _NUMBERS, OUT_COUNTS)
+_MET = tuple_of(DOCUMENTS, _NUMBERS)
+
+
+@part(types.int64(STORE, types.int64, types.int64, types.int64, _COLUMNS, _FOUND, _MET,
+                  _NUMBERS, types.int64))  # fmt: skip
+def _list(
+    store: Any, first: Any, end_gram: Any, most: Any, walks: Any, out: Any, met: Any, found: Any,
+    known: Any,
+) -> Any:  # fmt: skip
+    """Write down who holds each gram of the group; returns how many documents were met so far."""
+    counts, offsets, documents, starts = out
+    records, numbered = met
+    asked, passed = walks[2], walks[4]
+    end, at = offsets[first], 0
+    for gram in range(first, end_gram):
+        each = gram - first
+        if asked[each] >= 0:
+            counts[gram] = counts[asked[each]]
+            for other in range(offsets[asked[each]], offsets[asked[each] + 1]):
+                documents[end], starts[end] = documents[other], starts[other]
+                end += 1
+        elif types.int64(counts[gram]) <= most:
+            for step in range(each * most, each * most + types.int64(counts[gram])):
+                document = types.int64(found[at])
+                at += 1
+                if numbered[document] < 0:
+                    numbered[document] = known
+                    records[known] = store.documents[document]
+                    known += 1
+                scale = types.int64(store.documents[document].flags) >> SCALE
+                documents[end] = numbered[document]
+                starts[end] = types.int64(store.postings[passed[step]].start) << scale
+                end += 1
+        offsets[gram + 1] = end
+    return known
+
+
+@part(types.void(STORE, DOCUMENTS, types.int64))
+def _note_peers(store: Any, met: Any, known: Any) -> None:
+    """Of each document that was met, how many its site has."""
+    bits, total = number_bits(store.by_site), types.int64(0)
+    for begin in range(0, known, _GROUP):
+        end = min(begin + _GROUP, known)
+        for each in range(begin, end):
+            total += store.by_site[home(store.by_site, mix(met[each].site))]
+        for each in range(begin, end):
+            hashed = mix(met[each].site)
+            at = seek(store.by_site, bits, hashed, home(store.by_site, hashed))
+            if at >= 0:
+                total += store.documents[number(store.by_site, bits, at)].peers
+        for each in range(begin, end):
+            met[each].peers = documents_of(store, met[each].site)
+    store.numbers[WARM] = total
 
 
 @kernel(types.int64(STORE, WORDS, types.int64, _FOUND, DOCUMENTS))
@@ -66,53 +202,23 @@ def holders_of(store: Any, grams: Any, most: Any, out: Any, met: Any) -> Any:
 
     Returns how many documents were met; the lists name them by their number in `met`.
     """
-    counts, offsets, documents, starts = out
-    bits = number_bits(store.grams)
+    counts, offsets = out[0], out[1]
     numbered = np.full(store.documents.size, -1, np.int32)
     before_at = np.full(_KNOWN, -1, np.int32)
-    end, known = 0, 0
+    walks = (
+        np.empty(_GROUP, np.int64), np.empty(_GROUP, np.int64), np.empty(_GROUP, np.int64),
+        np.empty(_GROUP, np.int64), np.empty(_GROUP * most, np.int64),
+    )  # fmt: skip
+    found = np.empty(_GROUP * most, np.int32)
+    last = (store.numbers[END_POSTING] - 1) % store.postings.size
+    known, total = 0, types.int64(0)
     offsets[0] = 0
-    for gram in range(grams.size):
-        if gram % _AHEAD == 0:
-            warm(store, grams, gram, min(gram + _AHEAD, grams.size))
-        place = types.int64(mix(grams[gram]) & np.uint64(_KNOWN - 1))
-        asked = types.int64(before_at[place])
-        before_at[place] = gram
-        if asked >= 0 and grams[asked] == grams[gram]:
-            counts[gram] = counts[asked]
-            for each in range(offsets[asked], offsets[asked + 1]):
-                documents[end], starts[end] = documents[each], starts[each]
-                end += 1
-            offsets[gram + 1] = end
-            continue
-        begin, count = end, 0
-        slot = slot_of_gram(store, bits, key_of(grams[gram]))
-        at = number(store.grams, bits, slot) if slot >= 0 else types.int64(-1)
-        position = _position(store, at) if at >= 0 else types.int64(-1)
-        while position >= store.numbers[FIRST_POSTING]:
-            document = _document(store, at, position)
-            if is_there(store, document):
-                count += 1
-                if count > most:
-                    break
-                documents[end], starts[end] = document, store.postings[at].start
-                end += 1
-            at = types.int64(store.postings[at].next)
-            before = _position(store, at)
-            # What stood there is gone, and a newer posting may stand there now.
-            if before >= position:
-                break
-            position = before
-        counts[gram] = count
-        if count > most:
-            end = begin
-        for each in range(begin, end):
-            document = documents[each]
-            if numbered[document] < 0:
-                numbered[document] = known
-                met[known] = store.documents[document]
-                met[known].peers = documents_of(store, met[known].site)
-                known += 1
-            documents[each] = numbered[document]
-        offsets[gram + 1] = end
+    for first in range(0, grams.size, _GROUP):
+        end = min(first + _GROUP, grams.size)
+        active = _begin(store, grams, first, end, walks, before_at, last)
+        _walk(store, counts, first, most, active, walks, last)
+        total += _documents(store, first, end, most, counts, walks[4], found)
+        known = _list(store, first, end, most, walks, out, (met, numbered), found, known)
+    store.numbers[WARM] = total
+    _note_peers(store, met, known)
     return known

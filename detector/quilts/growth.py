@@ -1,8 +1,9 @@
-"""Room for the gram postings while no ring has come round: longer arrays, and larger tables.
+"""Room for the gram postings: longer rings while none has come round, and larger tables.
 
 Documents and postings keep their places, so that a table is written anew from its own numbers and
 nothing is looked up; a posting that is posted again, as `adding.move` does it, is looked for first,
-and the whole store stands in memory twice meanwhile.
+and the whole store stands in memory twice meanwhile. The grams' table has room for the grams that
+are there, not for the postings, of which many are of one gram.
 """
 
 from __future__ import annotations
@@ -15,19 +16,38 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel
 from reusewatch.detector.compiling.mixers import mix
-from reusewatch.detector.quilts.adding import key_at
+from reusewatch.detector.quilts.adding import gram_bits, key_at
 from reusewatch.detector.quilts.store import (
+    BLOCK,
     END_DOCUMENT,
     END_POSTING,
-    NEIGHBORS,
     STORE,
+    WARM,
     Store,
+    whole_blocks,
 )
-from reusewatch.detector.window.buckets import LINE, empty_tables, number, number_bits, put
+from reusewatch.detector.window.buckets import (
+    LINE,
+    capacity_of,
+    empty_tables,
+    number,
+    number_bits,
+    put,
+)
 from reusewatch.detector.window.growth import longer
 
-_GRAM, _TEXT, _PAGE, _SITE = range(4)
+_TEXT, _PAGE, _SITE = range(3)
 _OF_LINE = LINE - 1
+_AHEAD = 64 * LINE
+_LARGE = 1 << 20
+
+
+def more(size: int, need: int, bound: int) -> int:
+    """The size that has room for so many: half as much again, and a quarter where that is much."""
+    if need <= size:
+        return size
+    step = size // 4 if size > _LARGE else size // 2
+    return min(max(need, size + step), max(need, bound))
 
 
 def can_grow(store: Store) -> bool:
@@ -37,14 +57,22 @@ def can_grow(store: Store) -> bool:
     return bool(numbers[END_DOCUMENT] <= documents and numbers[END_POSTING] <= postings)
 
 
-def grown(store: Store, documents: int, postings: int) -> Store:
+def grown(store: Store, documents: int, postings: int, grams: int) -> Store:
     """The same store with so much room; of what has enough already nothing is touched."""
-    if postings > len(store.postings):
+    size, table = whole_blocks(postings), store.grams
+    shorter = store
+    if size > len(store.postings):
         store = store._replace(
-            postings=longer(store.postings, postings),
-            named=longer(store.named, postings // NEIGHBORS + 1),
-            grams=_larger(store, _GRAM, store.grams, postings),
+            postings=longer(store.postings, size),
+            named=longer(store.named, size // BLOCK),
+            begins=longer(store.begins, size // BLOCK),
         )
+    capacity = max(grams, capacity_of(table))
+    if capacity > capacity_of(table) or len(store.postings).bit_length() > len(
+        shorter.postings
+    ).bit_length():
+        store = store._replace(grams=empty_tables(1, capacity)[0])
+        _rehash_grams(store, len(shorter.postings).bit_length(), table)
     if documents > len(store.documents):
         store = store._replace(
             documents=longer(store.documents, documents),
@@ -61,6 +89,23 @@ def _larger(store: Store, which: int, table: NDArray[Any], capacity: int) -> NDA
     return larger
 
 
+@kernel(types.void(STORE, types.int64, OUT_COUNTS))
+def _rehash_grams(store: Any, old_bits: Any, old: Any) -> None:
+    """Grams of a table into the one of the store. Lines of both are ordered by hashes alike, so
+    that only the postings are strewn: of a few lines each is looked at once ahead."""
+    bits, total = gram_bits(store), types.int64(0)
+    for begin in range(0, old.size, _AHEAD):
+        end = min(begin + _AHEAD, old.size)
+        for at in range(begin, end):
+            if at & _OF_LINE and old[at]:
+                total += store.postings[number(old, old_bits, at)].low
+        for at in range(begin, end):
+            if at & _OF_LINE and old[at]:
+                row = number(old, old_bits, at)
+                put(store.grams, bits, mix(key_at(store, row)), row)
+    store.numbers[WARM] = total
+
+
 @kernel(types.void(STORE, types.int64, OUT_COUNTS, OUT_COUNTS))
 def _rehash(store: Any, which: Any, old: Any, new: Any) -> None:
     old_bits, bits = number_bits(old), number_bits(new)
@@ -69,9 +114,7 @@ def _rehash(store: Any, which: Any, old: Any, new: Any) -> None:
             continue
         row = number(old, old_bits, at)
         key: Any = np.uint64(0)
-        if which == _GRAM:
-            key = key_at(store, row)
-        elif which == _TEXT:
+        if which == _TEXT:
             key = store.documents[row].text
         elif which == _PAGE:
             key = store.documents[row].page

@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.quilts.adding import add_documents, move
 from reusewatch.detector.quilts.asking import holders_of
-from reusewatch.detector.quilts.growth import can_grow, grown
+from reusewatch.detector.quilts.growth import can_grow, grown, more
 from reusewatch.detector.quilts.holders import Holders
 from reusewatch.detector.quilts.store import (
+    BLOCK,
     COUNT,
+    DISTINCT,
     DOCUMENT,
     DOCUMENT_BYTES,
     END_DOCUMENT,
@@ -30,13 +32,14 @@ from reusewatch.detector.quilts.store import (
     LIVE,
     MAX_AGE,
     MAX_BYTES,
-    NEIGHBORS,
     POSTING,
     POSTING_BYTES,
+    WARM,
     Store,
     empty_store,
 )
 from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.window.buckets import capacity_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,30 +99,31 @@ class GramPostings:
         add_documents(self._store, records, pages.grams.offsets, pages.grams.values, pages.starts)
 
     def _make_room(self, documents: int, postings: int) -> None:
-        numbers = self._store.numbers
+        numbers, store = self._store.numbers, self._store
         needed = (
-            # A posting is found by a document up to so many before its own, which may have left.
-            int(numbers[END_DOCUMENT] - numbers[FIRST_DOCUMENT]) + documents + NEIGHBORS,
-            int(numbers[END_POSTING] - numbers[FIRST_POSTING]) + postings,
+            int(numbers[END_DOCUMENT] - numbers[FIRST_DOCUMENT]) + documents,
+            # What a block says of the postings that stand there goes with the first of them.
+            int(numbers[END_POSTING] - numbers[FIRST_POSTING]) + postings + BLOCK,
+            int(numbers[DISTINCT]) + postings,
         )
         most = (
-            self._facts[MAX_BYTES] // (DOCUMENT_BYTES + POSTING_BYTES) + 1 + NEIGHBORS,
+            self._facts[MAX_BYTES] // (DOCUMENT_BYTES + POSTING_BYTES) + 1,
+            self._facts[MAX_BYTES] // POSTING_BYTES + 1 + BLOCK,
             self._facts[MAX_BYTES] // POSTING_BYTES + 1,
         )
-        have = (len(self._store.documents), len(self._store.postings))
+        have = (len(store.documents), len(store.postings), capacity_of(store.grams))
         wanted = [min(need, bound) for need, bound in zip(needed, most, strict=True)]
-        if all(want <= size for want, size in zip(wanted, have, strict=True)):
-            return
         sizes = [
-            size if want <= size else min(max(want, size + size // 2), bound)
-            for want, size, bound in zip(wanted, have, most, strict=True)
+            more(size, want, bound) for size, want, bound in zip(have, wanted, most, strict=True)
         ]
-        if can_grow(self._store):
-            self._store = grown(self._store, *sizes)
+        if sizes == list(have):
             return
-        store = empty_store(*sizes)
-        move(self._store, store)
-        self._store = self._bounded(store)
+        if sizes[:2] == list(have[:2]) or can_grow(store):
+            self._store = grown(store, *sizes)
+            return
+        new = empty_store(*sizes)
+        move(store, new)
+        self._store = self._bounded(new)
 
     def ask(self, grams: NDArray[np.uint64], *, most: int) -> Holders:
         """Who holds each of these grams, of those that at most `most` documents hold.
@@ -153,10 +157,12 @@ class GramPostings:
         numbers, store = self._store.numbers, self._store
         documents = _ring(store.documents, *numbers[[FIRST_DOCUMENT, END_DOCUMENT]].tolist())
         postings = _ring(store.postings, *numbers[[FIRST_POSTING, END_POSTING]].tolist())
+        facts = numbers.copy()
+        facts[WARM] = 0
         return {
             "documents": documents.view(np.uint8),
             "postings": postings.view(np.uint8),
-            "numbers": numbers.copy(),
+            "numbers": facts,
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]] | None) -> None:
@@ -168,7 +174,7 @@ class GramPostings:
         postings = np.ascontiguousarray(arrays["postings"]).view(POSTING)
         numbers = np.zeros(COUNT, np.int64)
         numbers[: len(arrays["numbers"])] = arrays["numbers"]
-        old = empty_store(max(1, len(documents)), max(1, len(postings)))
+        old = empty_store(max(1, len(documents)), max(1, len(postings)), grams=1)
         first = int(numbers[FIRST_POSTING])
         old.numbers[:] = numbers
         old.numbers[FIRST_DOCUMENT], old.numbers[END_DOCUMENT] = 0, len(documents)
@@ -176,7 +182,8 @@ class GramPostings:
         old.documents[: len(documents)] = documents
         old.documents["begin"][: len(documents)] -= first
         old.postings[: len(postings)] = postings
-        store = empty_store(max(1024, len(documents) + NEIGHBORS), max(1 << 14, len(postings)))
+        room = max(1 << 14, len(postings) + BLOCK)
+        store = empty_store(max(1024, len(documents)), room, max(1 << 14, int(numbers[DISTINCT])))
         move(old, store)
         self._store = self._bounded(store)
 

@@ -3,11 +3,11 @@
 A *document* is an identity set: a token sequence, whichever pages have it. A *posting* is one gram
 of it: a key of 48 bits, where the gram stands, and the posting of the same gram that came before.
 A gram leads to its newest posting by a table (`detector.window.buckets`), and from there to the
-older ones; the postings of a document stand side by side. A site leads to a sample of its documents
-(`site_peers`).
+older ones; the postings of a document stand side by side, so that a posting leads to its document
+by a count (`named`). A site leads to a sample of its documents (`site_peers`).
 
-A document takes 88 bytes and 19 in tables, a posting 14 and about 5: of a page of 400 words with
-one gram of eight some 1 060 bytes where no gram is shared, 960 where half are.
+A document takes 88 bytes and 19 in tables, a posting 12 and, for each other gram, about 6 in the
+table: of a page of 400 words with one gram of eight some 970 bytes where no gram is shared.
 
 Two grams of 2^26 share a key by chance once in four million looks: one gram of a page then counts
 wrongly, and no figure hangs on one gram.
@@ -22,13 +22,16 @@ from numba import from_dtype, types
 from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.by_address import packed
-from reusewatch.detector.compiling.kernels import OUT_COUNTS, OUT_OFFSETS
+from reusewatch.detector.compiling.kernels import OUT_COUNTS, OUT_OFFSETS, OUT_WORDS
 from reusewatch.detector.window.buckets import empty_tables
 
 OWNED = 1
 """A bit of a document's flags: its page belongs to who runs the crawl, and is a donor always."""
 GONE = 2
 """A document that left before its turn; its room is free when its turn comes."""
+SCALE = 8
+"""The bit of the flags at which it begins by how many bits the places of a document's grams are
+shorter than they are: 16 bits are kept of each, all of pages of 64 kB."""
 
 DOCUMENT = np.dtype(
     [
@@ -43,19 +46,21 @@ DOCUMENT = np.dtype(
         ("sightings", "u4"), ("flags", "u2"), ("peers", "u2"), ("peer", "i4"),
     ]
 )  # fmt: skip
-POSTING = np.dtype([("low", "u4"), ("next", "u4"), ("start", "u4"), ("high", "u2")])
-"""`low` and `high` are the key, `start` the byte in the page's body where the gram begins."""
+POSTING = np.dtype([("low", "u4"), ("next", "u4"), ("high", "u2"), ("start", "u2")])
+"""`low` and `high` are the key, `start` the byte in the page's body where the gram begins, as
+`SCALE` says."""
 
-NEIGHBORS = 16
-"""Postings of which one names its document."""
+BLOCK = 64
+"""Postings of which the first names its document, and a bit each says where others begin."""
 
 (FIRST_DOCUMENT, END_DOCUMENT, FIRST_POSTING, END_POSTING, NEWEST, MAX_AGE, MAX_BYTES, LIVE, LATE,
- WARM, COUNT) = range(11)  # fmt: skip
+ WARM, DISTINCT, ABSENT, COUNT) = range(13)  # fmt: skip
 """Numbers that change, in one array: where each stands. Documents and postings are counted from
-the first ever; in a ring the n-th stands at n modulo its size."""
+the first ever; in a ring the n-th stands at n modulo its size. `DISTINCT`: grams in the table;
+`ABSENT`: documents that left before their turn and still take room."""
 
 BY_TEXT, BY_PAGE = 0, 1
-DOCUMENT_BYTES, POSTING_BYTES = 107, 19
+DOCUMENT_BYTES, POSTING_BYTES = 107, 18
 """What one of each takes, tables included, as the bound counts it."""
 _SMALLEST = 1024
 _NEVER = -(1 << 62)
@@ -67,6 +72,7 @@ class Store(NamedTuple):
     documents: NDArray[Any]
     postings: NDArray[Any]
     named: NDArray[np.uint32]
+    begins: NDArray[np.uint64]
     grams: NDArray[np.uint32]
     by_text: NDArray[np.uint32]
     by_page: NDArray[np.uint32]
@@ -82,19 +88,28 @@ def records(kind: np.dtype[Any]) -> Any:
 DOCUMENTS = records(DOCUMENT)
 STORE = packed(
     Store,
-    [DOCUMENTS, records(POSTING), *[OUT_COUNTS] * 5, OUT_OFFSETS],
+    [DOCUMENTS, records(POSTING), OUT_COUNTS, OUT_WORDS, *[OUT_COUNTS] * 4, OUT_OFFSETS],
 )
 
 
-def empty_store(documents: int = _SMALLEST, postings: int = _SMALLEST * 16) -> Store:
-    """Room for so many of both; nothing in it."""
+def whole_blocks(postings: int) -> int:
+    """So many postings and what fills the last block."""
+    return -(-postings // BLOCK) * BLOCK
+
+
+def empty_store(
+    documents: int = _SMALLEST, postings: int = _SMALLEST * 16, grams: int = _SMALLEST * 16
+) -> Store:
+    """Room for so many of each; nothing in it."""
     numbers = np.zeros(COUNT, np.int64)
     numbers[NEWEST] = _NEVER
+    size = whole_blocks(postings)
     return Store(
         documents=np.zeros(documents, DOCUMENT),
-        postings=np.zeros(postings, POSTING),
-        named=np.zeros(postings // NEIGHBORS + 1, np.uint32),
-        grams=empty_tables(1, postings)[0],
+        postings=np.zeros(size, POSTING),
+        named=np.zeros(size // BLOCK, np.uint32),
+        begins=np.zeros(size // BLOCK, np.uint64),
+        grams=empty_tables(1, grams)[0],
         by_text=empty_tables(1, documents)[0],
         by_page=empty_tables(1, documents)[0],
         by_site=empty_tables(1, documents)[0],

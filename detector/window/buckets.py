@@ -34,6 +34,11 @@ def slots_for(capacity: int) -> int:
     return (capacity // _LOAD + 2) * LINE
 
 
+def capacity_of(slots: NDArray[np.uint32]) -> int:
+    """So many numbers a table has room for."""
+    return (len(slots) // LINE - 2) * _LOAD
+
+
 def empty_tables(tables: int, capacity: int) -> NDArray[np.uint32]:
     """Tables of one size, a row each."""
     return np.zeros((tables, slots_for(capacity)), np.uint32)

@@ -23,8 +23,12 @@ from tests.experiments import (
     near_pairs,
     near_sweep,
     near_versions,
+    partial_copies,
+    quilt_digests,
+    quilt_sweep,
     rerendered,
     similar_table4,
+    sliced_site,
     templates,
     transformations,
 )
@@ -46,6 +50,10 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     templates.EXPERIMENT,
     transformations.EXPERIMENT,
     growth.EXPERIMENT,
+    sliced_site.EXPERIMENT,
+    quilt_sweep.EXPERIMENT,
+    quilt_digests.EXPERIMENT,
+    partial_copies.EXPERIMENT,
 )
 
 

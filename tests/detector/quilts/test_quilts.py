@@ -283,13 +283,13 @@ def test_memory_is_bounded_by_bytes():
 @given(windows(), st.integers(1, 3))
 def test_room_that_is_made_on_the_way_changes_no_answer(papers, size):
     tight = GramPostings(max_bytes=1 << 20)
-    store = empty_store(1, 16)
+    store = empty_store(1, 16, 16)
     for begin in range(0, len(papers), size):
         some = pages_of(papers[begin : begin + size])
         documents = begin + len(some)
         postings = sum(len(paper.grams) for paper in papers[: begin + size])
         assert can_grow(store)
-        store = grown(store, documents + 1, postings + 16)
+        store = grown(store, documents + 1, postings + 64, postings + 16)
         tight._store = tight._bounded(store)
         tight.add(some)
         store = tight._store
