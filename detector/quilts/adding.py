@@ -16,11 +16,21 @@ from reusewatch.detector.compiling.kernels import (
     COUNTS,
     OFFSETS,
     OUT_COUNTS,
+    OUT_OFFSETS,
     WORDS,
     kernel,
     part,
 )
 from reusewatch.detector.compiling.mixers import mix
+from reusewatch.detector.quilts.gram_table import (
+    first_slot,
+    gram_bits,
+    key_at,
+    key_of,
+    line_of,
+    look,
+    slot_of_gram,
+)
 from reusewatch.detector.quilts.site_peers import join_site, leave_site
 from reusewatch.detector.quilts.store import (
     ABSENT,
@@ -32,6 +42,7 @@ from reusewatch.detector.quilts.store import (
     END_POSTING,
     FIRST_DOCUMENT,
     FIRST_POSTING,
+    FORGOTTEN,
     GONE,
     LATE,
     LIVE,
@@ -51,51 +62,8 @@ _HALF = np.uint64(32)
 _HIGH = np.uint64((1 << 16) - 1)
 _MOST = (1 << 32) - 1
 _LAST_PLACE = (1 << 16) - 1
-
-
-@part(types.uint64(types.uint64), inline=True)
-def key_of(gram: Any) -> Any:
-    """The 48 bits of a gram's hash by which it is known. Not the highest: samples go by those."""
-    return gram & types.uint64((1 << 48) - 1)
-
-
-@part(types.uint64(STORE, types.int64), inline=True)
-def key_at(store: Any, at: Any) -> Any:
-    return types.uint64(store.postings[at].low) | (types.uint64(store.postings[at].high) << _HALF)
-
-
-@part(types.int64(STORE), inline=True)
-def gram_bits(store: Any) -> Any:
-    """Bits of a slot of the grams' table that are the posting; the others are of the key's hash."""
-    bits = 1
-    while (store.postings.size >> bits) > 0:
-        bits += 1
-    return bits
-
-
-@part(types.int64(STORE, types.int64, types.uint64))
-def slot_of_gram(store: Any, bits: Any, key: Any) -> Any:
-    """The slot that leads to a gram's newest posting; −1 if none has it."""
-    hashed = mix(key)
-    at = seek(store.grams, bits, hashed, home(store.grams, hashed))
-    while at >= 0 and key_at(store, number(store.grams, bits, at)) != key:
-        at = seek(store.grams, bits, hashed, at)
-    return at
-
-
-@part(types.void(STORE, types.int64, WORDS, types.int64, types.int64))
-def warm(store: Any, bits: Any, grams: Any, first: Any, end: Any) -> None:
-    """Look once at every line of the table that these grams need, then at the posting that each
-    leads to most likely: no look waits for another."""
-    total = types.int64(0)
-    for gram in range(first, end):
-        total += store.grams[home(store.grams, mix(key_of(grams[gram])))]
-    for gram in range(first, end):
-        hashed = mix(key_of(grams[gram]))
-        at = seek(store.grams, bits, hashed, home(store.grams, hashed))
-        if at >= 0:
-            total += store.postings[number(store.grams, bits, at)].low
-    store.numbers[WARM] = total
+_AHEAD = 64
+"""Grams that are looked for side by side."""
 
 
 @part(types.int64(types.uint64), inline=True)
@@ -159,7 +127,7 @@ def _expire(store: Any) -> None:
     begin = store.documents[at].begin
     end = begin + types.int64(store.documents[at].kept)
     for posting in range(begin, end):
-        total += store.grams[home(store.grams, mix(key_at(store, posting % store.postings.size)))]
+        total += store.grams[line_of(store, mix(key_at(store, posting % store.postings.size)))]
     numbers[WARM] = total
     for posting in range(begin, end):
         ring = posting % store.postings.size
@@ -220,14 +188,16 @@ def _superseded(store: Any, bits: Any, pages: Any, row: Any) -> Any:
         return True
     if known.sightings == 0:
         _forget(store, at)
+        store.numbers[FORGOTTEN] += 1
     return False
 
 
-@part(types.void(STORE, types.int64, types.uint64, types.uint16))
-def _post(store: Any, bits: Any, key: Any, start: Any) -> None:
+@part(types.void(STORE, types.int64, types.uint64, types.uint16, types.int64))
+def _post(store: Any, bits: Any, key: Any, start: Any, slot: Any) -> None:
+    """Post a gram that this slot may lead to."""
     end = store.numbers[END_POSTING]
     at = end % store.postings.size
-    slot = slot_of_gram(store, bits, key)
+    slot = slot_of_gram(store, bits, key, slot)
     before = number(store.grams, bits, slot) if slot >= 0 else at
     store.postings[at].low = key & _LOW
     store.postings[at].high = (key >> _HALF) & _HIGH
@@ -263,16 +233,20 @@ def _scale(starts: Any, first: Any, end: Any) -> Any:
     return scale
 
 
-@part(types.void(STORE, DOCUMENTS, types.int64, WORDS, COUNTS, types.int64))
-def _enter(store: Any, pages: Any, row: Any, grams: Any, starts: Any, first: Any) -> None:
+@part(types.void(STORE, DOCUMENTS, types.int64, WORDS, COUNTS, types.int64, OUT_OFFSETS))
+def _enter(
+    store: Any, pages: Any, row: Any, grams: Any, starts: Any, first: Any, slots: Any
+) -> None:
     numbers = store.numbers
     bits, kept = gram_bits(store), types.int64(pages[row].kept)
-    begin = numbers[END_POSTING]
-    scale = _scale(starts, first, first + kept)
-    warm(store, bits, grams, first, first + kept)
+    begin, scale = numbers[END_POSTING], _scale(starts, first, first + kept)
     _begin(store)
-    for gram in range(first, first + kept):
-        _post(store, bits, key_of(grams[gram]), types.uint16(types.int64(starts[gram]) >> scale))
+    for begun in range(first, first + kept, slots.size):
+        end = min(begun + slots.size, first + kept)
+        look(store, bits, grams, begun, end, slots)
+        for gram in range(begun, end):
+            start = types.uint16(types.int64(starts[gram]) >> scale)
+            _post(store, bits, key_of(grams[gram]), start, slots[gram - begun])
     at = numbers[END_DOCUMENT] % store.documents.size
     store.documents[at] = pages[row]
     store.documents[at].begin = begin
@@ -288,7 +262,7 @@ def _enter(store: Any, pages: Any, row: Any, grams: Any, starts: Any, first: Any
 def add_documents(store: Any, pages: Any, offsets: Any, grams: Any, starts: Any) -> None:
     """Pages enter, one after the other; there is room for all of them."""
     numbers = store.numbers
-    bits = number_bits(store.by_text)
+    bits, slots = number_bits(store.by_text), np.empty(_AHEAD, np.int64)
     for row in range(pages.size):
         page = pages[row]
         if numbers[MAX_AGE] >= 0 and page.at < numbers[NEWEST] - numbers[MAX_AGE]:
@@ -304,7 +278,7 @@ def add_documents(store: Any, pages: Any, offsets: Any, grams: Any, starts: Any)
             _taken(store) + cost > numbers[MAX_BYTES]
         ):
             _expire(store)
-        _enter(store, pages, row, grams, starts, offsets[row])
+        _enter(store, pages, row, grams, starts, offsets[row], slots)
 
 
 @kernel(types.void(STORE, STORE))
@@ -321,7 +295,8 @@ def move(old: Any, new: Any) -> None:
         _begin(new)
         for posting in range(first, first + types.int64(old.documents[source].kept)):
             ring = posting % old.postings.size
-            _post(new, bits, key_at(old, ring), old.postings[ring].start)
+            key = key_at(old, ring)
+            _post(new, bits, key, old.postings[ring].start, first_slot(new, bits, key))
         at = new.numbers[END_DOCUMENT] % new.documents.size
         new.documents[at] = old.documents[source]
         new.documents[at].begin, new.documents[at].peers = begin, 0

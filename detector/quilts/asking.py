@@ -1,9 +1,13 @@
 """Which documents hold these grams, and where in them: walks from each gram's newest posting.
 
 Each step of a walk waits for memory, so that many walks go side by side, a step of each in turn:
-what they wait for comes at once. Changes nothing. A gram that more than `most` documents hold is
-popular, and no list of them is made: so a walk ends after so many, and a page of nothing but
-popular grams costs no more than that for each.
+what they wait for comes at once. A gram that more than `most` documents hold is popular, and no
+list of them is made: so a walk ends after so many, and a page of nothing but popular grams costs no
+more than that for each.
+
+Of a popular gram it is noted where its walk ended. Since the oldest leave first, it is popular as
+long as that posting is there, without another walk; what is noted changes no answer. Once a page
+has left before its turn nothing that was noted holds, and where they leave by age nothing is.
 """
 
 from __future__ import annotations
@@ -22,19 +26,15 @@ from reusewatch.detector.compiling.kernels import (
     tuple_of,
 )
 from reusewatch.detector.compiling.mixers import mix
-from reusewatch.detector.quilts.adding import (
-    document_at,
-    gram_bits,
-    key_of,
-    slot_of_gram,
-    warm,
-)
+from reusewatch.detector.quilts.adding import document_at
+from reusewatch.detector.quilts.gram_table import gram_bits, key_of, look, slot_of_gram
 from reusewatch.detector.quilts.site_peers import documents_of, is_there
 from reusewatch.detector.quilts.store import (
     ABSENT,
     DOCUMENTS,
     END_POSTING,
     FIRST_POSTING,
+    FORGOTTEN,
     MAX_AGE,
     SCALE,
     STORE,
@@ -55,21 +55,36 @@ first ever; the gram before that is the same, or −1; those that go on; and the
 
 @part(types.int64(STORE, types.int64, types.int64), inline=True)
 def _position(store: Any, last: Any, at: Any) -> Any:
-    """Which posting, counted from the first ever, stands at a place; `last`: where the newest is."""
+    """Which posting, counted from the first ever, stands at a place; the newest is at `last`."""
     behind = last - at
     if behind < 0:
         behind += store.postings.size
     return store.numbers[END_POSTING] - 1 - behind
 
 
-@part(types.int64(STORE, WORDS, types.int64, types.int64, _COLUMNS, _NUMBERS, types.int64))
+@part(types.int64(STORE, types.uint64), inline=True)
+def _noted_at(store: Any, gram: Any) -> Any:
+    """Where it is noted that a gram is popular."""
+    places = types.uint64(store.popular.size)
+    return types.int64(((mix(gram) >> np.uint64(32)) * places) >> np.uint64(32))
+
+
+@part(types.uint64(STORE, types.int64), inline=True)
+def _stamp(store: Any, most: Any) -> Any:
+    """What a gram is noted with: something else once a note no longer holds."""
+    return mix(types.uint64(store.numbers[FORGOTTEN] * 4096 + most)) | np.uint64(1 << 63)
+
+
+@part(types.int64(STORE, WORDS, types.int64, types.int64, types.int64, OUT_COUNTS, _COLUMNS,
+                  _NUMBERS, types.int64))  # fmt: skip
 def _begin(
-    store: Any, grams: Any, first: Any, end: Any, walks: Any, before_at: Any, last: Any
-) -> Any:
+    store: Any, grams: Any, first: Any, end: Any, most: Any, counts: Any, walks: Any,
+    before_at: Any, last: Any,
+) -> Any:  # fmt: skip
     """Walks of these grams, each at its newest posting; returns how many there are."""
     at, position, asked, going, _ = walks
-    bits, active = gram_bits(store), 0
-    warm(store, bits, grams, first, end)
+    bits, active, stamp = gram_bits(store), 0, _stamp(store, most)
+    look(store, bits, grams, first, end, at)
     for gram in range(first, end):
         each = gram - first
         place = types.int64(mix(grams[gram]) & np.uint64(_KNOWN - 1))
@@ -78,7 +93,13 @@ def _begin(
         asked[each] = before if before >= 0 and grams[before] == grams[gram] else -1
         if asked[each] >= 0:
             continue
-        slot = slot_of_gram(store, bits, key_of(grams[gram]))
+        noted = _noted_at(store, grams[gram])
+        if store.popular[noted] == grams[gram] ^ stamp and (
+            store.popular_since[noted] >= store.numbers[FIRST_POSTING]
+        ):
+            counts[gram] = most + 1
+            continue
+        slot = slot_of_gram(store, bits, key_of(grams[gram]), at[each])
         if slot < 0:
             continue
         at[each] = number(store.grams, bits, slot)
@@ -89,15 +110,17 @@ def _begin(
     return active
 
 
-@part(types.void(STORE, OUT_COUNTS, types.int64, types.int64, types.int64, _COLUMNS, types.int64))
+@part(types.void(STORE, WORDS, OUT_COUNTS, types.int64, types.int64, types.int64, _COLUMNS,
+                 types.int64))  # fmt: skip
 def _walk(
-    store: Any, counts: Any, first: Any, most: Any, active: Any, walks: Any, last: Any
+    store: Any, grams: Any, counts: Any, first: Any, most: Any, active: Any, walks: Any, last: Any
 ) -> None:
     """Go on with the walks until each has passed all documents, or too many."""
     at, position, _, going, passed = walks
     oldest, total = store.numbers[FIRST_POSTING], types.int64(0)
     # Where nothing has left before its turn, whose a posting is need not be asked on the way.
-    all_there = store.numbers[ABSENT] == 0 and store.numbers[MAX_AGE] < 0
+    ages_nothing = store.numbers[MAX_AGE] < 0
+    all_there = store.numbers[ABSENT] == 0 and ages_nothing
     while active > 0:
         for walk in range(active):
             total += store.postings[at[going[walk]]].next
@@ -108,6 +131,10 @@ def _walk(
             if all_there or is_there(store, document_at(store, here)):
                 counts[first + each] += 1
                 if types.int64(counts[first + each]) > most:
+                    if ages_nothing:
+                        noted = _noted_at(store, grams[first + each])
+                        store.popular[noted] = grams[first + each] ^ _stamp(store, most)
+                        store.popular_since[noted] = position[each]
                     continue
                 passed[each * most + types.int64(counts[first + each]) - 1] = here
             then = types.int64(store.postings[here].next)
@@ -215,8 +242,8 @@ def holders_of(store: Any, grams: Any, most: Any, out: Any, met: Any) -> Any:
     offsets[0] = 0
     for first in range(0, grams.size, _GROUP):
         end = min(first + _GROUP, grams.size)
-        active = _begin(store, grams, first, end, walks, before_at, last)
-        _walk(store, counts, first, most, active, walks, last)
+        active = _begin(store, grams, first, end, most, counts, walks, before_at, last)
+        _walk(store, grams, counts, first, most, active, walks, last)
         total += _documents(store, first, end, most, counts, walks[4], found)
         known = _list(store, first, end, most, walks, out, (met, numbered), found, known)
     store.numbers[WARM] = total

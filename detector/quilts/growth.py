@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel
 from reusewatch.detector.compiling.mixers import mix
-from reusewatch.detector.quilts.adding import gram_bits, key_at
+from reusewatch.detector.quilts.gram_table import gram_bits, key_at
 from reusewatch.detector.quilts.store import (
     BLOCK,
     END_DOCUMENT,
@@ -60,19 +60,20 @@ def can_grow(store: Store) -> bool:
 def grown(store: Store, documents: int, postings: int, grams: int) -> Store:
     """The same store with so much room; of what has enough already nothing is touched."""
     size, table = whole_blocks(postings), store.grams
-    shorter = store
+    old_bits = len(store.postings).bit_length()
     if size > len(store.postings):
         store = store._replace(
             postings=longer(store.postings, size),
             named=longer(store.named, size // BLOCK),
             begins=longer(store.begins, size // BLOCK),
+            popular=np.zeros(size // BLOCK, np.uint64),
+            popular_since=np.zeros(size // BLOCK, np.int64),
         )
-    capacity = max(grams, capacity_of(table))
-    if capacity > capacity_of(table) or len(store.postings).bit_length() > len(
-        shorter.postings
-    ).bit_length():
-        store = store._replace(grams=empty_tables(1, capacity)[0])
-        _rehash_grams(store, len(shorter.postings).bit_length(), table)
+    # A longer ring may need another bit of each slot.
+    wider, room = len(store.postings).bit_length() > old_bits, capacity_of(table)
+    if grams > room or wider:
+        store = store._replace(grams=empty_tables(1, max(grams, room))[0])
+        _rehash_grams(store, old_bits, table)
     if documents > len(store.documents):
         store = store._replace(
             documents=longer(store.documents, documents),

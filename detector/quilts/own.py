@@ -25,7 +25,8 @@ from reusewatch.detector.compiling.kernels import (
     part,
     tuple_of,
 )
-from reusewatch.detector.quilts.adding import document_by, key_at
+from reusewatch.detector.quilts.adding import document_by
+from reusewatch.detector.quilts.gram_table import key_at
 from reusewatch.detector.quilts.site_peers import PEERS, first_peer, is_there, popular
 from reusewatch.detector.quilts.store import STORE
 from reusewatch.detector.sketching.grams import find, table_bits

@@ -54,10 +54,11 @@ BLOCK = 64
 """Postings of which the first names its document, and a bit each says where others begin."""
 
 (FIRST_DOCUMENT, END_DOCUMENT, FIRST_POSTING, END_POSTING, NEWEST, MAX_AGE, MAX_BYTES, LIVE, LATE,
- WARM, DISTINCT, ABSENT, COUNT) = range(13)  # fmt: skip
+ WARM, DISTINCT, ABSENT, FORGOTTEN, COUNT) = range(14)  # fmt: skip
 """Numbers that change, in one array: where each stands. Documents and postings are counted from
 the first ever; in a ring the n-th stands at n modulo its size. `DISTINCT`: grams in the table;
-`ABSENT`: documents that left before their turn and still take room."""
+`ABSENT`: documents that left before their turn and still take room; `FORGOTTEN`: all that ever
+did."""
 
 BY_TEXT, BY_PAGE = 0, 1
 DOCUMENT_BYTES, POSTING_BYTES = 107, 18
@@ -73,6 +74,9 @@ class Store(NamedTuple):
     postings: NDArray[Any]
     named: NDArray[np.uint32]
     begins: NDArray[np.uint64]
+    # Grams that were popular when they were asked for, in any order: `asking`.
+    popular: NDArray[np.uint64]
+    popular_since: NDArray[np.int64]
     grams: NDArray[np.uint32]
     by_text: NDArray[np.uint32]
     by_page: NDArray[np.uint32]
@@ -88,8 +92,9 @@ def records(kind: np.dtype[Any]) -> Any:
 DOCUMENTS = records(DOCUMENT)
 STORE = packed(
     Store,
-    [DOCUMENTS, records(POSTING), OUT_COUNTS, OUT_WORDS, *[OUT_COUNTS] * 4, OUT_OFFSETS],
-)
+    [DOCUMENTS, records(POSTING), OUT_COUNTS, OUT_WORDS, OUT_WORDS, OUT_OFFSETS,
+     *[OUT_COUNTS] * 4, OUT_OFFSETS],
+)  # fmt: skip
 
 
 def whole_blocks(postings: int) -> int:
@@ -109,6 +114,8 @@ def empty_store(
         postings=np.zeros(size, POSTING),
         named=np.zeros(size // BLOCK, np.uint32),
         begins=np.zeros(size // BLOCK, np.uint64),
+        popular=np.zeros(size // BLOCK, np.uint64),
+        popular_since=np.zeros(size // BLOCK, np.int64),
         grams=empty_tables(1, grams)[0],
         by_text=empty_tables(1, documents)[0],
         by_page=empty_tables(1, documents)[0],

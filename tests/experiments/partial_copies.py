@@ -156,7 +156,7 @@ def corpus(quick: bool) -> Corpus:
     ]  # fmt: skip
     chosen = rng.sample(fit, min(4 if quick else _COPIES, len(fit)))
     copies, kinds, donors = [], [], []
-    for share in (SHARES[2::3] if quick else SHARES):
+    for share in SHARES[2::3] if quick else SHARES:
         for taken, take in TAKEN.items():
             for padded in PADDED[:1] if quick else PADDED:
                 for donor in chosen:
@@ -218,9 +218,7 @@ def measured(made: Corpus, sample: float) -> Measured:
             seconds = time.process_time() - begin
             both.append(_joined(parts))
         originals[least], copies[least] = both
-    return Measured(
-        originals, copies, postings.nbytes / len(pages), seconds / len(later) * 1e6
-    )
+    return Measured(originals, copies, postings.nbytes / len(pages), seconds / len(later) * 1e6)
 
 
 def _joined(parts: Sequence[tuple[NDArray[Any], ...]]) -> Found:
@@ -315,7 +313,8 @@ def _errors(made: Corpus, results: dict[str, Measured]) -> list[Row]:
             chance = np.sqrt(np.mean(true * (1 - true) / found.ranged[some]))
             wrong, crossed = found.share[some] - true, true >= _DEFAULT.partial_share
             rows.append(
-                {"grams": name, "grams in the sample": f"{low} to {high - 1}" if high < 1 << 30 else f"{low} on",
+                {"grams": name,
+                 "grams in the sample": f"{low} to {high - 1}" if high < 1 << 30 else f"{low} on",
                  "copies": int(some.sum()), "bias": float(wrong.mean()),
                  "error": float(np.sqrt(np.mean(wrong**2))), "error of drawing": float(chance),
                  "found of what all grams find":

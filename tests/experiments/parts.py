@@ -77,9 +77,7 @@ def worded(served: Sequence[Served]) -> Worded:
     )  # fmt: skip
 
 
-def gram_pages(
-    pages: Worded, *, begin: int = 1, k: int = GRAM_K, sample: float = 1.0
-) -> GramPages:
+def gram_pages(pages: Worded, *, begin: int = 1, k: int = GRAM_K, sample: float = 1.0) -> GramPages:
     """Pages that were fetched one after the other, from the moment `begin` on.
 
     Where their grams stand is told in words, not in bytes.

@@ -47,7 +47,8 @@ THETA = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _K = 5
 _NAME = "quilt-sweep"
 _MANUALS = (
-    ("postgresql.example", "1", POSTGRES_15, 500), ("postgresql.example.net", "1", POSTGRES_13, 500),
+    ("postgresql.example", "1", POSTGRES_15, 500),
+    ("postgresql.example.net", "1", POSTGRES_13, 500),
     ("python.example", "2", PYTHON_311, 400), ("python.example.net", "3", PYTHON_313, 400),
     ("java.example", "4", JAVA_17, 500), ("eigen.example", "5", EIGEN_34, 300),
     ("pascal.example", "6", FREE_PASCAL_32, 400), ("haskell.example", "7", GHC_90, 400),
@@ -67,7 +68,7 @@ def corpus(quick: bool) -> Worded:
 
 
 class Swept:
-    """Of each page its patch fraction and its sources, by one k, one m and one way to be foreign."""
+    """Of each page its patch fraction and its sources, by one k and one set of rules."""
 
     def __init__(self, pages: Worded, k: int, rules: QuiltRules, *, by_paper: bool = True) -> None:
         made = gram_pages(pages, k=k)

@@ -80,13 +80,14 @@ SPARING = Machine(pages=200, hosts=4, collected=1 << 20, donors=8)
 
 def _tried(usual: Machine) -> dict[str, Machine]:
     """One at a time is moved."""
-    return {
-        "as it is": usual,
-        **{f"{donors} donors": replace(usual, donors=donors) for donors in (2, 4, 8, 16, 32)},
-        **{f"{length} words a sentence": replace(usual, length=length) for length in (6, 8, 15, 30)},
-        **{f"own text {own:.0%}": replace(usual, own=own) for own in (0.25, 0.5, 0.75)},
-        "donors of up to 400 words": replace(usual, of_pages=400),
-    }
+    moved = {"as it is": usual, "donors of up to 400 words": replace(usual, of_pages=400)}
+    for donors in (2, 4, 8, 16, 32):
+        moved[f"{donors} donors"] = replace(usual, donors=donors)
+    for length in (6, 8, 15, 30):
+        moved[f"{length} words a sentence"] = replace(usual, length=length)
+    for own in (0.25, 0.5, 0.75):
+        moved[f"own text {own:.0%}"] = replace(usual, own=own)
+    return moved
 
 
 def _innocent(quick: bool) -> list[Served]:
@@ -209,9 +210,10 @@ def _found(made: World) -> Row:
     popular = popular_shingles(made.documents, kept).per_document[mine[kept]]
     told = _phrase_hosts(made)
     hosts = {name for name in made.names if name.endswith(MACHINE)}
+    most = (popular >= 50) & (popular <= 80)
     row: Row = {
         "popular, median": float(np.median(popular)) if popular.size else None,
-        "from 50 to 80": float(((popular >= 50) & (popular <= 80)).mean()) if popular.size else None,
+        "from 50 to 80": float(most.mean()) if popular.size else None,
     }
     for name, rules in (("quilt", QuiltRules()), ("quilt, φ 0.01", QuiltRules(phi=0.01))):
         quilts = _quilts(made, rules)

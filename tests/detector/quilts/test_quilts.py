@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from hypothesis import given, settings
@@ -18,6 +19,7 @@ from reusewatch.detector.quilts.rules import QuiltRules
 from reusewatch.detector.quilts.store import (
     DOCUMENT,
     DOCUMENT_BYTES,
+    GONE,
     OWNED,
     POSTING_BYTES,
     empty_store,
@@ -255,6 +257,64 @@ def test_a_popular_gram_is_counted_up_to_m_and_one_and_has_no_list():
     found = asked(filled(papers, 100), papers[-1:])
     assert found.holders.counts.tolist() == [RULES.m + 1, 1]
     assert found.pages[0]["fraction"] == 0
+
+
+@settings(max_examples=30)
+@given(st.randoms(use_true_random=False), st.integers(4, 30))
+def test_counts_are_exact_while_the_window_slides_and_pages_change(random, room):
+    """What was noted of popular grams holds only as long as it is true."""
+    size, rules = 8, replace(RULES, m=3)
+    postings = GramPostings(max_bytes=room * (DOCUMENT_BYTES + size * POSTING_BYTES))
+    here: list[Paper] = []
+    for at in range(1, 60):
+        grams = frozenset(random.choices(range(12), k=4)) | {100 + at}
+        page = random.randrange(1, at) if at > 8 and random.random() < 0.2 else at
+        paper = Paper(page, page, at, grams)
+        postings.add(pages_of([paper]))
+        left = {int(one["text"]) for one in _documents(postings)}
+        here = [one for one in (*here, paper) if one.text in left]
+        found = asked(postings, [paper], rules).holders.counts.tolist()
+        assert found == [
+            min(sum(gram in one.grams for one in here), rules.m + 1) for gram in sorted(grams)
+        ]
+
+
+def _documents(postings: GramPostings) -> Any:
+    """Those that are there, by the rows that are saved."""
+    saved = postings.save()["documents"].view(DOCUMENT)
+    return saved[(saved["flags"] & GONE) == 0]
+
+
+def test_a_place_far_down_a_long_page_is_told_within_its_65536th_part():
+    paper = Paper(1, 1, 1, frozenset(range(40)))
+    pages = pages_of([paper])
+    far = np.linspace(0, 9_000_000, 40).astype(np.uint32)
+    long = GramPages(pages.documents, pages.grams, far, far + np.uint32(30))
+    for one, wrong in ((pages, 0), (long, 9_000_000 >> 16)):
+        postings = GramPostings(max_bytes=1 << 20)
+        postings.add(one)
+        found = postings.ask(pages.grams.values, most=5)
+        behind = one.starts.astype(np.int64) - found.starts
+        assert ((behind >= 0) & (behind <= wrong)).all()
+
+
+def test_documents_of_few_grams_stand_side_by_side_in_a_ring_that_came_round():
+    """A block of postings names one document, and many begin in it."""
+    papers = [Paper(n, n, n, frozenset({n, -1 - n % 7})) for n in range(1, 900)]
+    postings = GramPostings(max_bytes=100 * (DOCUMENT_BYTES + 2 * POSTING_BYTES))
+    for begin in range(0, len(papers), 7):
+        postings.add(pages_of(papers[begin : begin + 7]))
+    last = papers[-100:]
+    found = asked(postings, last, replace(RULES, m=50)).holders
+    texts = found.documents["text"][found.held_by]
+    gram = np.repeat(np.arange(len(found.counts)), np.diff(found.offsets))
+    wanted = {
+        (at, one.text)
+        for at, asked_for in enumerate(g for paper in last for g in sorted(paper.grams))
+        for one in last
+        if asked_for in one.grams
+    }
+    assert set(zip(gram.tolist(), texts.tolist(), strict=True)) == wanted
 
 
 def test_a_partial_copy_is_told_both_ways():
