@@ -192,6 +192,11 @@ class Neighborhoods:
         worst = nlargest(count, sorted(found), key=lambda item: item[1].badness)
         return [_shown(node) for _, node in worst]
 
+    def of(self, prefix: str) -> Neighborhood | None:
+        """The neighborhood of a prefix, if it is known."""
+        node = self._nodes.get(prefix)
+        return None if node is None else _shown(node)
+
     def add(self, page: PageFacts) -> Change:
         """Count a page in every neighborhood that it is in; again, it replaces what it was."""
         trap = crawl_trap(page.url)

@@ -35,23 +35,29 @@ class Reused:
         return self.reused / self.files
 
 
-def reused_prefixes(
-    pages: Iterable[tuple[str, bool]], *, min_files: int, threshold: float,
-    told: Collection[str] = (),
-) -> list[Reused]:  # fmt: skip
-    """The prefixes that are bad, in order; `told` are those that were so far."""
+def counted_prefixes(pages: Iterable[tuple[str, bool]]) -> list[Reused]:
+    """All prefixes of these pages with their copies, in order."""
     counts: dict[str, list[int]] = {}
     for url, copied in pages:
         for prefix in _prefixes(url):
             count = counts.setdefault(prefix, [0, 0])
             count[0] += 1
             count[1] += copied
+    return [Reused(prefix, *count) for prefix, count in sorted(counts.items())]
+
+
+def reused_prefixes(
+    pages: Iterable[tuple[str, bool]], *, min_files: int, threshold: float,
+    told: Collection[str] = (),
+) -> list[Reused]:  # fmt: skip
+    """The prefixes that are bad, in order; `told` are those that were so far."""
     bad: list[Reused] = []
-    for prefix, (files, reused) in sorted(counts.items()):
-        known = prefix in told and reused >= threshold * CLOSES_BELOW * files
-        new = files >= min_files and surely_above(share(reused, files) * files, files, threshold)
-        if (known or new) and not (bad and prefix.startswith(bad[-1].prefix)):
-            bad.append(Reused(prefix, files, reused))
+    for one in counted_prefixes(pages):
+        known = one.prefix in told and one.reused >= threshold * CLOSES_BELOW * one.files
+        many = share(one.reused, one.files) * one.files
+        new = one.files >= min_files and surely_above(many, one.files, threshold)
+        if (known or new) and not (bad and one.prefix.startswith(bad[-1].prefix)):
+            bad.append(one)
     return bad
 
 

@@ -65,7 +65,7 @@ _SITES = 65_536
 _WINDOW = "window/"
 _TOP = 10
 # Parts that a question needs beside the window.
-_ANSWERING = {"similar": ("terms",)}
+_ANSWERING = {"similar": ("terms",), "reused": ("reuse",)}
 
 
 class Part(Protocol):
@@ -426,7 +426,13 @@ class IndexStage:
 
     def _answer(self, name: str, parameters: Parameters) -> Rows:
         """`clusters`: the largest classes of near-duplicates (`top`), or the one of a `url`.
-        `similar`: pages like one of the window, or like one whose terms are given."""
+        `similar`: pages like one of the window, or like one whose terms are given. `reused`: URL
+        prefixes with copies of others' pages, of the window's pages."""
+        if name == "reused" and self._reusing is not None:
+            least, top = number(parameters, "files", 1), number(parameters, "top", _TOP)
+            found = self._reusing.counted(self._index.pages_of, min_files=least, top=top)
+            return [{"prefix": one.prefix, "files": one.files, "reused": one.reused}
+                    for one in found]  # fmt: skip
         if name == "similar":
             if self._similarity is None:
                 raise BadQuestion("similar: this worker keeps no terms; set similar_pages above 0")

@@ -263,7 +263,7 @@ class NeighborhoodStage:
         return Condition(most_rows=most or None, lines={"badness": self._line()})
 
     def answer(self, name: str, parameters: Parameters) -> Rows:
-        """`neighborhoods`: the worst ones, worst first."""
+        """`neighborhoods`: the worst ones, worst first, and behind them those that are named."""
         if name != "neighborhoods":
             return no_questions(name, parameters)
         top, files = number(parameters, "top", _TOP), number(parameters, "files", 1)
@@ -273,7 +273,16 @@ class NeighborhoodStage:
             for hoods in self._parts.values()
             for one in hoods.top(top, under=under, min_files=files)
         ]
-        return [_shown(one) for one in nsmallest(top, found, key=lambda n: (-n.badness, n.prefix))]
+        worst = nsmallest(top, found, key=lambda n: (-n.badness, n.prefix))
+        told = {one.prefix for one in worst}
+        named = {*parameters.get("also", "").split()} - told
+        also = [
+            one
+            for prefix in sorted(named)
+            for hoods in self._parts.values()
+            if (one := hoods.of(prefix)) is not None
+        ]
+        return [_shown(one) for one in (*worst, *also)]
 
 
 def _under(prefix: str) -> str:

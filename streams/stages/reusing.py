@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.neighborhoods.neighborhoods import MOVED
-from reusewatch.detector.neighborhoods.reuse import Reused, reused_prefixes
+from reusewatch.detector.neighborhoods.reuse import Reused, counted_prefixes, reused_prefixes
 from reusewatch.streams.records import DETECTOR, Alert, Evidence
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.steering.reports import prefix_alert_id
@@ -86,6 +86,17 @@ class Reusing:
         told = {one.prefix: one.share for one in news}
         self._open = {one: told.get(one, self._open.get(one, 0.0)) for one in bad}
         return alerts + [self._alert(Reused(one, 1, 0), "closed", (), now) for one in closed]
+
+    def counted(self, pages_of: PagesOf, *, min_files: int, top: int) -> list[Reused]:
+        """The prefixes that have copies among the pages of the window, the largest share first."""
+        sites = set(self._copies.values())
+        pages = pages_of(sites) if sites else ()
+        found = [
+            one
+            for one in counted_prefixes((url, page in self._copies) for _, page, url in pages)
+            if one.reused and one.files >= min_files
+        ]
+        return sorted(found, key=lambda one: (-one.share, one.prefix))[:top]
 
     def _suspect(self) -> set[int]:
         """Sites with as many copies as a bad prefix has at least."""

@@ -26,7 +26,7 @@ from reusewatch.streams.bus import Bus, Offsets, Partition, Unreachable
 from reusewatch.streams.segments import sync_directory
 from reusewatch.streams.stages.errors import Damaged, Incompatible
 
-VERSION = 7
+VERSION = 8
 KEEP = 2
 _MAGIC = b"reusewatch snapshot\n"
 _LENGTH = struct.Struct("<Q")

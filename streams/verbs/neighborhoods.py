@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from reusewatch.streams.bus import Unreachable
 from reusewatch.streams.console import (
     Share,
     harmless,
@@ -15,19 +16,22 @@ from reusewatch.streams.console import (
     print_table,
     say,
 )
-from reusewatch.streams.questions import Rows
+from reusewatch.streams.questions import QuestionError, Rows
 from reusewatch.streams.running.asking import Ask
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs.options import BUS_AND_STATE, JsonOption, with_settings
 
 _STAGE = "neighborhoods"
+_MOST = 10_000
 
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
     app.command(
         "neighborhoods",
-        help="URL prefixes by the share of copied content under them, worst first.\n\n"
+        help="URL prefixes by the share of copied content under them, worst first: of labeled "
+        "content (badness), and of pages that are copies of others', whoever labeled them "
+        "(reused), as the window of the stage index has them.\n\n"
         "Several workers hold a share of the sites each: without --at the changelog is read, "
         "which has all of them as of the last commit; with --at those workers are asked.\n\n"
         "Example: reusewatch neighborhoods --under https://example.org/",
@@ -53,9 +57,12 @@ def neighborhoods(
 ) -> None:
     """Show neighborhoods."""
     parameters = {"top": str(top), "files": str(files)} | ({"under": under} if under else {})
+    copies = reused_under(settings, under, files)
+    if copies:
+        parameters["also"] = " ".join([*copies][:top])
     addresses: list[str | None] = [*at] if at else [None]
     answers = [Ask(settings, _STAGE, one, say)(_STAGE, parameters) for one in addresses]
-    rows = worst([row for answer in answers for row in answer.answers], top)
+    rows = worst(with_reused([row for one in answers for row in one.answers], copies), top)
     if json:
         print_json_lines(rows)
         return
@@ -67,15 +74,46 @@ def neighborhoods(
             print_line(line)
     else:
         print_table(
-            ("badness", "of all chunks", "files", "state", "prefix"),
-            [(*_figures(row), row["files"], _mark(row), row["prefix"]) for row in rows],
+            ("badness", "of all chunks", "files", "copies", "state", "prefix"),
+            [(*_figures(row), row["files"], _copies(row), _mark(row), row["prefix"])
+             for row in rows],
             fold=("prefix",),
-        )
+        )  # fmt: skip
+
+
+def reused_under(settings: Settings, under: str | None, files: int) -> dict[str, Any] | None:
+    """The prefixes that have copies of content that nobody labeled, those with most first; None
+    where nobody counts them."""
+    parameters = {"top": str(_MOST), "files": str(files)}
+    try:
+        answer = Ask(settings, "index", None, say)("reused", parameters)
+    except (Unreachable, QuestionError) as error:
+        say(f"copies of what nobody labeled are not counted: {error}")
+        return None
+    begin = under.rstrip("/") + "/" if under else ""
+    return {row["prefix"]: row for row in answer.answers if row["prefix"].startswith(begin)}
+
+
+def with_reused(rows: Rows, copies: dict[str, Any] | None) -> Rows:
+    """Neighborhoods with how many of the window's pages are copies, and of how many.
+
+    >>> with_reused([{"prefix": "http://h/"}], {"http://h/": {"reused": 3, "files": 4}})
+    [{'prefix': 'http://h/', 'reused': 3, 'reused_of': 4}]
+    """
+    if copies is None:
+        return [row | {"reused": None, "reused_of": None} for row in rows]
+    none = {"reused": 0, "files": None}
+    found = [(row, copies.get(row["prefix"], none)) for row in rows]
+    return [row | {"reused": one["reused"], "reused_of": one["files"]} for row, one in found]
 
 
 def worst(rows: Rows, top: int) -> Rows:
-    """The answers of several workers as one."""
-    return sorted(rows, key=lambda row: (-row["badness"], row["prefix"]))[:top]
+    """The answers of several workers as one, by the larger of both shares."""
+    return sorted(rows, key=lambda row: (-max(row["badness"], _share(row)), row["prefix"]))[:top]
+
+
+def _share(row: dict[str, Any]) -> float:
+    return float(row["reused"] / row["reused_of"]) if row.get("reused") else 0.0
 
 
 def tree(rows: Sequence[dict[str, Any]]) -> list[str]:
@@ -101,6 +139,10 @@ def tree(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 def _figures(row: dict[str, Any]) -> tuple[Share, Share]:
     return Share(row["badness"]), Share(row["chunk_ratio"])
+
+
+def _copies(row: dict[str, Any]) -> str:
+    return f"{row['reused']} of {row['reused_of']}" if row["reused"] else ""
 
 
 def _mark(row: dict[str, Any]) -> str:

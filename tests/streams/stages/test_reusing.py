@@ -47,6 +47,10 @@ OWN = [page("scraper", f"diary/{at}", words(300)) for at in range(60)]
 
 
 def alerts_of(pages: Sequence[Page], rules: Rules | None = None) -> list[Alert]:
+    return judged(pages, rules)[0]
+
+
+def judged(pages: Sequence[Page], rules: Rules | None = None) -> tuple[list[Alert], IndexStage]:
     fingerprint = FingerprintStage(SCHEME, zero, grams="sampled")
     index = IndexStage(
         SCHEME, clock=lambda: NOW, max_pages=1000, settle_pages=30,
@@ -66,7 +70,17 @@ def alerts_of(pages: Sequence[Page], rules: Rules | None = None) -> list[Alert]:
         one.key: msgspec.json.decode(one.value, type=Alert)
         for one in sent if one.topic == topics.ALERTS and one.value
     }  # fmt: skip
-    return [alert for alert in last.values() if alert.kind == "bad-neighborhood"]
+    return [alert for alert in last.values() if alert.kind == "bad-neighborhood"], index
+
+
+def test_who_asks_is_told_how_many_pages_of_a_prefix_are_copies() -> None:
+    _, index = judged([*ORIGINALS, *STOLEN, *OWN])
+    index.restore(index.save(), question="reused")
+    rows = index.answer("reused", {"files": "2"})
+    assert rows[0] == {"prefix": "http://scraper.example/hoard/", "files": 14, "reused": 14}
+    assert rows[1] == {"prefix": "http://scraper.example/", "files": 74, "reused": 14}
+    assert len(rows) == 2
+    assert index.answer("reused", {"top": "1"}) == rows[:1]
 
 
 @pytest.mark.parametrize("seed", range(3))
