@@ -175,8 +175,10 @@ def test_the_question() -> None:
     assert {"prefix", "files", "badness", "chunk_ratio", "open"} <= rows[0].keys()
     assert [r["files"] for r in stage.answer("neighborhoods", {"top": "2", "files": "5"})] == [6, 6]
     assert len(stage.answer("neighborhoods", {"top": "3"})) == 3
-    also = {"top": "1", "also": "http://site22.example/ http://unknown.example/"}
-    assert [row["files"] for row in stage.answer("neighborhoods", also)] == [4, 1]
+    also = {"top": "1", "also": "http://www.site2.example/ http://unknown.example/"}
+    assert [row["prefix"] for row in stage.answer("neighborhoods", also)] == [
+        "http://site22.example/", "http://www.site2.example/",
+    ]  # fmt: skip
     with pytest.raises(BadQuestion):
         stage.answer("neighborhoods", {"under": "no url"})
     with pytest.raises(BadQuestion):
