@@ -81,7 +81,7 @@ PACKAGED := .venv/.packaged
 $(PACKAGED): $(READY) tests/packaged/requirements.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/packaged/requirements.txt && touch $@
 
-packaged: $(PACKAGED) ## chart, compose file and Dockerfile, by Helm and by the schemas of others; needs Helm or Go
+packaged: broker $(PACKAGED) ## what deploys it, by Helm and by the schemas of others; needs Helm or Go
 	@$(BIN)/python -m pytest --quiet --numprocesses=0 -o python_files='check_*.py' tests/packaged
 
 image: $(READY) ## the image, built by buildah and run as the chart runs it; as root

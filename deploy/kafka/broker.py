@@ -146,6 +146,8 @@ class Broker:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", DIE_WITH_PARENT, *command],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.directory,
+                # A Ctrl-C is for who started it, and what needs the broker to end well comes first.
+                start_new_session=True,
             )  # fmt: skip
         self._await_ready(begin, timeout)
         return self

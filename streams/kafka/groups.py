@@ -14,9 +14,9 @@ from typing import Any
 
 from kafka import KafkaConsumer, TopicPartition
 from kafka.admin import OffsetSpec
-from kafka.errors import KafkaError
+from kafka.errors import AuthorizationError, KafkaError
 
-from reusewatch.streams.bus import Message
+from reusewatch.streams.bus import BusBroken, Message
 from reusewatch.streams.kafka.admin import AdminClient, admin_client, described
 from reusewatch.streams.kafka.config import KafkaConfig, reader_settings
 from reusewatch.streams.kafka.connect import connect
@@ -126,6 +126,9 @@ def _read_at(config: KafkaConfig, places: Mapping[TopicPartition, int]) -> list[
     consumer: Any = connect(KafkaConsumer, config, reader_settings(config))
     try:
         return list(_first_of_each(consumer, config, places))
+    except AuthorizationError as error:
+        names = ", ".join(sorted({tp.topic for tp in places}))
+        raise BusBroken(f"this login may not read {names}: {error}") from error
     finally:
         with suppress(KafkaError):
             consumer.close(timeout_ms=CLOSE_TIMEOUT_MS)
