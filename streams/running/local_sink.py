@@ -21,7 +21,7 @@ from reusewatch.streams.labels.marking import InForce
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.local.database import told
 from reusewatch.streams.questions import Parameters, Rows, no_questions
-from reusewatch.streams.records import Alert, DeadLetter, Page
+from reusewatch.streams.records import UNDATED, Alert, DeadLetter, Origin, Page
 from reusewatch.streams.running.chain import Following, Task
 from reusewatch.streams.running.label_settings import label_store
 from reusewatch.streams.running.metrics import Meters
@@ -45,6 +45,11 @@ from reusewatch.streams.wire import alert_message, dead_letter_message, page_mes
 
 _BATCH_BYTES = 8 << 20
 _ONLY = Partition(topics.PAGES, 0)
+_FIRST = Page(
+    id="0" * 16, url="http://localhost/", site="localhost", host="localhost", fetched_at=UNDATED,
+    content_type="text/html", body=b"<title>A page</title><p>of <a href=x>words</a>.",
+    origin=Origin(source="-"),
+)  # fmt: skip
 
 
 class LocalSink:
@@ -116,6 +121,12 @@ class LocalSink:
         )
         say(f"replay: http://{settings.metrics_host}:{health.port}/metrics")
         return health
+
+    def warm_up(self) -> None:
+        """Load what the first page would have to wait for; nothing is kept of this one."""
+        if isinstance(self._runner, InProcess):
+            for _ in self._runner.pages([_FIRST]):
+                pass
 
     def judged(self) -> dict[str, int]:
         """How far each spool was judged, as of the last checkpoint."""

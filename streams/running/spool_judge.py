@@ -52,6 +52,8 @@ class SpoolJudge:
         self._pages = 0
         self._taken = False
         self._committed_at = time.monotonic()
+        # Before anybody is told that it judges: a crawl that is steered begins then.
+        sink.warm_up()
         # What is there already counts as judged for who looks: a writer may ask at once.
         self._tell()
 

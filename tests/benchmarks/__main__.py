@@ -24,6 +24,7 @@ from tests.benchmarks import (
     report,
     scraping,
     signatures,
+    steering,
     window,
 )
 from tests.benchmarks.rows import BUDGETS, Bench, Family, Row, Scale
@@ -33,6 +34,7 @@ FAMILIES: tuple[Family, ...] = (
     path.FAMILY,
     commands.FAMILY,
     crawling.FAMILY,
+    steering.FAMILY,
     signatures.FAMILY,
     window.FAMILY,
     index.FAMILY,

@@ -54,6 +54,8 @@ BUDGETS = {
     "kafka_over_local_per_core": Budget("at least", 0.6),
     "crawl_with_addon_over_without_kafka": Budget("at least", 0.95),
     "crawl_with_addon_over_without_local": Budget("at least", 0.9),
+    "steer_response_seconds_local": Budget("at most", 1.0),
+    "steer_finding_seconds_kafka": Budget("at most", 2.0),
     "kafka_cpu_over_local": Budget("at most", 1.6),
     "two_workers_over_one": Budget("at least", 1.8),
     "quilts_us_per_page": Budget("at most", 60),

@@ -23,6 +23,7 @@ from tests.benchmarks import (
     report,
     scraping,
     signatures,
+    steering,
 )
 from tests.benchmarks.__main__ import NAMES, names_of, path_of, run
 from tests.benchmarks.corpus import Response, build, responses
@@ -52,6 +53,7 @@ def test_local_rows_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[st
         *kafka.FAMILY.names,
         *commands.NAMES,
         *crawling.FAMILY.names,
+        *steering.FAMILY.names,
         *signatures.BESIDE_PEERS,
         *index.BESIDE_PEERS,
     )

@@ -8,14 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from reusewatch.crawler.demo.brand import brand
 from reusewatch.crawler.demo.live_truth import findings
 from reusewatch.crawler.demo.local_web import (
     FARM,
     FREE_PAGES,
     GAZETTE,
     HOBBY,
-    HOME,
     MIRROR,
     SCRAPER,
     TELLER,
@@ -26,25 +24,15 @@ from reusewatch.streams.records import Alert
 from reusewatch.streams.verbs import topic_views
 from tests.crawler.live.crawls import run, summary_of
 from tests.crawler.live.own import FOLLOWING, arguments, stats_of
-from tests.end_to_end.runs import wait_until
-from tests.end_to_end.workers import Cluster, cluster_at, is_ready, wait_calmly
+from tests.end_to_end.steered import crawl_of, judging
+from tests.end_to_end.workers import Cluster, wait_calmly
 
-STAGES = ("fingerprint", "index", "neighborhoods")
 GOOD = ((GAZETTE, "/"), (MIRROR, "/"), (FREE_PAGES, HOBBY), (SCRAPER, "/"), (FARM, "/"))
 
 
 @pytest.fixture
 def cluster(broker: str, tmp_path: Path) -> Iterator[Cluster]:
-    """Workers that know the bank's pages, and judge what has settled soon."""
-    with cluster_at(broker, tmp_path, settle_seconds=1, evidence_pairs=0) as found:
-        (tmp_path / "bank").mkdir()
-        for number, page in enumerate(brand()):
-            (tmp_path / "bank" / f"{number}.html").write_text(page.html)
-        for words in (("build", "bank", "bank", "-o", "bank.pack"), ("push", "bank.pack")):
-            done = found.run("labels", *words)
-            assert done.code == 0, done.err
-        for worker in [found.work(stage) for stage in STAGES]:
-            wait_until(lambda: is_ready(worker))  # noqa: B023
+    with judging(broker, tmp_path) as found:
         yield found
 
 
@@ -55,11 +43,7 @@ def alerts_of(bus: KafkaBus) -> list[Alert]:
 def test_what_is_bad_costs_few_requests_until_it_is_clean(cluster: Cluster, tmp_path: Path) -> None:
     web = LocalWeb()
     with web.served():
-        done = cluster.run(
-            "crawl", web.url(HOME), "--other-sites", "--allow-network", "127.0.0.0/28",
-            "--delay", "0.05", "--steer", "on", "--json",
-        )  # fmt: skip
-        assert done.code == 0, done.err
+        done = crawl_of(web, cluster)
         for host, under in GOOD:
             fetched, there = web.fetched(host, under)
             assert fetched == there
