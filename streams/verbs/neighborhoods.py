@@ -22,7 +22,7 @@ from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs.options import BUS_AND_STATE, JsonOption, with_settings
 
 _STAGE = "neighborhoods"
-_MOST = 10_000
+_MOST = 1000
 
 
 def register(app: typer.Typer) -> None:
@@ -30,8 +30,8 @@ def register(app: typer.Typer) -> None:
     app.command(
         "neighborhoods",
         help="URL prefixes by the share of copied content under them, worst first: of labeled "
-        "content (badness), and of pages that are copies of others', whoever labeled them "
-        "(reused), as the window of the stage index has them.\n\n"
+        "content (badness), then of pages that are copies of others', which nobody has to have "
+        "labeled (reused), as the window of the stage index has them.\n\n"
         "Several workers hold a share of the sites each: without --at the changelog is read, "
         "which has all of them as of the last commit; with --at those workers are asked.\n\n"
         "Example: reusewatch neighborhoods --under https://example.org/",
@@ -108,8 +108,9 @@ def with_reused(rows: Rows, copies: dict[str, Any] | None) -> Rows:
 
 
 def worst(rows: Rows, top: int) -> Rows:
-    """The answers of several workers as one, by the larger of both shares."""
-    return sorted(rows, key=lambda row: (-max(row["badness"], _share(row)), row["prefix"]))[:top]
+    """The answers of several workers as one: by badness, and where that is the same by copies."""
+    ranked = sorted(rows, key=lambda row: (-row["badness"], -_share(row), row["prefix"]))
+    return ranked[:top]
 
 
 def _share(row: dict[str, Any]) -> float:

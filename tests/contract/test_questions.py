@@ -26,6 +26,8 @@ def test_neighborhoods_are_told_worst_first(tried: Tried) -> None:
     rows = done.objects
     assert all(row.keys() >= NEIGHBORHOOD for row in rows)
     assert [row["badness"] for row in rows] == sorted((x["badness"] for x in rows), reverse=True)
+    assert all(row["reused"] >= 0 for row in rows)
+    assert any(row["reused"] for row in rows)
     opened = [row["prefix"] for row in rows if row["open"]]
     assert opened == [alert["prefix"] for alert in tried.of_kind("bad-neighborhood")]
     under = tried.run("neighborhoods", "--json", "--under", opened[0]).objects

@@ -9,10 +9,11 @@ SCRAPER = {"prefix": "http://scraper.example/", "files": 9, "badness": 0.0}
 COPIES = {"http://scraper.example/": {"reused": 6, "files": 8}}
 
 
-def test_a_scraper_of_what_nobody_labeled_is_among_the_worst() -> None:
-    first, second = worst(with_reused([LABELED, SCRAPER], COPIES), 5)
-    assert (first["prefix"], first["reused"], first["reused_of"]) == (SCRAPER["prefix"], 6, 8)
-    assert (second["prefix"], second["reused"]) == (LABELED["prefix"], 0)
+def test_a_scraper_of_what_nobody_labeled_is_before_what_is_not_bad() -> None:
+    harmless = {"prefix": "http://a.example/", "files": 90, "badness": 0.0}
+    rows = worst(with_reused([harmless, SCRAPER, LABELED], COPIES), 2)
+    assert [row["prefix"] for row in rows] == [LABELED["prefix"], SCRAPER["prefix"]]
+    assert [(row["reused"], row["reused_of"]) for row in rows] == [(0, None), (6, 8)]
 
 
 def test_where_nobody_counts_copies_nothing_is_said_of_them() -> None:
