@@ -20,6 +20,7 @@ from tests.watching.stack import Monitors, Pace
 from tests.watching.workers import NotStarted, Stack, at_work
 
 _LOOK_SECONDS = 2.0
+_ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
 def say(text: str) -> None:
@@ -71,11 +72,18 @@ def _follow(monitors: Monitors) -> None:
         time.sleep(_LOOK_SECONDS)
 
 
+def _interrupted(number: int, frame: object) -> None:
+    """The first ends everything; a second one does not stop that."""
+    for one in _ENDING:
+        signal.signal(one, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
 def main(arguments: Sequence[str]) -> int:
     """Until Ctrl-C."""
     # Also where whoever started this in the background has it ignore Ctrl-C.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.default_int_handler)
+    for number in _ENDING:
+        signal.signal(number, _interrupted)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryDirectory(prefix="reusewatch-watch-") as directory:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from reusewatch.streams import kernels
 from tests.command import COMMAND, environment
-from tests.deployed import Broker, free_port
+from tests.deployed import DIE_WITH_PARENT, Broker, free_port
 from tests.watching.stack import Monitors, Pace, monitored
 
 STAGES = ("fingerprint", "fingerprint", "index", "index", "neighborhoods")
@@ -40,7 +41,8 @@ class Workers:
         words = ["work", stage, "--metrics-port", str(port), "--state", f"state-{port}"]
         with (self.directory / f"{stage}-{port}.log").open("wb") as log:
             process = subprocess.Popen(
-                [*COMMAND, *words], cwd=self.directory, env=self.environment,
+                [sys.executable, "-c", DIE_WITH_PARENT, *COMMAND, *words],
+                cwd=self.directory, env=self.environment,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         self.running[f"127.0.0.1:{port}"] = stage, process
