@@ -40,7 +40,8 @@ def test_what_is_published_is_current() -> None:
 
 def test_what_prometheus_and_alertmanager_read_is_sound() -> None:
     # It reads the rules too.
-    run(program("promtool"), "check", "config", DEPLOY / "prometheus" / "prometheus.yml")
+    for name in ("prometheus.yml", "compose.yml"):
+        run(program("promtool"), "check", "config", DEPLOY / "prometheus" / name)
     run(program("amtool"), "check-config", DEPLOY / "alertmanager" / "alertmanager.yml")
 
 
