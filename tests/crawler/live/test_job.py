@@ -92,9 +92,7 @@ def test_two_crawls_of_one_job_are_told(tmp_path: Path) -> None:
     Journal(tmp_path).close()
 
 
-def test_a_directory_that_is_none_is_told_before_anything_is_fetched(tmp_path: Path) -> None:
+def test_a_directory_that_is_none_is_told(tmp_path: Path) -> None:
     (tmp_path / "job").write_text("")
-    flags = ("--allow-private", "--job", "job")
-    code, _, err = run(crawl_arguments("local:s", "http://127.0.0.1:9/", flags=flags), tmp_path)
-    assert code == 2, err
-    assert "--job job" in err
+    with pytest.raises(SourceError, match="--job"):
+        Journal(tmp_path / "job")
