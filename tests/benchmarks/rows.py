@@ -44,6 +44,7 @@ BUDGETS = {
     "replay_start_seconds": Budget("at most", 1.0),
     "signatures_over_best_peer": Budget("at least", 1.7),
     "scan_hostile_over_real": Budget("at most", 3),
+    "fingerprint_dense_over_real": Budget("at most", 4),
     "index_match_add_per_second": Budget("at least", 50_000),
     "index_bytes_per_page": Budget("at most", 450),
     "index_cost_10m_over_100k": Budget("at most", 1.5),

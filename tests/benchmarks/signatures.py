@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import scan_speed, sketch_speed
+from tests.benchmarks import dense_text, scan_speed, sketch_speed
 from tests.benchmarks.clock import pinned
 from tests.benchmarks.rows import Bench, Family, Row
 
 # The first two install what they compare with.
 BESIDE_PEERS = ("signatures_over_best_peer", "scan_over_resiliparse")
-NAMES = (*BESIDE_PEERS, "scan_hostile_over_real")
+NAMES = (*BESIDE_PEERS, "scan_hostile_over_real", "fingerprint_dense_over_real")
 _PEERS = Path(__file__).with_name("peers.txt")
 _PAGES = 300
 
@@ -48,7 +48,21 @@ def measure(bench: Bench, names: Sequence[str]) -> list[Row]:
             ratios = scan_speed.hostile(bench.scale.hostile_bytes)
             worst = max(ratios.values())
             rows.append(Row(NAMES[2], worst, "× per byte", {"rows": ratios}))
+        if NAMES[3] in names:
+            rows.append(_dense(bench))
     return rows
+
+
+def _dense(bench: Bench) -> Row:
+    found = dense_text.costs([one.html for one in bench.documents[:_PAGES]], bench.scale.rounds)
+    real = found["real"].per_byte
+    ratios = {kind: cost.per_byte / real for kind, cost in found.items() if kind != "real"}
+    detail = {
+        "what": "CPU of whole fingerprints of a byte, the dearest kind / real pages of that size",
+        "by kind": ratios,
+        "ns/word": {kind: cost.per_word for kind, cost in found.items()},
+    }
+    return Row(NAMES[3], max(ratios.values()), "× per byte", detail)
 
 
 def _signatures(bench: Bench) -> Row:
