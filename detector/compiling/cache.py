@@ -16,12 +16,14 @@ import numba as _numba
 from numba.core import typeinfer
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
+from reusewatch.detector.compiling.loading import load_lazily
 from reusewatch.detector.compiling.sources import digest_of
 
 # numba's own classes and functions are not typed.
 # mypy: disable-error-code="no-untyped-call"
 _njit: Any = _numba.njit
 _FunctionCache: Any = FunctionCache
+load_lazily()
 
 
 class _Cache(_FunctionCache):  # type: ignore[misc]

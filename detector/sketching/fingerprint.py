@@ -299,6 +299,9 @@ def excerpt_of(utf8: bytes, words: Batch | Scan, first: int, stop: int) -> str:
     """The beginning of the text from word to word; what stands between two of them counts unless
     it is markup."""
     some = slice(first, min(stop, first + _EXCERPT_WORDS))
+    plain = _without_markup(utf8, words.starts[some], words.ends[some])
+    if plain is not None:
+        return _plain(plain)[:EXCERPT]
     parts: list[bytes] = []
     last = size = 0
     for start, end in zip(words.starts[some].tolist(), words.ends[some].tolist(), strict=True):
@@ -311,6 +314,25 @@ def excerpt_of(utf8: bytes, words: Batch | Scan, first: int, stop: int) -> str:
         if size > EXCERPT:
             break
     return _plain(b"".join(parts))[:EXCERPT]
+
+
+def _without_markup(
+    utf8: bytes, starts: NDArray[np.int32], ends: NDArray[np.int32]
+) -> bytes | None:
+    """The same where it is one piece, as of a page of few tags and many words; else None."""
+    if not starts.size or b"<" in utf8[int(starts[0]) : int(starts[0]) + EXCERPT + 1]:
+        return None
+    begin = int(starts[0])
+    # The first word that ends beyond is the last; before the first stands a blank.
+    count = int(np.searchsorted(ends, begin + EXCERPT - 1, "right")) + 1
+    starts, ends = starts[:count], ends[:count]
+    end = int(ends[-1])
+    if end > begin + 2 * EXCERPT or b"<" in utf8[begin:end]:
+        return None
+    gaps = starts[1:] - ends[:-1]
+    if np.any(ends - starts > EXCERPT) or np.any((gaps < 0) | (gaps > EXCERPT)):
+        return None
+    return utf8[begin:end]
 
 
 def _plain(text: bytes) -> str:

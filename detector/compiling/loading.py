@@ -1,0 +1,85 @@
+"""Machine code that was kept, loaded by itself.
+
+numba keeps a kernel's intermediate form beside its machine code, and parses it at every start: for
+a kernel that is compiled anew and takes in this one, which no start has that finds all of them. So
+it is parsed when it is asked for; the names that the code defines, which numba also took from
+there, stand in the object file. Half of what loading takes, and 20 MB of a process.
+
+What this module holds on to in numba: libraries are made by the class that a code generator names,
+and `_unserialize` does what it does here, but for the two steps above. An object file that is no
+64-bit ELF is loaded as numba does it. This module can be deleted when numba parses lazily.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
+
+# numba's own classes and functions are not typed.
+# mypy: disable-error-code="no-untyped-call"
+_Library: Any = JITCodeLibrary
+_Generator: Any = JITCPUCodegen
+
+_ELF64 = b"\x7fELF\x02\x01"
+_SECTION = np.dtype(
+    [("name", "<u4"), ("type", "<u4"), ("flags", "<u8"), ("address", "<u8"), ("offset", "<u8"),
+     ("size", "<u8"), ("link", "<u4"), ("info", "<u4"), ("align", "<u8"), ("entry", "<u8")]
+)  # fmt: skip
+_SYMBOL = np.dtype(
+    [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"),
+     ("size", "<u8")]
+)  # fmt: skip
+_SECTIONS_AT, _SECTION_COUNT_AT = 40, 60
+_SYMBOLS = 2
+_LOCAL = 4
+"""Of `info`, the bits above are the binding: 0 is a symbol that nobody else sees."""
+
+
+def defined(code: bytes) -> set[str]:
+    """The names that an object file defines for others."""
+    start = int.from_bytes(code[_SECTIONS_AT : _SECTIONS_AT + 8], "little")
+    count = int.from_bytes(code[_SECTION_COUNT_AT : _SECTION_COUNT_AT + 2], "little")
+    sections = np.frombuffer(code, _SECTION, count, start)
+    found: set[str] = set()
+    for table in sections[sections["type"] == _SYMBOLS]:
+        symbols = np.frombuffer(
+            code, _SYMBOL, int(table["size"]) // _SYMBOL.itemsize, int(table["offset"])
+        )
+        text = int(sections[int(table["link"])]["offset"])
+        known = symbols[(symbols["section"] != 0) & (symbols["info"] >> _LOCAL != 0)]
+        for name in known["name"].tolist():
+            found.add(code[text + name : code.index(b"\0", text + name)].decode())
+    return found
+
+
+class _Loaded(_Library):  # type: ignore[misc]
+    """A library whose intermediate form is parsed where somebody links with it."""
+
+    _form: bytes | None = None
+
+    def _get_module_for_linking(self) -> Any:
+        if self._form is not None:
+            form, self._form = self._form, None
+            self._shared_module = llvm.parse_bitcode(form)
+        return super()._get_module_for_linking()
+
+    @classmethod
+    def _unserialize(cls, codegen: Any, state: Any) -> Any:
+        name, kind, data = state
+        if kind != "object" or not data[0].startswith(_ELF64):
+            return super()._unserialize(codegen, state)
+        library = codegen.create_library(name)
+        code, library._form = data
+        library.enable_object_caching()
+        library._set_compiled_object(code)
+        library._finalize_final_module()
+        codegen._engine._defined_symbols |= defined(code)
+        return library
+
+
+def load_lazily() -> None:
+    """From now on, in this process; before the first kernel is loaded."""
+    _Generator._library_class = _Loaded
