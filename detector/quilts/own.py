@@ -6,8 +6,10 @@ one of the two sites, or of both together (`site_peers`): of an article on two h
 in a template of its own, the templates are left out and the article stays, since no site has it
 twice. With a fixed number of documents, as in the paper, it would be the article that goes.
 
-Of a site's long pages `ENDS` grams at either end are looked at, where templates stand. Changes
-nothing; knows no page but by its grams.
+Of long pages a share of the grams is looked at, drawn by their values, so that they are the same
+ones on every page: a menu of forty thousand words is a template from end to end. Of the other pages
+of a site those are looked at among `ENDS` grams at either end. Changes nothing; knows no page but
+by its grams.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from reusewatch.detector.compiling.kernels import (
     part,
     tuple_of,
 )
+from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.quilts.adding import document_by
 from reusewatch.detector.quilts.gram_table import key_at
 from reusewatch.detector.quilts.site_peers import PEERS, first_peer, is_there, popular
@@ -32,31 +35,36 @@ from reusewatch.detector.quilts.store import STORE
 from reusewatch.detector.sketching.grams import find, table_bits
 from reusewatch.detector.window.buckets import number_bits
 
-ENDS = 2048
+MOST = 4096
+"""Grams of the longer of two pages that are looked at, about."""
+ENDS = 1 << 15
 UNKNOWN = -1.0
 """Of a pair of which one page has left the postings, or never entered."""
 
 _NUMBERS = types.Array(types.int32, 1, "C")
 _FLOATS = types.Array(types.float64, 1, "C")
-_TABLE = tuple_of(OUT_OFFSETS, OUT_WORDS, _NUMBERS, types.uint64)
+_TABLE = tuple_of(OUT_OFFSETS, OUT_WORDS, _NUMBERS, types.uint64, types.uint64)
 """Grams of both pages: a hash table, the grams, a column of counts for each (first who of the two
-has it, then how many others of either site), and a salt."""
+has it, then how many others of either site), a salt, and which bits of a gram that is looked at are
+zero."""
 _MINE, _THEIRS = 1, 2
 
 
 @part(types.int64(_TABLE, types.uint64), inline=True)
 def _slot(table: Any, key: Any) -> Any:
-    slots, keys, _, salt = table
+    slots, keys, _, salt, _ = table
     return find(slots, slots.size - 1, keys, key, salt)
 
 
 @part(types.int64(STORE, types.int64, _TABLE, types.int64, types.int64))
 def _put_all(store: Any, at: Any, table: Any, size: Any, whose: Any) -> Any:
     """Put a document's grams into the table; how many grams it has then."""
-    slots, keys, counts, _ = table
+    slots, keys, counts, _, zeros = table
     begin = store.documents[at].begin
     for posting in range(begin, begin + types.int64(store.documents[at].kept)):
         key = key_at(store, posting % store.postings.size)
+        if mix(key) & zeros:
+            continue
         slot = _slot(table, key)
         if slots[slot] < 0:
             slots[slot], keys[size] = size, key
@@ -68,9 +76,12 @@ def _put_all(store: Any, at: Any, table: Any, size: Any, whose: Any) -> Any:
 
 @part(types.void(STORE, types.int64, types.int64, _TABLE, types.int64))
 def _count_some(store: Any, begin: Any, end: Any, table: Any, column: Any) -> None:
-    slots, _, counts, _ = table
+    slots, _, counts, _, zeros = table
     for posting in range(begin, end):
-        slot = _slot(table, key_at(store, posting % store.postings.size))
+        key = key_at(store, posting % store.postings.size)
+        if mix(key) & zeros:
+            continue
+        slot = _slot(table, key)
         if slots[slot] >= 0:
             counts[3 * slots[slot] + column] += 1
 
@@ -105,9 +116,12 @@ def _comparable(store: Any, at: Any, sampled: Any) -> Any:
 def _own(store: Any, one: Any, other: Any) -> Any:
     here, there = store.documents[one], store.documents[other]
     most = types.int64(here.kept) + types.int64(there.kept)
+    zeros = types.uint64(0)
+    while max(types.int64(here.kept), types.int64(there.kept)) > MOST * (types.int64(zeros) + 1):
+        zeros = zeros << types.uint64(1) | types.uint64(1)
     table = (
         np.full(1 << table_bits(most), -1, np.int64), np.empty(most, np.uint64),
-        np.empty(3 * most, np.int32), here.text,
+        np.empty(3 * most, np.int32), here.text, zeros,
     )  # fmt: skip
     size = _put_all(store, one, table, 0, _MINE)
     size = _put_all(store, other, table, size, _THEIRS)

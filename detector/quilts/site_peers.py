@@ -29,13 +29,17 @@ PEERS = 32
 CHAIN = 48
 """Documents of a site that are chained."""
 LEAST, SHARE = 2, 4
-"""A gram is a template's where other documents of the site hold it: two and a quarter of them."""
+PART_LEAST, PART_SHARE = 4, 8
+"""A gram is a template's where other documents of the site hold it: two and a quarter of them; or,
+as a large site has a part of one template beside others, four and an eighth."""
 
 
 @part(types.boolean(types.int64, types.int64), inline=True)
 def many(have: Any, of: Any) -> Any:
     """Whether so many other documents of a site make what they hold a template."""
-    return have >= LEAST and have * SHARE >= of
+    return (have >= LEAST and have * SHARE >= of) or (
+        have >= PART_LEAST and have * PART_SHARE >= of
+    )
 
 
 @part(types.boolean(types.int64, types.int64, types.int64, types.int64), inline=True)
