@@ -39,7 +39,10 @@ FIELD_BITS, ALONE, SIZE_SHIFT = 7, 8, 4
 OWN = FIELD_BITS | ALONE
 _LARGEST = (1 << 27) - 1
 _TO_ALONE = (fields.ALONE // ALONE).bit_length() - 1
-LINK_WIDTH = 5  # href start, href end, anchor start, anchor end, same site
+LINK_WIDTH = 5  # href start, href end, anchor start, anchor end, what the link is
+# What a link is, as bits: it stays on its site; or it leads away, a reader sees words or a picture
+# in it, and the page does not say that it vouches for nothing.
+SAME_SITE, LEADS = 1, 2
 SEGMENT_WIDTH = 3  # start, end, bits
 
 
@@ -130,16 +133,19 @@ def end_block(work: Work, out: Output, start: Int, end: Int) -> None:
 
 
 @part()
-def end_link(work: Work, out: Output, at: Int) -> None:
-    """The open link's anchor text ends here."""
+def end_link(work: Work, out: Output, at: Int, last: Int) -> None:
+    """The open link's anchor text ends here; `last` is where the last word or picture began."""
     st = work.st
     if st[OPEN_LINK] >= 0:
-        out.columns[st[LINKS] + LINK_WIDTH * st[OPEN_LINK] + 3] = at - st[ORIGIN]
+        row = st[LINKS] + LINK_WIDTH * st[OPEN_LINK]
+        out.columns[row + 3] = at - st[ORIGIN]
+        if last - st[ORIGIN] < out.columns[row + 2]:
+            out.columns[row + 4] &= ~LEADS
         st[OPEN_LINK] = -1
 
 
 @part()
-def add_link(work: Work, out: Output, start: Int, end: Int, anchor: Int, same: Bool) -> None:
+def add_link(work: Work, out: Output, start: Int, end: Int, anchor: Int, bits: Int) -> None:
     """Write a link, whose anchor text starts at `anchor` and is open."""
     st = work.st
     if st[LINK] >= st[LINK_END]:
@@ -150,7 +156,7 @@ def add_link(work: Work, out: Output, start: Int, end: Int, anchor: Int, same: B
     out.columns[at + 1] = end - st[ORIGIN]
     out.columns[at + 2] = anchor - st[ORIGIN]
     out.columns[at + 3] = anchor - st[ORIGIN]
-    out.columns[at + 4] = np.int32(same)
+    out.columns[at + 4] = bits
     st[OPEN_LINK] = st[LINK]
     st[LINK] += 1
 

@@ -27,7 +27,7 @@ from reusewatch.detector.scanning.output import Output
 from reusewatch.detector.scanning.page_bytes import place_of
 from reusewatch.detector.scanning.scratch_memory import Work
 from reusewatch.detector.scanning.tables import Tables
-from reusewatch.detector.scanning.tags import closed, note_segment, opened, read_range
+from reusewatch.detector.scanning.tags import closed, end_link, note_segment, opened, read_range
 
 _MARK_1, _MARK_2, _MARK_3 = ch.BYTE_ORDER_MARK
 
@@ -72,7 +72,7 @@ def scan_page(
     if now[s.UNSEEN] == 0:
         note_segment(work, out, plain, hi, how)
     o.end_block(work, out, hi, hi)
-    o.end_link(work, out, hi)
+    end_link(hi, work, out)
     _waiting(buf, look, work, out, first_picture)
 
 

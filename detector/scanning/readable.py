@@ -26,6 +26,7 @@ from reusewatch.detector.scanning.output import (
     OF_TITLE,
     PARAGRAPH,
     REFERENCES,
+    SAME_SITE,
     SPACE,
 )
 from reusewatch.detector.scanning.scan import Scan, segments_of
@@ -117,9 +118,9 @@ class Readable:
             Link(
                 resolved(self.base_url, self._attribute(start, end)),
                 " ".join(self.text_of(anchor, anchor_end).split()) if anchor_end > anchor else "",
-                bool(same),
+                bool(bits & SAME_SITE),
             )
-            for start, end, anchor, anchor_end, same in self._scan.links.tolist()
+            for start, end, anchor, anchor_end, bits in self._scan.links.tolist()
         ]
 
     @property

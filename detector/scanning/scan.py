@@ -133,7 +133,7 @@ class Scan:
     text_tokens: int  # so many at the front are title and text
     block_starts: NDArray[np.int32]
     block_ends: NDArray[np.int32]
-    links: NDArray[np.int32]  # rows: href start, href end, anchor start, anchor end, same site
+    links: NDArray[np.int32]  # rows: href start, href end, anchor start, anchor end, bits
     images: NDArray[np.int32]  # which tokens are IMG terms; their spans are the `src`
     title: tuple[int, int] | None  # spans in the source
     base: tuple[int, int] | None

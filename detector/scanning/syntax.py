@@ -28,6 +28,9 @@ STYLED, IS_HIDDEN = 1, 2
 _SPREAD = uint64(SPREAD)
 _SLOTS_MASK = TAG_SLOTS - 1
 _CANONICAL = np.frombuffer(b"canonical", dtype=np.uint8)
+_NOFOLLOW = np.frombuffer(b"nofollow", dtype=np.uint8)
+_UGC = np.frombuffer(b"ugc", dtype=np.uint8)
+_SPONSORED = np.frombuffer(b"sponsored", dtype=np.uint8)
 _KEYWORDS = np.frombuffer(b"keywords", dtype=np.uint8)
 _DESCRIPTION = np.frombuffer(b"description", dtype=np.uint8)
 _STYLE = np.frombuffer(b"style", dtype=np.uint8)
@@ -347,6 +350,21 @@ def _ends_name(c: Int) -> Bool:
 @part()
 def has_canonical(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
     """Whether the value of a `rel` has the keyword `canonical`."""
+    return _has_keyword(buf, at, end, _CANONICAL)
+
+
+@part()
+def vouches_for_nothing(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
+    """Whether the value of a `rel`, if there is one, says that a link was put there by others."""
+    return at >= 0 and (
+        _has_keyword(buf, at, end, _NOFOLLOW)
+        or _has_keyword(buf, at, end, _UGC)
+        or _has_keyword(buf, at, end, _SPONSORED)
+    )
+
+
+@part()
+def _has_keyword(buf: NDArray[np.uint8], at: Int, end: Int, word: NDArray[np.uint8]) -> Bool:
     i = at
     while i < end:
         while i < end and is_space(byte_at(buf, i)):
@@ -354,7 +372,7 @@ def has_canonical(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
         start = i
         while i < end and not is_space(byte_at(buf, i)):
             i += 1
-        if is_word(buf, start, i, _CANONICAL):
+        if is_word(buf, start, i, word):
             return True
     return False
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.kernels import Int, apart, part
+from reusewatch.detector.compiling.kernels import Int, apart, int64, part
 from reusewatch.detector.scanning import elements as el
 from reusewatch.detector.scanning import output as o
 from reusewatch.detector.scanning import state as s
@@ -57,8 +57,28 @@ def _refield(now: NDArray[np.int64]) -> None:
 
 
 @part()
+def end_link(at: Int, work: Work, out: Output) -> None:
+    """The open link's anchor text ends here."""
+    st = work.st
+    if st[o.OPEN_LINK] >= 0:
+        o.end_link(work, out, at, _last_start(work, out))
+
+
+@part()
+def _last_start(work: Work, out: Output) -> Int:
+    """Where the last word or picture of the text begins, be it open or written; −1 if there is none
+    so far. A title is shown nowhere in the text."""
+    word, t = work.word, work.st[o.TOKEN] - 1
+    if word[tx.WHAT] != 0:
+        return int64(word[tx.START])
+    if t < work.now[s.PAGE_TOKEN] or out.columns[o.TOKEN_WIDTH * t + 2] == s.TITLE:
+        return int64(-1)
+    return int64(out.columns[o.TOKEN_WIDTH * t]) + work.st[o.ORIGIN]
+
+
+@part()
 def _leave_anchor(at: Int, work: Work, out: Output) -> None:
-    o.end_link(work, out, at)
+    end_link(at, work, out)
     work.now[s.ANCHOR] = s.BODY
 
 
@@ -124,8 +144,10 @@ def opened(
     elif kind == el.AREA:
         open_link = st[o.OPEN_LINK]
         _link(buf, end, look, work, out, scratch)
-        # An area has no text, and the link around its map goes on.
-        st[o.OPEN_LINK] = open_link
+        if st[o.OPEN_LINK] != open_link:
+            # An area has no text, and the link around its map goes on.
+            o.end_link(work, out, end, -1)
+            st[o.OPEN_LINK] = open_link
     elif kind == el.IMAGE:
         _picture(buf, look, work, out, scratch)
     elif kind == el.BREAK:
@@ -176,7 +198,10 @@ def _link(
     if where == RELATIVE:
         where = work.now[s.BASE_WHERE]
     if where != NO_PAGE:
-        o.add_link(work, out, start, stop, end, where != OTHER_SITE)
+        bits = o.SAME_SITE
+        if where == OTHER_SITE:
+            bits = 0 if sx.vouches_for_nothing(buf, found[sx.REL], found[sx.REL + 1]) else o.LEADS
+        o.add_link(work, out, start, stop, end, bits)
     return where
 
 

@@ -190,7 +190,7 @@ class NearDuplicateIndex:
 
         Returns which of these the window holds still, and what it knows of those.
         """
-        from reusewatch.detector.window.settled import NEAREST, judge_settled
+        from reusewatch.detector.window.settled import WITH_OWN, judge_settled
 
         held, rows = [], []
         for at, (page, text) in enumerate(versions):
@@ -200,10 +200,10 @@ class NearDuplicateIndex:
                     rows.append(row)
                     break
         answer = np.empty(len(rows), JUDGED)
-        nearest = np.empty((len(rows) * NEAREST, 4), np.int32)
+        nearest = np.empty((len(rows) * WITH_OWN, 4), np.int32)
         found = judge_settled(self._store, np.array(rows, np.int64), self._rules, answer, nearest)
         judged = self._judgements(answer, np.empty(0, JUDGED), found)
-        return held, Settled(judged, nearest.reshape(len(rows), NEAREST, 4))
+        return held, Settled(judged, nearest.reshape(len(rows), WITH_OWN, 4))
 
     def _text_of(self, row: int) -> int:
         return int(self._store.entries[self._store.rows[row]["entry"]]["text"])

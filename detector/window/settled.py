@@ -2,7 +2,8 @@
 
 Of near pages in a relation that alerts those come first that share most phrases: of one template
 all agree in nearly all bits. Which of them has what is the page's own is for others to say. At most
-`NEAREST` are told, and what is beyond is counted. Changes nothing.
+`NEAREST` are told, and what is beyond is counted. Beside them the one of its own site is told that
+shares most: what a page was before it moved. Changes nothing.
 """
 
 from __future__ import annotations
@@ -41,8 +42,16 @@ from reusewatch.detector.window.versions import superseded
 
 NEAREST = FOUND_AT_MOST - 2
 """Near pages that are told of one."""
+WITH_OWN = NEAREST + 1
+"""Places of a page among the answers: the last is for the one of its own site."""
+_OWN_SITE = 1
 SEEN_AT, NEAR_B, NEAR_C = range(3)
 _MOST = 1000
+
+
+@part(types.void(NEAR_ROWS, types.int64, types.int64, types.int64, types.int64), inline=True)
+def _put(nearest: Any, at: Any, seen: Any, b: Any, c: Any) -> None:
+    nearest[at, SEEN_AT], nearest[at, NEAR_B], nearest[at, NEAR_C] = seen, b, c % _MOST
 
 
 @part(types.int64(STORE, BITS, OUT_OFFSETS, types.int64, SCRATCH, TOLD, NEAR_ROWS))
@@ -63,8 +72,13 @@ def _nearest(
     for i in range(count):
         other = types.int64(near[i, ENTRY])
         near[i, C] += _MOST * shared_phrases(store.entries, entry, store.entries, other)
-    for place in range(NEAREST):
-        nearest[k * NEAREST + place, SEEN_AT] = -1
+    for place in range(WITH_OWN):
+        nearest[k * WITH_OWN + place, SEEN_AT] = -1
+    other, b, c = best_donor(store, near, count, since, page, site, _OWN_SITE)
+    if other >= 0:
+        tell(store, other, found, size)
+        _put(nearest, k * WITH_OWN + NEAREST, size, b, c)
+        size += 1
     for place in range(NEAREST + 1):
         other, b, c = best_donor(store, near, count, since, page, site, policy[ALERTS])
         if other < 0 or owned(since):
@@ -72,9 +86,7 @@ def _nearest(
         if place == NEAREST:
             break
         tell(store, other, found, size)
-        nearest[k * NEAREST + place, SEEN_AT] = size
-        nearest[k * NEAREST + place, NEAR_B] = b
-        nearest[k * NEAREST + place, NEAR_C] = c % _MOST
+        _put(nearest, k * WITH_OWN + place, size, b, c)
         size += 1
         for i in range(count):
             if near[i, ENTRY] == rows[other].entry:

@@ -319,7 +319,8 @@ class Judgements:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Settled:
-    """Pages judged once more, and to which pages each is near: as `settled` lists them."""
+    """Pages judged once more, and to which pages each is near: as `settled` lists them, that of its
+    own site last."""
 
     judged: Judgements
     nearest: NDArray[Any]
@@ -328,6 +329,11 @@ class Settled:
         """The near pages in a relation that alerts, those first that share most phrases."""
         record = self.judged.pages[page]
         site, cluster = int(self.judged.found[record["seen"]]["site"]), int(record["cluster"])
-        rows = (row[:3].tolist() for row in self.nearest[page])
+        rows = (row[:3].tolist() for row in self.nearest[page, :-1])
         seen = ((self.judged.seen(at), b, c) for at, b, c in rows if at >= 0)
         return [Near(one, b, c, one.site == site, cluster) for one, b, c in seen]
+
+    def before(self, page: int) -> Seen | None:
+        """The page of its own site, seen before it, that is near to it and shares most phrases."""
+        at = int(self.nearest[page, -1, 0])
+        return None if at < 0 else self.judged.seen(at)

@@ -227,13 +227,16 @@ class Reporter:
         return judged_anew and not flags & (LATE | MISDATED)
 
     def near_alerts(
-        self, subject: Subject, match: Match, near: Near, now: datetime
+        self, subject: Subject, match: Match, near: Near, now: datetime, first: Seen | None = None
     ) -> list[Outgoing | Alert]:
-        """The alert of a near-copy, unless the terms of both overlap by too little."""
+        """The alert of a near-copy, unless the terms of both overlap by too little. `first`: a page
+        of its own site that was as like it before."""
         mwo = self._mwo(subject.page, near.seen.page)
         if mwo is not None and mwo < self._rules.least_mwo:
             return []
-        direction = self.direction(subject, near.seen, match.since)
+        direction = self._unless_moved(
+            self.direction(subject, near.seen, match.since), near.seen, first
+        )
         harmless = near.same_site or self._rules.allowed.has(subject.url)
         self.note_copy(subject, near.seen, direction, harmless=harmless)
         alert = near_duplicate_alert(
@@ -264,7 +267,11 @@ class Reporter:
         donor, first = match.donors[0], match.text or match.file
         direction = self.direction(subject, donor, match.since)
         own = first is not None and first.site == self._site_of(subject)
-        if first is None or not own or direction.by != "first-seen" or first.since > donor.since:
+        return self._unless_moved(direction, donor, first if own else None)
+
+    def _unless_moved(self, direction: Direction, donor: Seen, first: Seen | None) -> Direction:
+        """The direction, unless the subject's own site had such a page before: `first`."""
+        if first is None or direction.by != "first-seen" or first.since > donor.since:
             return direction
         early = donor.since - first.since >= self._rules.precedence_us
         return Direction(

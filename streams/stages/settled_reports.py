@@ -43,6 +43,8 @@ _WHOLE = 0.5
 # A quilt that links to the sources of so much of what it has from others says what it is.
 _ATTRIBUTED = 0.9
 _BATCH = 256
+# What a page was before is as like it as its copy elsewhere, but for what a sample errs by.
+_AS_LIKE = 0.9
 
 
 class SettledReporter:
@@ -111,10 +113,11 @@ class SettledReporter:
                 nearest = self._own(subject, found.near(row))
                 events["template"] += nearest is None or not self._is_own(nearest)
             self._remember(subject, one, nearest)
+            first = self._before(subject, found.before(row), nearest)
             match = _told(match, nearest)
             out.append(self._reporter.verdict(subject, match, self._labeled.said(subject.page)))
             if nearest is not None and self._is_own(nearest):
-                out += self._reporter.near_alerts(subject, match, nearest, now)
+                out += self._reporter.near_alerts(subject, match, nearest, now, first)
             if one is not None:
                 events["quilted"] += one.is_quilt
                 events["partial"] += one.whole is not None
@@ -130,6 +133,14 @@ class SettledReporter:
             if self._is_own(each):
                 return each
         return max(told, key=lambda each: each.own or 0.0, default=None)
+
+    def _before(self, subject: Subject, before: Seen | None, near: Near | None) -> Seen | None:
+        """The page of its own site that a page was before it moved: as like it in what is their own
+        as the donor, about. A template makes none, nor does half of the text."""
+        if before is None or near is None or near.own is None:
+            return None
+        (own,) = self._quilting.own(subject.text, [before.text])
+        return before if own is not None and own >= near.own * _AS_LIKE else None
 
     def _is_own(self, near: Near) -> bool:
         return near.own is None or near.own >= self._rules.near_own
@@ -165,7 +176,9 @@ class SettledReporter:
             alert = quilt_alert(found, self._known, self._quilting.rules, made)
             if alert is not None:
                 yield alert
-        near_as_a_whole = match.near is not None and min(found.here, found.there) >= _WHOLE
+        near_as_a_whole = match.near is not None and (
+            min(found.here, found.there) >= _WHOLE or (match.near.own or 0.0) >= _WHOLE
+        )
         if found.whole is not None and not near_as_a_whole:
             alert = partial_copy_alert(found, self._known, self._quilting.rules, made)
             if alert is not None:

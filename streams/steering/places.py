@@ -3,8 +3,10 @@
 Made from the topic of alerts as it is read, message by message: what is closed or withdrawn is
 lifted, and what was not detected again for a while expires, since nobody looks at a place that is
 kept out of. A trap gives the shortest URL that is a trap by itself (Ardi, Heidemann 2014, §3.4.1,
-appendix A), never the host that it stands on: all that begins with it has its loop, too. Fetches
-nothing and writes nothing.
+appendix A), never the host that it stands on: all that begins with it has its loop, too. A whole
+host is kept out of only where half of it comes from elsewhere: a neighborhood is bad from a third
+on, and copies that stand behind queries at the root have no directory that could be named instead.
+Fetches nothing and writes nothing.
 """
 
 from __future__ import annotations
@@ -21,8 +23,11 @@ from reusewatch.streams.records import Alert, Time
 from reusewatch.streams.steering.narrowing import narrowed
 from reusewatch.streams.wire import read_json
 
+_ROOT_SLASHES = 3
 KINDS = ("bad-neighborhood", "crawl-trap", "mirror-host")
 EXPIRES = timedelta(days=7)
+HOST_SHARE = 0.5
+"""Badness from which on a whole host is kept out of, and not only its directories."""
 
 
 class KeptOut(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +75,7 @@ class Places:
 
     def _wanted(self, alert: Alert) -> bool:
         here = alert.direction is not None and alert.direction.original == "here"
-        told = self._info or alert.severity != "info"
+        told = self._info or (alert.severity != "info" and _is_most(alert))
         wanted = (not here) if self._unsure else (_comes_from_elsewhere(alert) and told)
         return alert.kind in KINDS and alert.state == "open" and wanted
 
@@ -90,7 +95,7 @@ class Places:
         expires = alert.detected_at + self._expires
         if expires <= now:
             return []
-        sure = _comes_from_elsewhere(alert) and alert.severity != "info"
+        sure = _comes_from_elsewhere(alert) and alert.severity != "info" and _is_most(alert)
         return [
             KeptOut(
                 prefix=prefix, kind=alert.kind, sure=sure, since=alert.detected_at,
@@ -103,6 +108,12 @@ class Places:
 def _comes_from_elsewhere(alert: Alert) -> bool:
     # Whoever mirrors a site would else remove the site from the crawl.
     return alert.direction is None or alert.direction.original == "there"
+
+
+def _is_most(alert: Alert) -> bool:
+    """Whether what is named is not a whole host for less than half of it."""
+    whole = alert.kind == "bad-neighborhood" and (alert.prefix or "").count("/") == _ROOT_SLASHES
+    return not whole or alert.figure >= HOST_SHARE
 
 
 def _prefixes(alert: Alert) -> list[str]:

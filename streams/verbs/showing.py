@@ -68,11 +68,11 @@ MEANINGS: dict[Kind, tuple[str, str]] = {
     ),
     "partial-copy": (
         "A part of the page stands on another page, or that one within this one.",
-        "of the page, or of the other one, is in both",
+        "of the page's runs of five words, or of the other's, are in both, whichever is more",
     ),
     "quilt": (
         "The page is stitched from parts of several other pages.",
-        "of the page stands on its sources",
+        "of the page's runs of five words stand on its sources",
     ),
     "bad-neighborhood": (
         "Under this prefix copied content is frequent; the evidence are its worst files.",
@@ -87,6 +87,10 @@ MEANINGS: dict[Kind, tuple[str, str]] = {
         "parts of the path, or times that one is repeated",
     ),
 }
+
+
+# Their shares are of grams, most often of a sample of them.
+_BY_RUNS = ("partial-copy", "quilt")
 
 
 def alert_row(alert: Alert) -> tuple[object, ...]:
@@ -239,7 +243,7 @@ def _print_in_common(alert: Alert) -> None:
         mapped = alert.mapping
         _print("paths", [f"{harmless(mapped.here)}… is {harmless(mapped.there)}…"])
     if alert.within is not None:
-        _print("in common", [_within(alert.within)])
+        _print("in common", list(_in_common(alert, alert.within)))
 
 
 def in_short(direction: Direction | None) -> str:
@@ -302,10 +306,15 @@ def _span_of_time(seconds: int) -> str:
     return f"{count} {names[unit]}" + ("" if count == 1 else "s")
 
 
-def _within(within: Within) -> str:
-    """How much of each page the other has."""
+def _in_common(alert: Alert, within: Within) -> Iterator[str]:
+    """How much of each page the other has, and how that goes with the other shares of the alert."""
     here, there = _percent(within.here), _percent(within.there)
-    return f"{here} of this page's words stand in the other page, {there} of that one's here"
+    yield f"{here} of this page's words stand in the other page, {there} of that one's here"
+    if alert.kind in _BY_RUNS:
+        yield (
+            "these are counted word by word in both pages; the other shares are estimates, of runs "
+            "of five words without a template's, and one changed word takes five runs"
+        )
 
 
 def _subject(alert: Alert) -> Iterator[str]:
@@ -318,6 +327,8 @@ def _donor(donor: Donor, alert: Alert) -> Iterator[str]:
     yield donor.url
     # How near two pages are, their sketches say below: that is no share of their words.
     shared = "" if alert.b is not None else f"{_percent(donor.share)} shared, "
+    if alert.kind in _BY_RUNS:
+        shared = f"about {_percent(donor.share)} of this page's runs of five words, "
     yield f"{shared}first fetched {_time(donor.fetched_at)} UTC"
 
 

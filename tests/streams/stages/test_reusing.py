@@ -18,8 +18,9 @@ from reusewatch.streams.stages.indexing import IndexStage
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.quilting import Quilting
 from reusewatch.streams.stages.reusing import Reusing
+from reusewatch.streams.steering.places import Places
 from reusewatch.streams.url_sets import UrlSet
-from reusewatch.streams.wire import page_message
+from reusewatch.streams.wire import alert_message, page_message
 from tests.pages import BEGIN, SCHEME
 from tests.streams.stages.making import NOW, as_message, page_with, zero
 
@@ -43,6 +44,7 @@ STOLEN = [
          day=3)
     for at, text in enumerate(TEXTS[:14])
 ]  # fmt: skip
+OWN_OF_SHOP = [page("shop", f"blog/{at}", words(300)) for at in range(60)]
 OWN = [page("scraper", f"diary/{at}", words(300)) for at in range(60)]
 
 
@@ -107,6 +109,37 @@ def test_originals_that_were_crawled_minutes_after_their_mirrors_are_none() -> N
 def test_who_may_copy_is_none() -> None:
     allowed = Rules(policy="across", near_own=0.3, allowed=UrlSet(("scraper.example",)))
     assert alerts_of([*ORIGINALS, *STOLEN], allowed) == []
+
+
+@pytest.mark.parametrize("own", [60, 12, 0])
+def test_copies_behind_a_query_at_the_root_are_their_host_where_they_are_most_of_it(
+    own: int,
+) -> None:
+    stolen = [page("shop", f"?p={at}", text, day=3) for at, text in enumerate(TEXTS[:14])]
+    told = alerts_of([*ORIGINALS, *stolen, *OWN_OF_SHOP[:own]])
+    alerts = [alert for alert in told if alert.state == "open"]
+    assert [alert.prefix for alert in alerts] == ([] if own == 60 else ["http://shop.example/"])
+    places = Places()
+    for alert in alerts:
+        places.take(as_message(alert_message(alert)))
+    kept = [row.prefix for row in places.at(NOW)]
+    assert kept == ([] if own == 60 else ["http://shop.example/"])
+
+
+@pytest.mark.parametrize(("prefix", "figure", "kept"), [
+    ("http://shop.example/", 0.49, False), ("http://shop.example/", 0.5, True),
+    ("http://shop.example/a/", 0.31, True),
+])  # fmt: skip
+def test_a_whole_host_is_kept_out_of_from_half_of_it_on(
+    prefix: str, figure: float, kept: bool
+) -> None:
+    (alert,) = alerts_of([*ORIGINALS, *STOLEN])
+    told = as_message(alert_message(msgspec.structs.replace(alert, prefix=prefix, figure=figure)))
+    by_default, lowered = Places(), Places(unsure=True)
+    for places in (by_default, lowered):
+        places.take(told)
+    assert [row.prefix for row in by_default.at(NOW)] == [prefix] * kept
+    assert [(row.prefix, row.sure) for row in lowered.at(NOW)] == [(prefix, kept)]
 
 
 def test_the_outermost_prefix_is_told_and_stays_until_it_is_well_below() -> None:

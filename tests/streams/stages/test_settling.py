@@ -23,6 +23,7 @@ from reusewatch.streams.stages.settling import STEP, Settling, Waiting
 from reusewatch.streams.wire import page_message
 from tests.pages import BEGIN, SCHEME
 from tests.streams.stages.making import NOW, as_message, page_with, zero
+from tests.streams.stages.test_reusing import page as page_of_day
 
 _DRAWN = Random(14)
 SETTLE = 200
@@ -137,6 +138,56 @@ def test_a_copy_within_a_shared_frame_alerts_alone() -> None:
     assert len(alerts) == 1
     (alert,) = alerts.values()
     assert {alert.url, *(one.url for one in alert.donors)} == {one.url for one in pages[-2:]}
+
+
+_MORE = Random(5)
+
+
+def more(size: int) -> list[str]:
+    return [f"w{_MORE.randrange(30_000)}" for _ in range(size)]
+
+
+SECTIONS = [
+    page(f"docs{at % 2}", f"{at}", frame[:200], more(6), frame[200:])
+    for frames in [[more(400) for _ in range(6)]]
+    for at, frame in ((at, frames[at // 2 % 6]) for at in range(144))
+]
+LONG = [
+    page(f"big{at % 2}", f"{at}", menu[:30_000], more(60), menu[30_000:])
+    for menu in [more(60_000)]
+    for at in range(8)
+]
+
+
+def test_a_part_of_a_site_has_a_template_of_its_own() -> None:
+    before, after = len(run(SECTIONS, near_own=0.0)[0]), len(run(SECTIONS)[0])
+    # A sample of 32 pages of a site has four of a sixth of them nine times of ten.
+    assert before > len(SECTIONS) * 0.8
+    assert after < before / 10
+
+
+def test_a_menu_of_many_thousand_words_is_a_template_from_end_to_end() -> None:
+    assert run(LONG, near_own=0.0)[0]
+    assert run(LONG)[0] == {}
+
+
+def _moved(late: Sequence[str], *, early: Sequence[str]) -> Alert:
+    """A page of the author's, a copy of it two months after, and the author's at a new address."""
+    again = page_of_day("author", "new", late, day=90)
+    old = page_of_day("author", "old", early, day=0)
+    copy = page_of_day("mirror", "copy", [*ARTICLE, *more(3)], day=60)
+    alerts, _ = run([old, copy, again])
+    return next(one for one in alerts.values() if one.url == again.url)
+
+
+def test_a_site_that_moves_a_page_and_changes_it_a_little_is_no_copy_of_its_mirror() -> None:
+    moved = _moved([*ARTICLE, *more(2)], early=ARTICLE).direction
+    assert moved is not None
+    assert (moved.original, moved.by) == ("here", "first-seen")
+    # Another page in the same frame, or with half of the text, says nothing of this one.
+    other = _moved([*ARTICLE, *more(2)], early=more(400)).direction
+    assert other is not None
+    assert (other.original, other.by) == ("there", "first-seen")
 
 
 @pytest.fixture(scope="module")

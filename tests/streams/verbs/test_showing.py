@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import msgspec
 import pytest
 
-from reusewatch.streams.records import Alert, Donor, Exact, NearDuplicate, Verdict
+from reusewatch.streams.records import Alert, Donor, Exact, NearDuplicate, Verdict, Within
 from reusewatch.streams.verbs import showing
 
 AT = datetime(2026, 3, 2, 6, 0, tzinfo=UTC)
@@ -46,3 +47,18 @@ def test_the_tables_say_it_too(
         )
     ])  # fmt: skip
     assert WORDS in capsys.readouterr().out
+
+
+def test_the_shares_of_a_part_say_what_each_is_of(capsys: pytest.CaptureFixture[str]) -> None:
+    donor = Donor(url="https://b.example/", share=0.37, fetched_at=AT)
+    within = Within(url="https://b.example/", here=0.42, there=0.6)
+    part = msgspec.structs.replace(
+        NEAR, kind="partial-copy", figure=0.57, threshold=0.3, donors=(donor,), within=within,
+        b=None, c=None,
+    )  # fmt: skip
+    showing.print_alert(part)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "about 37% of this page's runs of five words" in said
+    assert "42% of this page's words stand in the other page, 60% of that one's here" in said
+    assert "the other shares are estimates, of runs of five words" in said
+    assert "0.57 of the page's runs of five words, or of the other's, are in both" in said
