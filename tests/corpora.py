@@ -99,11 +99,23 @@ RUST_163 = Package(
     "rust-doc", "1.63.0+dfsg1-2", "rustc", "usr/share/doc/rust-doc/html",
     "96ef96fe6df87d939ca713bd7df3d15c2b778ccb892eca025c4ee504146f697b",
 )  # fmt: skip
+ERLANG_25 = Package(
+    "erlang-doc", "25.2.3+dfsg-1+deb12u4", "erlang", "usr/share/doc/erlang-doc",
+    "7d172cecfdd9c2930b27c776ad226ffcc84670375cf830c79ee41c6944e8a1c8",
+)  # fmt: skip
+LILYPOND_224 = Package(
+    "lilypond-doc-html", "2.24.1-2", "lilypond", "usr/share/doc/lilypond/html/Documentation",
+    "be9fb743e58bd5ad4710146fe05e7c5f447fe4559e42c6acef1916d53e4bec60",
+)  # fmt: skip
+SCALA_211 = Package(
+    "scala-doc", "2.11.12-5", "scala", "usr/share/doc/scala-2.11/api",
+    "9937bcdc5a21c74ab40d4290228076dd119c166d3f032068f3755a559b185cce",
+)  # fmt: skip
 BENCHMARKS = (POSTGRES_15, PYTHON_311)
 """What the benchmarks of a step read; those of whole commands read others too, the experiments
 all."""
 PACKAGES = (*BENCHMARKS, RUST_163, POSTGRES_13, POSTGRES_17, PYTHON_313, JAVA_17, EIGEN_34,
-            FREE_PASCAL_32, GHC_90)  # fmt: skip
+            FREE_PASCAL_32, GHC_90, ERLANG_25, LILYPOND_224, SCALA_211)  # fmt: skip
 
 
 def pages(package: Package, directory: Path = CORPORA) -> dict[str, bytes]:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.experiments import (
+    big_and_small,
     growth,
     label_contains,
     label_detection_neighborhoods,
@@ -48,6 +49,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     near_default.EXPERIMENT,
     similar_table4.EXPERIMENT,
     templates.EXPERIMENT,
+    big_and_small.EXPERIMENT,
     transformations.EXPERIMENT,
     growth.EXPERIMENT,
     sliced_site.EXPERIMENT,

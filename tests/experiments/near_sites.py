@@ -84,9 +84,9 @@ def _real() -> dict[str, list[Served]]:
     return {
         "PostgreSQL 13, 15, 17": _editions(POSTGRES_13, POSTGRES_15, POSTGRES_17),
         "Python 3.11, 3.13": _editions(PYTHON_311, PYTHON_313),
-        "Eigen, strewn": _strewn(EIGEN_34),
-        "Free Pascal, strewn": _strewn(FREE_PASCAL_32),
-        "GHC, strewn": _strewn(GHC_90),
+        "Eigen, strewn": strewn(EIGEN_34),
+        "Free Pascal, strewn": strewn(FREE_PASCAL_32),
+        "GHC, strewn": strewn(GHC_90),
     }
 
 
@@ -97,7 +97,8 @@ def _editions(*packages: Package) -> list[Served]:
     return [(site, each[name]) for site, each in found.items() for name in names[:_EDITION]]
 
 
-def _strewn(package: Package) -> list[Served]:
+def strewn(package: Package) -> list[Served]:
+    """A documentation's pages on eight sites, by chance."""
     rng = random.Random(_SEED)
     found = list(pages(package).values())
     rng.shuffle(found)

@@ -1,16 +1,19 @@
 """A template taken for a copy: alerts at each `near_own`, with pages' own phrases as truth.
 
 Pages of one documentation strewn over eight sites, which share their template, and a tenth of them
-copied with a few words changed; 75 pages of one on two hosts; and editions of one manual, which
-share all. Each page goes through the stages as in a replay. Own phrases are those on less than a
-tenth of the corpus's pages. A near-duplicate is of the *template* where those of subject and donor
-have a Jaccard below 0.1, a partial copy where less than a tenth of neither's is the other's.
+copied with a few words changed; 75 pages of one on two hosts; the parts of one (Erlang's
+applications, LilyPond's manuals, Scala's packages), each on a site of its own; and editions of one
+manual, which share all. Each page goes through the stages as in a replay. Own phrases are those on
+less than a tenth of the corpus's pages. A near-duplicate is of the *template* where those of
+subject and donor have a Jaccard below 0.1, a partial copy where less than a tenth of neither's is
+the other's.
 *Copies* are pages that have an earlier one on another site with the same own phrases, from 0.9 on.
 """
 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -31,7 +34,18 @@ from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.quilting import Quilting
 from reusewatch.streams.urls import place
 from reusewatch.streams.wire import page_message
-from tests.corpora import EIGEN_34, FREE_PASCAL_32, GHC_90, JAVA_17, PYTHON_313, pages
+from tests.corpora import (
+    EIGEN_34,
+    ERLANG_25,
+    FREE_PASCAL_32,
+    GHC_90,
+    JAVA_17,
+    LILYPOND_224,
+    PYTHON_313,
+    SCALA_211,
+    Package,
+    pages,
+)
 from tests.experiments.near_sites import (
     SCHEME,
     Served,
@@ -39,6 +53,7 @@ from tests.experiments.near_sites import (
     jaccard,
     made_up,
     own_phrases,
+    strewn,
     tokens_of_batch,
 )
 from tests.experiments.report import Experiment, Row
@@ -46,7 +61,9 @@ from tests.experiments.report import Experiment, Row
 THRESHOLDS = (0.0, 0.1, 0.3, 0.5)
 _SPLIT = {"Eigen": EIGEN_34, "Free Pascal": FREE_PASCAL_32, "GHC": GHC_90, "Java": JAVA_17,
           "Python": PYTHON_313}  # fmt: skip
-_FEW, _HOSTS = 75, 2
+_PARTS = {"Erlang": (ERLANG_25, 2), "LilyPond": (LILYPOND_224, 1), "Scala": (SCALA_211, 3)}
+"""Which folders of a path name a part: so many of the first ones."""
+_FEW, _HOSTS, _PART = 75, 2, 100
 _BEGIN, _NOW = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 11, 1, tzinfo=UTC)
 _BATCH, _SEED, _COPIED = 32, 5, 0.1
 _ALONE, _SAME = 0.1, 0.9
@@ -55,7 +72,7 @@ _LEAST = 20
 
 def run(output: Path, quick: bool) -> list[Row]:
     """A row for each corpus and threshold."""
-    corpora = {"made up": made_up(24)} if quick else {**all_served(quick), **_split()}
+    corpora = {"made up": made_up(24)} if quick else {**all_served(quick), **_split(), **_parts()}
     return [
         row
         for name, served in corpora.items()
@@ -78,6 +95,24 @@ def _split() -> dict[str, list[Served]]:
     }
 
 
+def _parts() -> dict[str, list[Served]]:
+    """Documentations of one template: strewn over eight sites, and a site for each part."""
+    found = {f"{name}, strewn": strewn(package) for name, (package, _) in _PARTS.items()}
+    return found | {f"{name}, by parts": _by_parts(*one) for name, one in _PARTS.items()}
+
+
+def _by_parts(package: Package, depth: int) -> list[Served]:
+    parts: dict[str, list[bytes]] = {}
+    for path, html in pages(package).items():
+        part = "-".join(re.sub(r"[^a-z]", "", one.lower()) for one in path.split("/")[:-1][:depth])
+        parts.setdefault(part or "root", []).append(html)
+    # As a crawl brings them: a page of each site in turn.
+    rows = (
+        (at, part, html) for part, some in parts.items() for at, html in enumerate(some[:_PART])
+    )
+    return [(f"{part}.example", html) for _, part, html in sorted(rows)]
+
+
 def _with_copies(served: Sequence[Served]) -> list[Served]:
     """A tenth of the pages stand on another site of the same template too, with a line more."""
     rng = random.Random(_SEED)
@@ -91,12 +126,12 @@ def _with_copies(served: Sequence[Served]) -> list[Served]:
 
 def _rows(name: str, served: Sequence[Served], thresholds: Sequence[float]) -> list[Row]:
     own, same = _truth(served)
-    fetched = [_page(at, site, html) for at, (site, html) in enumerate(served)]
-    number = {page.url: at for at, page in enumerate(fetched)}
-    blocks = _blocks(fetched)
+    served_pages = [fetched(at, site, html) for at, (site, html) in enumerate(served)]
+    number = {page.url: at for at, page in enumerate(served_pages)}
+    blocks = blocks_of(served_pages)
     rows = []
     for threshold in thresholds:
-        alerts = _alerts(blocks, threshold)
+        alerts = alerts_of(blocks, threshold)
         found = [(number[one.url or ""], number[one.donors[0].url], one.kind) for one in alerts]
         near = [(a, b) for a, b, kind in found if kind == "near-duplicate"]
         parts = [(a, b) for a, b, kind in found if kind == "partial-copy"]
@@ -143,9 +178,11 @@ def _truth(served: Sequence[Served]) -> tuple[list[NDArray[np.uint64]], set[int]
     return own, same
 
 
-def _page(at: int, site: str, html: bytes) -> Page:
-    where = place(f"http://{site if '.' in site else site + '.example'}/{at}.html", SCHEME)
-    url = f"http://{where.host}/{at}.html"
+def fetched(at: int, site: str, html: bytes, *, under: str = "") -> Page:
+    """A page of a site, fetched an hour after the one before it; `under` is its directory."""
+    folder = f"{under}/" if under else ""
+    where = place(f"http://{site if '.' in site else site + '.example'}/{folder}{at}.html", SCHEME)
+    url = f"http://{where.host}/{folder}{at}.html"
     return Page(
         id=where.page_id, url=url, site=where.site, host=where.host,
         fetched_at=_BEGIN + timedelta(hours=at), content_type="text/html", charset="utf-8",
@@ -153,20 +190,22 @@ def _page(at: int, site: str, html: bytes) -> Page:
     )  # fmt: skip
 
 
-def _blocks(fetched: Sequence[Page]) -> list[Message]:
+def blocks_of(some: Sequence[Page]) -> list[Message]:
+    """Fingerprint blocks of these pages."""
     stage = FingerprintStage(SCHEME, lambda site: 0, grams="sampled")
     return [
         Message(Partition(sent.topic, 0), 0, sent.key, sent.value, sent.headers, 0)
-        for at in range(0, len(fetched), _BATCH)
+        for at in range(0, len(some), _BATCH)
         for sent in stage.process([
             Message(Partition("pages", 0), 0, one.key, one.value, one.headers, 0)
-            for one in map(page_message, fetched[at : at + _BATCH])
+            for one in map(page_message, some[at : at + _BATCH])
         ]).messages
         if sent.topic == topics.FINGERPRINTS
     ]  # fmt: skip
 
 
-def _alerts(blocks: Sequence[Message], near_own: float) -> list[Alert]:
+def alerts_of(blocks: Sequence[Message], near_own: float) -> list[Alert]:
+    """What the index tells of pages with donors."""
     index = IndexStage(
         SCHEME, clock=lambda: _NOW, max_pages=100_000, settle_pages=2000,
         rules=Rules(policy="across", thresholds={"least_shared": 8}, near_own=near_own),

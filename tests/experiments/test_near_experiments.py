@@ -9,13 +9,13 @@ import pytest
 
 from reusewatch.detector.sketching.agreement import b_similarity, c_similarity
 from reusewatch.detector.window.near_rules import Policy
-from tests.experiments import near_pairs, near_sweep, near_versions, templates
+from tests.experiments import big_and_small, near_pairs, near_sweep, near_versions, templates
 from tests.experiments.near_found import Pairs, halves, pairs, thresholds
 from tests.experiments.near_templates import entries, parked, records
 from tests.experiments.near_world import World, world
 
 EXPERIMENTS = (near_pairs.EXPERIMENT, near_sweep.EXPERIMENT, near_versions.EXPERIMENT,
-               templates.EXPERIMENT)  # fmt: skip
+               templates.EXPERIMENT, big_and_small.EXPERIMENT)  # fmt: skip
 TEXTS = [[f"word{number}" for number in range(2500)]]
 
 

@@ -117,6 +117,17 @@ def _row(name: str, made: Fingerprints, at: int) -> Row:
     bits = np.unpackbits((of.simhash[0] ^ of.simhash[at]).view(np.uint8)).sum()
     offsets, values = of.grams.hashes.offsets, of.grams.hashes.values
     whole, own = (set(values[offsets[i] : offsets[i + 1]].tolist()) for i in (0, at))
+    chunks = of.chunks.hashes
+    begins = chunks.offsets
+    known, own_chunks = (chunks.values[begins[i] : begins[i + 1]] for i in (0, at))
+    contains = float(np.isin(own_chunks, known).mean())
+    found = {
+        "duplicate": bool(of.identity[0] == of.identity[at]),
+        "near-duplicate": 384 - int(bits) >= 372
+        or int((of.supershingles8[0] == of.supershingles8[at]).sum()) >= 2,
+        "partial-copy": len(whole & own) >= 0.3 * len(whole),
+        "labeled-content": contains >= 0.144 or len(whole & own) >= 0.05 * len(own),
+    }
     return {
         "transformation": name,
         "identity": bool(of.identity[0] == of.identity[at]),
@@ -124,6 +135,7 @@ def _row(name: str, made: Fingerprints, at: int) -> Row:
         "c": 384 - int(bits),
         "grams": round(len(whole & own) / len(whole), 3),
         "obfuscated": round(made.facts[at].obfuscated, 3),
+        "found as": ", ".join(kind for kind, is_found in found.items() if is_found) or "nothing",
     }
 
 
