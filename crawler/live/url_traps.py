@@ -1,12 +1,13 @@
 """Keeps a crawl out of traps that are told by their URLs alone: a spider middleware.
 
 It stands where the links of a page become requests, as it must know which page a link stands on.
-`REUSEWATCH_TRAPS = "dry-run"` counts and logs what `"on"` would drop. Each kind is counted;
-requests with `dont_filter`, and those whose meta says `reusewatch_steer: False`, pass.
+`REUSEWATCH_TRAPS = "dry-run"` counts and logs what `"on"` would drop, and tells nobody. Each kind
+is counted; requests with `dont_filter`, and those whose meta says `reusewatch_steer: False`, pass.
 
-A trap is told as an alert, once a crawl for each prefix, on the way that its pages take: the same
-alert that pages of it would make, had they been fetched. Not so where only a link on another site
-leads there: that site may be an innocent one, and nothing of it was fetched.
+A trap is told as an alert, once a crawl for each prefix and kind, on the way that its pages take:
+where components repeat, the same alert that pages of it would make, had they been fetched. Not so
+where only a link on another site leads there: that site may be an innocent one, and nothing of it
+was fetched; nor in a dry run, since alerts steer other crawls.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from reusewatch.streams.steering.traps import Growing, UrlTrap, UrlTraps, grown
 from reusewatch.streams.urls import canonical, site_of_url
 
 logger = logging.getLogger(__name__)
-_GROWING = "_reusewatch_growing"
+# Never a name that held something else: a --job directory keeps requests of earlier versions.
+_GROWING = "_reusewatch_growing_since"
 # Alerts of a crawl, and of one site: a page of links into traps would else make one of each.
 MOST_TOLD, MOST_OF_SITE = 10_000, 100
 
@@ -88,10 +90,11 @@ class TrapFilter:
         self._stats.inc_value(f"reusewatch/traps/{done}/{trap.kind}")
         now = datetime.now(UTC)
         alert = trap_alert(trap.found, Seen(canonical(request.url), now, now), self._scheme)
-        first = own and alert.id not in self._told and self._has_room(alert)
+        told_to_others = own and not self._is_dry
+        first = told_to_others and alert.id not in self._told and self._has_room(alert)
         if first:
             self._stats.inc_value("reusewatch/traps/alerts")
-        told = f"alert {alert.id}" if own else "no alert: no link of its own site"
+        told = f"alert {alert.id}" if told_to_others else "no alert"
         level = logging.INFO if first else logging.DEBUG
         logger.log(level, "%s (%s): a crawl trap, %s, %s", request, done, trap.kind, told)
         return alert if first else None

@@ -18,13 +18,13 @@ from scrapy.utils.response import get_base_url
 from scrapy.utils.url import url_has_any_extension
 from w3lib.url import safe_url_string
 
+from reusewatch.streams.urls import MAX_URL
+
 # A page of a million links would fill the memory with requests.
 MAX_LINKS = 5_000
 MAX_BYTES = 4 << 20
 # Addresses that are looked at, whatever they lead to.
 MAX_TAGS = 20_000
-# Longer ones are no URLs of pages.
-MAX_URL = 16_384
 _SLICE = 1 << 16
 _TAGS = frozenset({"a", "area"})
 _EXTENSIONS = frozenset(f".{name}" for name in IGNORED_EXTENSIONS)

@@ -8,7 +8,7 @@ piece by piece, no tree is made, and reading ends at the bound.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
@@ -17,12 +17,16 @@ from lxml import etree
 from scrapy.http import Response
 from scrapy.utils.sitemap import sitemap_urls_from_robots
 
+from reusewatch.streams.urls import MAX_URL
+
 MOST_SITEMAPS = 50
 MOST_PAGES = 50_000
 MOST_BYTES = 50 << 20  # of one sitemap, unpacked, as the protocol has it
+MOST_MEMBERS = 10_000  # of one gzip file: an empty one unpacks to nothing and costs all the same
 _GZIP = b"\x1f\x8b"
 _SLICE = 1 << 16
-_LONGEST = 16_384
+# Small, as zlib copies what it was fed and has not read: all behind the end of each member.
+_FED = 1 << 12
 
 
 def named_in_robots(response: Response) -> list[str]:
@@ -63,7 +67,7 @@ class _Locations:
 
     def data(self, text: str) -> None:
         """Text, maybe not all of it."""
-        if len(self._text) < _LONGEST:
+        if len(self._text) < MAX_URL:
             self._text += text
 
     def end(self, tag: str) -> None:
@@ -114,8 +118,21 @@ def _parts(body: bytes) -> Iterator[bytes]:
     if not body.startswith(_GZIP):
         yield from (body[at : at + _SLICE] for at in range(0, len(body), _SLICE))
         return
+    at = members = 0
+    while body.startswith(_GZIP, at):
+        if members == MOST_MEMBERS:
+            raise _Enough
+        members += 1
+        at = yield from _member(body, at)
+
+
+def _member(body: bytes, at: int) -> Generator[bytes, None, int]:
+    """What a member of a gzip file unpacks to, and where it ends."""
     unpacker = zlib.decompressobj(wbits=31)
-    packed = body
-    while packed and not unpacker.eof:
-        yield unpacker.decompress(packed, _SLICE)
-        packed = unpacker.unconsumed_tail
+    while at < len(body) and not unpacker.eof:
+        packed = body[at : at + _FED]
+        at += len(packed)
+        while packed and not unpacker.eof:
+            yield unpacker.decompress(packed, _SLICE)
+            packed = unpacker.unconsumed_tail
+    return at - len(unpacker.unused_data)

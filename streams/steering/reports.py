@@ -1,7 +1,9 @@
 """What is said of a place: the id of its finding, and the alert of a crawl trap.
 
-A trap is told by pages that were fetched, and by requests that were not sent: as the id is made of
-kind and prefix alone, both tell the same alert. Needs no stage, so that a crawl host can tell it.
+A trap of repeated path components is told by pages that were fetched, and by requests that were not
+sent: as the id is made of kind and prefix alone, both tell the same alert. What requests alone tell
+has an id for each kind of trap: of one place each may be true, and one would replace the other.
+Needs no stage, so that a crawl host can tell it.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from reusewatch.streams.urls import place
 
 _TIMES = {"loop": 3, "repeated": 5}
 _SHOWN = 300
+# Told by pages too, which know them by their prefix.
+_OF_PAGES = frozenset({"deep", "loop", "repeated"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +66,9 @@ def recursion(trap: Trap, url: str) -> TrapFound:
 
 def trap_alert(found: TrapFound, seen: Seen, scheme: HashScheme) -> Alert:
     """The alert of a trap; the evidence is one of its URLs."""
+    what = found.prefix if found.trap in _OF_PAGES else f"{found.prefix}\n{found.trap}"
     return Alert(
-        id=prefix_alert_id("crawl-trap", found.prefix, scheme),
+        id=prefix_alert_id("crawl-trap", what, scheme),
         kind="crawl-trap",
         severity="warning",
         url=None,

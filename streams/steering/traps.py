@@ -90,13 +90,12 @@ class UrlTraps:
         stranger's would use up what a page may have before its own site's links come."""
         try:
             page = canonical(url)
-            since = canonical(growing.since) if growing.since else page
         except BadPage:
             return None
         if (trap := crawl_trap(page)) is not None:
             return UrlTrap("loop", recursion(trap, page))
         if growing.links >= GROWING_LINKS and _depth(page) >= GROWING_DEPTH:
-            return _trap("growing", since, growing.links, GROWING_LINKS)
+            return _trap("growing", _since(growing, page), growing.links, GROWING_LINKS)
         return self._by_what_came(page, now) if own else None
 
     def _by_what_came(self, page: str, now: datetime) -> UrlTrap | None:
@@ -164,19 +163,22 @@ class _Seen:
 
 def grown(before: Growing, parent: str, child: str) -> Growing:
     """What the link from a page to another makes of what led to the page."""
-    if not grows(parent, child):
+    try:
+        # Scrapy keeps URLs without a path, of which everything would seem to lie below.
+        above, below = _directory(canonical(parent)), _directory(canonical(child))
+    except BadPage:
         return _NOT
-    return Growing(before.links + 1, before.since or _directory(parent))
+    if below == above or not below.startswith(above):
+        return _NOT
+    return Growing(before.links + 1, before.since or above)
 
 
-def grows(parent: str, child: str) -> bool:
-    """Whether a link leads below the page that it stands on.
-
-    >>> grows("http://a.org/x/y", "http://a.org/x/z/w"), grows("http://a.org/x/y", "http://a.org/x/z")
-    (True, False)
-    """
-    above, below = _directory(parent), _directory(child)
-    return below.startswith(above) and below != above
+def _since(growing: Growing, page: str) -> str:
+    """Where it began; what was noted may be a stranger's, and hides no trap."""
+    try:
+        return canonical(growing.since)
+    except BadPage:
+        return page
 
 
 def _directory(url: str) -> str:

@@ -1,10 +1,10 @@
 """Which site holds how many pages of which other site: the first question about many alerts.
 
 A page counts once for a pair of sites, whatever the number of its alerts. Its other site is that of
-its first donor; `originals` counts where the original of each is. A finding of a whole host that
-names another (`mirror-host`) is counted among the kinds of its pair, and is no page. Alerts without
-a donor on another site are left out and counted. Holds the URLs of the alerts that it is given, and
-nothing else of them.
+its first donor; `originals` counts where the original is, for each alert of a page. A finding of a
+whole host that names another (`mirror-host`) is counted among the kinds of its pair, and is no
+page; one that is closed says nothing any more. Alerts without a donor on another site are left out
+and counted. Holds the URLs of the alerts that it is given, and nothing else of them.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ def summarized(alerts: Iterable[Alert], site: str = "registered-domain") -> Summ
     pairs: dict[tuple[str, str], _Pair] = defaultdict(_Pair)
     left_out: Counter[str] = Counter()
     for alert in alerts:
+        if alert.url is None and alert.state == "closed":
+            continue
         here = site_of_host(host_of_url(alert.url or alert.prefix or ""))
         there = site_of_host(host_of_url(alert.donors[0].url)) if alert.donors else here
         if here == there:
@@ -52,7 +54,7 @@ def summarized(alerts: Iterable[Alert], site: str = "registered-domain") -> Summ
         if alert.url is not None:
             pair.pages.add(alert.url)
         pair.kinds[alert.kind] += 1
-        if alert.direction is not None:
+        if alert.url is not None and alert.direction is not None:
             pair.originals[alert.direction.original] += 1
     ordered = sorted(pairs.items(), key=lambda item: (-len(item[1].pages), item[0]))
     return Summary([_row(*sites, pair) for sites, pair in ordered], left_out)

@@ -6,13 +6,17 @@ import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import get_args
 
 from msgspec.structs import replace
 from scrapy.http import Request, Response
 from scrapy.utils.test import get_crawler
 
 from reusewatch.crawler.live.url_traps import MOST_OF_SITE, TrapFilter
+from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.local import LocalBus
+from reusewatch.streams.records import TrapKind
+from reusewatch.streams.steering.reports import Seen, TrapFound, prefix_alert_id, trap_alert
 from reusewatch.streams.verbs import topic_views
 from tests.crawler.live.crawls import run
 from tests.crawler.live.own import FOLLOWING, arguments, stats_of
@@ -87,6 +91,24 @@ def test_a_request_tells_the_alert_that_its_page_would(tmp_path: Path) -> None:
     assert kept._counted(Request(url), trap, own=True) is None
 
 
+def test_traps_of_one_place_are_told_apart_and_those_of_pages_are_not() -> None:
+    seen = Seen("http://h.example/x", NOW, NOW)
+    ids = {
+        kind: trap_alert(TrapFound("http://h.example/", kind, 4.0, 3.0), seen, HashScheme()).id
+        for kind in get_args(TrapKind)
+    }
+    of_pages = {ids.pop("deep"), ids.pop("loop"), ids.pop("repeated")}
+    assert of_pages == {prefix_alert_id("crawl-trap", "http://h.example/", HashScheme())}
+    assert len({*ids.values(), *of_pages}) == len(ids) + 1
+
+
+def test_what_an_earlier_version_noted_of_growing_paths_is_begun_anew() -> None:
+    kept = TrapFilter(get_crawler(settings_dict={"REUSEWATCH_TRAPS": "on"}))
+    before = Request("http://h.example/x/", meta={"_reusewatch_growing": 7})
+    response, request = Response(before.url, request=before), Request("http://h.example/x/y/")
+    assert kept._trap(response, request, own=True) is None
+
+
 def test_what_others_link_to_is_dropped_and_not_told() -> None:
     kept = TrapFilter(get_crawler(settings_dict={"REUSEWATCH_TRAPS": "on"}))
     request = Request("http://victim.example" + "/a/b" * 6)
@@ -118,6 +140,11 @@ def test_a_dry_run_counts_and_drops_nothing() -> None:
         return [one async for one in dry.process_spider_output(HOME, links())]
 
     assert asyncio.run(passed()) == [request]
+    # Of its own site it is not told either: an alert would steer other crawls.
+    own = Request("http://h.example" + "/a/b" * 6)
+    trap = dry._trap(HOME, own, own=True)
+    assert trap is not None
+    assert dry._counted(own, trap, own=True) is None
     stats = dry._stats.get_stats()
-    assert stats == {"reusewatch/traps/would-be-dropped": 1,
-                     "reusewatch/traps/would-be-dropped/loop": 1}  # fmt: skip
+    assert stats == {"reusewatch/traps/would-be-dropped": 2,
+                     "reusewatch/traps/would-be-dropped/loop": 2}  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import random
 import zlib
 from collections.abc import Iterable
 
@@ -11,9 +12,11 @@ from scrapy.http import Response
 
 from reusewatch.crawler.spiders.sitemaps import (
     MOST_BYTES,
+    MOST_MEMBERS,
     MOST_PAGES,
     MOST_SITEMAPS,
     Named,
+    _parts,
     read_sitemap,
 )
 
@@ -66,6 +69,29 @@ def test_a_sitemap_of_too_much_is_cut() -> None:
     assert (len(many.pages), many.cut) == (MOST_PAGES, True)
     many = read(index(map(str, range(MOST_SITEMAPS + 1))))
     assert (len(many.sitemaps), many.cut) == (MOST_SITEMAPS, True)
+
+
+def test_gzip_of_several_members_is_read_to_its_end() -> None:
+    text = urlset(map(str, range(20_000)))
+    parts = [gzip.compress(text[at : at + 100_000]) for at in range(0, len(text), 100_000)]
+    assert len(parts) > 5
+    assert len(read(b"".join(parts)).pages) == 20_000
+    # Padding of zeros, and whatever else is no gzip, ends it.
+    assert read(gzip.compress(urlset(["a"])) + b"\0" * 999) == Named(("a",))
+    assert read(gzip.compress(urlset(["a"])) + b"\x1f\x8bno") == Named(("a",))
+
+
+def test_so_many_members_are_read() -> None:
+    empty, last = gzip.compress(b"", mtime=0), gzip.compress(urlset(["a"]), mtime=0)
+    assert read(empty * (MOST_MEMBERS - 1) + last) == Named(("a",))
+    assert read(empty * MOST_MEMBERS + last) == Named(cut=True)
+
+
+def test_of_what_is_packed_each_byte_is_looked_at_once() -> None:
+    packed = gzip.compress(random.Random(1).randbytes(1 << 20))
+    parts = list(_parts(packed))
+    assert sum(map(len, parts)) == 1 << 20
+    assert max(map(len, parts)) <= 1 << 16
 
 
 def test_a_bomb_is_not_unpacked_to_its_end() -> None:

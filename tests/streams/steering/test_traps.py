@@ -65,18 +65,34 @@ def test_what_was_fetched_before_stays_what_it_was() -> None:
     assert kinds(urls[:ORDERS], traps) == [None] * ORDERS
 
 
-def test_links_that_lead_below_themselves_for_ever_are_left() -> None:
-    traps, url, growing, sent = UrlTraps(), f"{HOST}/x/", Growing(), 0
+@pytest.mark.parametrize("start", [f"{HOST}/x/", f"{HOST}/", HOST, "HTTP://H.example:80"])
+def test_links_that_lead_below_themselves_for_ever_are_left(start: str) -> None:
+    traps, url, growing, sent = UrlTraps(), start, Growing(), 0
     for number in range(100):
-        child = f"{url}w{number}/"
+        child = f"{url.rstrip('/')}/w{number}/"
         growing = grown(growing, url, child)
         if trap := traps.find(child, NOW, growing=growing):
             break
         url, sent = child, sent + 1
     assert sent <= max(GROWING_LINKS, GROWING_DEPTH)
     assert trap is not None
-    assert trap.found == TrapFound(f"{HOST}/x/", "growing", growing.links, GROWING_LINKS)
+    since = f"{HOST}/x/" if start.endswith("x/") else f"{HOST}/"
+    assert trap.found == TrapFound(since, "growing", growing.links, GROWING_LINKS)
     assert grown(growing, child, f"{HOST}/elsewhere") == Growing()
+
+
+def test_a_start_without_a_path_has_its_links_beside_it() -> None:
+    assert grown(Growing(), HOST, f"{HOST}/a") == Growing()
+    assert grown(Growing(), HOST, "mailto:somebody@h.example") == Growing()
+
+
+def test_where_it_began_may_be_anything_and_hides_no_trap() -> None:
+    for since in ("http://", "", "x"):
+        found = UrlTraps().find(f"{HOST}/x" + "/a/b" * 6, NOW, growing=Growing(1, since))
+        assert found is not None, since
+        deep = f"{HOST}/" + "/".join("abcdefghijklmnop")
+        found = UrlTraps().find(deep, NOW, growing=Growing(GROWING_LINKS, since))
+        assert found is not None, since
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reusewatch.streams.records import Alert
+from reusewatch.streams.records import Alert, Direction
 from reusewatch.streams.verbs.choosing import AlertChoice, in_order, moment
 from reusewatch.streams.verbs.reuse_summary import summarized
 from tests.streams.made_alerts import donors, made
 
+THERE = Direction(original="there", by="owned")
 SITES = ("a.example", "b.example", "c.example")
 
 
@@ -100,9 +101,16 @@ def test_a_simple_site_is_one_of_its_own() -> None:
 
 def test_a_mirror_is_of_a_pair_and_no_page() -> None:
     pair = donors("https://b.example/")
-    mirror = made(1, kind="mirror-host", url=None, prefix="https://a.example/", donors=pair)
-    (row,) = summarized([mirror, made(2, url="https://a.example/1", donors=pair)]).rows
+    mirror = made(1, kind="mirror-host", url=None, prefix="https://a.example/", donors=pair,
+                  direction=THERE)  # fmt: skip
+    page = made(2, url="https://a.example/1", donors=pair, direction=THERE)
+    (row,) = summarized([mirror, page]).rows
     assert (row["site"], row["donor_site"], row["pages"]) == ("a.example", "b.example", 1)
     assert row["kinds"]["mirror-host"] == 1
+    assert row["originals"] == {"there": 1}
+    closed = made(1, kind="mirror-host", url=None, prefix="https://a.example/", donors=pair,
+                  state="closed")  # fmt: skip
+    found = summarized([closed])
+    assert (found.rows, found.left_out) == ([], {})
     hood = made(3, kind="bad-neighborhood", url=None, prefix="https://a.example/", donors=())
     assert summarized([hood]).left_out == {"bad-neighborhood": 1}
