@@ -6,17 +6,21 @@ of a page a dozen differ. They are kept as runs, exactly, in whatever order term
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.similar.answers import Weighted
 from reusewatch.detector.similar.weighted_pages import WeightedPages
 
 _KINDS = (
     np.uint64, np.int64, np.int64, np.int64, np.uint64, np.int32, np.float32, np.uint8,
 )  # fmt: skip
+_OFFSETS, _TERMS, _BEGINS, _WEIGHTS = 2, 4, 5, 6
+_HEAD = 32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,11 +55,7 @@ class KeptPages:
         """The weights of a page, one for each of its terms."""
         start, end = self.terms.offsets[row : row + 2].tolist()
         first, last = np.searchsorted(self.begins, (start, end)).tolist()
-        sizes = np.empty(last - first, np.int64)
-        sizes[-1:] = end
-        sizes[:-1] = self.begins[first + 1 : last]
-        sizes -= self.begins[first:last]
-        return np.repeat(self.weights[first:last], sizes)
+        return _repeated(self.weights[first:last], self.begins[first:last], start, end)
 
     def weighted(self) -> WeightedPages:
         """The pages with a weight for each term."""
@@ -77,16 +77,50 @@ class KeptPages:
     @classmethod
     def unpacked(cls, data: bytes | memoryview) -> KeptPages:
         """Pages that were packed; views of these bytes."""
-        pages, terms, runs, urls = np.frombuffer(data, np.int64, 4).tolist()
-        counts = (pages, pages, pages + 1, pages + 1, terms, runs, runs, urls)
-        at, columns = 32, []
-        for kind, count in zip(_KINDS, counts, strict=True):
-            columns.append(np.frombuffer(data, kind, count, at))
-            at += -(-columns[-1].nbytes // 8) * 8
+        columns = [
+            np.frombuffer(data, kind, count, at)
+            for kind, (at, count) in zip(_KINDS, _places(data[:_HEAD]), strict=True)
+        ]
         page, fetched, offsets, url_offsets, values, begins, weights, text = columns
         return cls(page, fetched, Ragged(values, offsets), begins, weights, text, url_offsets)
+
+    @staticmethod
+    def terms_in(read: Callable[[int, int], bytes | memoryview], row: int) -> Weighted:
+        """The terms of one page of what was packed, and their weights; `read` gives so many bytes
+        from one on, and is asked for little more than those of the page."""
+        offsets, terms, begins, weights = (
+            _places(read(0, _HEAD))[at] for at in (_OFFSETS, _TERMS, _BEGINS, _WEIGHTS)
+        )
+        start, end = np.frombuffer(read(offsets[0] + 8 * row, 16), np.int64).tolist()
+        runs = np.frombuffer(read(begins[0], 4 * begins[1]), np.int32)
+        first, last = np.searchsorted(runs, (start, end)).tolist()
+        shares = np.frombuffer(read(weights[0] + 4 * first, 4 * (last - first)), np.float32)
+        found = np.frombuffer(read(terms[0] + 8 * start, 8 * (end - start)), np.uint64)
+        return found, _repeated(shares, runs[first:last], start, end)
 
     def url_of(self, row: int) -> str:
         """The URL of a page."""
         start, end = self.url_offsets[row : row + 2].tolist()
         return self.urls[start:end].tobytes().decode("utf-8", "surrogatepass")
+
+
+def _places(head: bytes | memoryview) -> list[tuple[int, int]]:
+    """Where each column begins, and how many values it has."""
+    pages, terms, runs, urls = np.frombuffer(head, np.int64).tolist()
+    counts = (pages, pages, pages + 1, pages + 1, terms, runs, runs, urls)
+    at, found = _HEAD, []
+    for kind, count in zip(_KINDS, counts, strict=True):
+        found.append((at, count))
+        at += -(-np.dtype(kind).itemsize * count // 8) * 8
+    return found
+
+
+def _repeated(
+    weights: NDArray[np.float32], begins: NDArray[np.int32], start: int, end: int
+) -> NDArray[np.float32]:
+    """A weight for each term from `start` to `end`, of runs that begin there."""
+    sizes = np.empty(begins.size, np.int64)
+    sizes[-1:] = end
+    sizes[:-1] = begins[1:]
+    sizes -= begins
+    return np.repeat(weights, sizes)

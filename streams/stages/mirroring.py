@@ -8,6 +8,7 @@ which the first page came later, as information only, since in one crawl that sa
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 _MAPPED = 0.5
 _EVIDENCE = 5
 _BYTES = 300
+# Pairs that are judged by one look at the window.
+_TOGETHER = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,17 @@ class _Host:
     @property
     def share(self) -> float:
         return len(self.pairs) / self.pages if self.pages else 0.0
+
+
+class _Pages:
+    """The pages of some sites that the window has: their URLs, and those of each host."""
+
+    def __init__(self, found: Iterable[tuple[int, int, str]]) -> None:
+        self.urls: dict[int, str] = {}
+        self.of_host: dict[str, list[int]] = {}
+        for _, page, url in found:
+            self.urls[page] = url
+            self.of_host.setdefault(root_of(url), []).append(page)
 
 
 class Mirroring:
@@ -71,48 +85,60 @@ class Mirroring:
 
     def judge(self, pages_of: PagesOf, now: datetime, *, at_rest: bool) -> list[Alert]:
         """Alerts on hosts that are mirrors now, or no longer."""
-        alerts = []
-        for pair in sorted({*self._twins.due(at_rest=at_rest), *(self._told if at_rest else ())}):
-            host = self._looked_at(pair, pages_of)
-            told = self._told.get(pair)
-            least = self._least_share * (CLOSES_BELOW if told is not None else 1)
-            is_mirror = host.pages >= self._least_pages and host.share >= least
-            if is_mirror and self._is_the_copy(pair, host, pages_of):
-                if told is None or self._is_news(told, host, at_rest=at_rest):
-                    self._told[pair] = host.share
-                    alerts.append(self._alert(pair, host, "open", now))
-            elif told is not None:
-                del self._told[pair]
-                alerts.append(self._alert(pair, host, "closed", now))
+        alerts: list[Alert] = []
+        pairs = sorted({*self._twins.due(at_rest=at_rest), *(self._told if at_rest else ())})
+        for at in range(0, len(pairs), _TOGETHER):
+            some = pairs[at : at + _TOGETHER]
+            pages = _Pages(pages_of(self._sites_of(some)))
+            for pair in some:
+                alerts += self._judged(pair, pages, now, at_rest=at_rest)
         if at_rest:
             known = {twin.host for twin in self._twins.known.values()}
             self._first = {h: at for h, at in self._first.items() if h in known}
         return alerts
 
-    def _looked_at(self, pair: Pair, pages_of: PagesOf) -> _Host:
+    def _judged(self, pair: Pair, pages: _Pages, now: datetime, *, at_rest: bool) -> list[Alert]:
+        host, told = self._looked_at(pair, pages), self._told.get(pair)
+        least = self._least_share * (CLOSES_BELOW if told is not None else 1)
+        is_mirror = host.pages >= self._least_pages and host.share >= least
+        if is_mirror and self._is_the_copy(pair, host, pages):
+            if told is not None and not self._is_news(told, host, at_rest=at_rest):
+                return []
+            self._told[pair] = host.share
+            return [self._alert(pair, host, "open", now)]
+        if told is None:
+            return []
+        del self._told[pair]
+        return [self._alert(pair, host, "closed", now)]
+
+    def _sites_of(self, pairs: Iterable[Pair]) -> set[int]:
+        """Of the hosts, and of what they are held against."""
+        both = ((self._twins.site_of(host), other) for host, other in pairs)
+        return {site for pair in both for site in pair if site is not None}
+
+    def _looked_at(self, pair: Pair, pages: _Pages) -> _Host:
         host, other_site = pair
-        known, mine = self._twins.known, self._twins.site_of(host)
-        sites = {other_site} if mine is None else {other_site, mine}
-        urls = {page: url for _, page, url in pages_of(sites)}
-        pages = [page for page, url in urls.items() if root_of(url) == host]
+        mine = pages.of_host.get(host, ())
         pairs, copies = [], 0
-        for page in sorted(pages, key=urls.__getitem__):
-            twin = known.get(page)
-            if twin is not None and twin.other_site == other_site and twin.other_page in urls:
-                pairs.append((urls[page], urls[twin.other_page]))
-                copies += twin.is_copy
-        return _Host(len(pages), tuple(pairs), copies)
+        for page in sorted(mine, key=pages.urls.__getitem__):
+            twin = self._twins.known.get(page)
+            if twin is not None and twin.other_site == other_site:
+                there = pages.urls.get(twin.other_page)
+                if there is not None:
+                    pairs.append((pages.urls[page], there))
+                    copies += twin.is_copy
+        return _Host(len(mine), tuple(pairs), copies)
 
     def _is_news(self, told: float, host: _Host, *, at_rest: bool) -> bool:
         return abs(host.share - told) >= MOVED or (at_rest and host.share != told)
 
-    def _is_the_copy(self, pair: Pair, host: _Host, pages_of: PagesOf) -> bool:
+    def _is_the_copy(self, pair: Pair, host: _Host, pages: _Pages) -> bool:
         """Whether this host is the mirror, of two of which each might be."""
         if 2 * host.copies > len(host.pairs):
             return True
         there, mine = root_of(host.pairs[0][1]), self._twins.site_of(pair[0])
         assert mine is not None  # noqa: S101 - it has twins
-        other = self._looked_at((there, mine), pages_of)
+        other = self._looked_at((there, mine), pages)
         if 2 * other.copies > len(other.pairs):
             return False
         return (self._first.get(pair[0], 0), pair[0]) > (self._first.get(there, 0), there)

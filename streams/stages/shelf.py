@@ -77,6 +77,10 @@ class Place:
         """What was put there."""
         return self.stored.read(self.offset, self.size)
 
+    def part(self, begin: int, size: int) -> bytes | memoryview:
+        """Some of it."""
+        return self.stored.read(self.offset + begin, size)
+
 
 class Shelf:
     """Takes bytes, and says where they stand."""

@@ -9,7 +9,7 @@ is one pass over them; a worker that is asked again and again files them, in mem
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +42,8 @@ _TERMS = 10
 # To file pages takes as long as so many passes over them, and three times their memory.
 PASSES = 32
 _WHERE_BYTES = 120
+# A pair is asked for with each verdict of its page: these that were asked for last are known.
+_OVERLAPS = 8192
 _FILED, _KEPT = "filed", "kept"
 _ROWS = 1 << 32
 
@@ -62,8 +64,9 @@ class _Kept:
         return KeptPages.unpacked(self.place.read())
 
     def terms_of(self, row: int) -> Weighted:
-        pages = self.read()
-        return pages.terms[row], pages.weights_of(row)
+        from reusewatch.detector.similar.kept_pages import KeptPages
+
+        return KeptPages.terms_in(self.place.part, row)
 
 
 class Similarity:
@@ -157,6 +160,7 @@ class Similarity:
     def _forget(self) -> None:
         self._unfiled: deque[_Kept] = deque()
         self._where: dict[int, int] = {}
+        self._overlaps: OrderedDict[tuple[int, int], float] = OrderedDict()
         self._count = self._gone = 0
 
     def _terms_of(self, page: int) -> Weighted | None:
@@ -169,8 +173,18 @@ class Similarity:
         """MWO of two pages; None where one has left."""
         from reusewatch.detector.similar.overlap import decide
 
+        pair = self._where.get(page, -1), self._where.get(other, -1)
+        if (known := self._overlaps.get(pair)) is not None:
+            return known
         one, two = self._terms_of(page), self._terms_of(other)
-        return None if one is None or two is None else decide(*one, *two)
+        if one is None or two is None:
+            return None
+        found = decide(*one, *two)
+        if min(pair) >= 0:  # where both stand, which says their versions, too
+            self._overlaps[pair] = found
+            if len(self._overlaps) > _OVERLAPS:
+                self._overlaps.popitem(last=False)
+        return found
 
     def similar(self, parameters: Parameters, near: NearDuplicateIndex) -> Rows:
         """Pages like the one with these `terms` and `weights`, or like that of a `url`.

@@ -35,6 +35,23 @@ def test_weights_come_back_as_they_were(weights: list[list[float]]) -> None:
             assert one.url_of(row) == f"https://a.example/{row}"
 
 
+@given(st.lists(WEIGHTS, min_size=1, max_size=6))
+def test_a_page_is_read_without_the_others(weights: list[list[float]]) -> None:
+    pages = pages_of(weights)
+    data = KeptPages.of(pages).packed()
+    for row, page in enumerate(weights):
+        asked: list[int] = []
+
+        def read(begin: int, size: int, asked: list[int] = asked) -> bytes:
+            asked.append(size)
+            return data[begin : begin + size]
+
+        terms, shares = KeptPages.terms_in(read, row)
+        assert terms.tolist() == pages.terms[row].tolist()
+        assert shares.tolist() == np.array(page, np.float32).tolist()
+        assert sum(asked) <= 48 + 12 * len(page) + 4 * sum(map(len, weights))
+
+
 def test_weights_that_fall_take_next_to_nothing() -> None:
     weights = [[0.01] * 20 + [0.002] * 80] * 50
     pages = pages_of(weights)
