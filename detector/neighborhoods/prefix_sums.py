@@ -79,7 +79,8 @@ class PrefixSums:
         kept = [known for known in self.worst if known.page != page]
         if file is not None:
             kept.append(file)
-            kept.sort(key=lambda known: (-known.labeled_share, known.url))
+            # Of those that are as bad the ids decide: by their URLs all would be of one directory.
+            kept.sort(key=lambda known: (-known.labeled_share, known.page))
         self.worst = tuple(kept[:MOST_FILES])
 
 

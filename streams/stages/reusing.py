@@ -107,8 +107,11 @@ class Reusing:
         return {site for site, count in counts.items() if count >= least}
 
     def _examples(self, prefix: str, pages: Iterable[tuple[int, str]]) -> tuple[str, ...]:
-        copies = (url for page, url in pages if page in self._copies and url.startswith(prefix))
-        return tuple(sorted(copies)[:_EVIDENCE])
+        # By their ids, and so from all over the prefix.
+        copies = (
+            (page, url) for page, url in pages if page in self._copies and url.startswith(prefix)
+        )
+        return tuple(url for _, url in sorted(copies)[:_EVIDENCE])
 
     def _alert(
         self, found: Reused, state: Literal["open", "closed"], urls: tuple[str, ...], now: datetime

@@ -3,7 +3,9 @@
 The first pages of a host may all come out of one directory. Then every prefix above that directory
 is as bad as it is, and who keeps out of the highest never sees what is good beside it. So a prefix
 stands only for what is known of it beyond the open ones below: enough files, and bad ones. Figures
-are as of when each was told last; where that makes the rest too small, the narrower stands.
+are as of when each was told last; where that makes the rest too small, the narrower stands. Told
+late they make the rest too large: so a prefix whose worst files all stand in one directory below it
+says nothing beyond that directory, whatever the figures.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ def narrowed(alerts: Iterable[Alert]) -> list[Alert]:
 
 
 def _stands(alert: Alert, below: list[Alert]) -> bool:
+    if _is_of_one_directory(alert):
+        return False
     if not below or alert.files is None:
         return True
     files = alert.files - sum(one.files or 0 for one in below)
@@ -38,3 +42,11 @@ def _stands(alert: Alert, below: list[Alert]) -> bool:
         return False
     badness = alert.figure * alert.files - sum(one.figure * (one.files or 0) for one in below)
     return badness / files >= alert.threshold
+
+
+def _is_of_one_directory(alert: Alert) -> bool:
+    """Whether the files that it names are several, and all in one directory below the prefix."""
+    urls = [one.url for one in alert.evidence if one.url]
+    rests = [url.removeprefix(alert.prefix or "").partition("/") for url in urls]
+    directories = {name if slash else "" for name, slash, _ in rests}
+    return len(urls) > 1 and len(directories) == 1 and directories != {""}

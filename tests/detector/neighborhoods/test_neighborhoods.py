@@ -158,15 +158,15 @@ def test_the_worst_files_are_named(facts: list[PageFacts]) -> None:
     first = {fact.page: fact for fact in reversed(facts)}
     for neighborhood in counted(list(first.values())):
         wanted = sorted(
-            (-fact.labeled / fact.total, fact.url)
+            (-fact.labeled / fact.total, fact.page, fact.url)
             for fact in first.values()
             if fact.labeled
             and crawl_trap(fact.url) is None
             and neighborhood.prefix in prefixes(fact.url)
         )
         found = [(-file.contains, file.url) for file in neighborhood.worst]
-        assert [url for _, url in found] == [url for _, url in wanted[:5]]
-        assert [x for x, _ in found] == pytest.approx([x for x, _ in wanted[:5]], abs=1e-8)
+        assert [url for _, url in found] == [url for _, _, url in wanted[:5]]
+        assert [x for x, _ in found] == pytest.approx([x for x, _, _ in wanted[:5]], abs=1e-8)
 
 
 @given(pages(), pages())

@@ -73,8 +73,9 @@ def test_a_bad_neighborhood_opens_once_with_its_worst_files_and_closes() -> None
     assert first.figure == pytest.approx((0.75 + 0.75 + 1) / 3)
     assert first.chunk_ratio == pytest.approx(10 / 12)
     assert first.labels == ("bank",)
-    assert [(e.url, e.contains, e.label) for e in first.evidence] == [
-        ("http://www.site1.example/copies/2", 1.0, "bank"),
+    worst, *others = [(e.url, e.contains, e.label) for e in first.evidence]
+    assert worst == ("http://www.site1.example/copies/2", 1.0, "bank")
+    assert sorted(others) == [
         ("http://www.site1.example/copies/0", 0.75, "bank"),
         ("http://www.site1.example/copies/1", 0.75, "bank"),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reusewatch.streams.records import Alert
+from reusewatch.streams.records import Alert, Evidence
 from reusewatch.streams.steering.narrowing import LEAST_FILES, narrowed
 from tests.streams.made_alerts import bad
 
@@ -54,3 +54,13 @@ def test_what_is_good_beside_a_bad_directory_is_crawled() -> None:
     only = [True] * 13
     kept = narrowed([told(HOST, only), told(f"{HOST}teller/", only)])
     assert [alert.prefix for alert in kept] == [f"{HOST}teller/"]
+
+
+def test_a_host_whose_worst_files_are_all_of_one_directory_says_nothing_beyond_it() -> None:
+    def of(*paths: str) -> list[Alert]:
+        evidence = tuple(Evidence(url=f"{HOST}{path}") for path in paths)
+        return narrowed([bad(prefix=HOST, figure=0.6, files=12, evidence=evidence)])
+
+    assert of("a/1", "a/2", "a/b/3") == []
+    for paths in (("a/1", "b/2"), ("a/1", "top"), ("a1", "a2"), ("a/1",), ()):
+        assert len(of(*paths)) == 1
