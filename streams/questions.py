@@ -36,6 +36,7 @@ _NUMBER = re.compile("[0-9]{1,9}")
 ANSWERED_BY: Mapping[str, str] = {
     "clusters": "index",
     "similar": "index",
+    "reused": "index",
     "neighborhoods": "neighborhoods",
 }
 

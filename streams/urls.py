@@ -59,6 +59,15 @@ def canonical(url: str) -> str:
     return _split(url)[0]
 
 
+def directory(url: str) -> str:
+    """A prefix as neighborhoods have it: canonical, and ending where a directory does.
+
+    >>> directory("http://Example.org/a?b")
+    'http://example.org/a/'
+    """
+    return canonical(url).partition("?")[0].rstrip("/") + "/"
+
+
 def _split(url: str) -> tuple[str, str]:
     """The canonical URL and its host."""
     if len(url) > MAX_URL:

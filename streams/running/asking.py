@@ -31,13 +31,14 @@ class Answered(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """How a command asks the state of a stage. `at`: the address of a worker, instead of ours.
-    `say` tells the operator what is waited for."""
+    """How a command asks the state of a stage. `at`: the address of a worker, instead of ours,
+    which `option` names. `say` tells the operator what is waited for."""
 
     settings: Settings
     stage: str
     at: str | None = None
     say: Callable[[str], None] = lambda text: None
+    option: str = "--at"
 
     def __call__(self, name: str, parameters: Parameters) -> Answered:
         """The answer. Unreachable where there is neither a worker nor a snapshot."""
@@ -74,7 +75,7 @@ class Ask:
         except (OSError, ValueError, msgspec.DecodeError) as error:
             raise Unreachable(
                 f"{address} does not answer ({error}): name a worker of the stage {self.stage} "
-                "with --at HOST:PORT, the port that serves its metrics"
+                f"with {self.option} HOST:PORT, the port that serves its metrics"
             ) from None
 
     def _from_snapshot(self, name: str, parameters: Parameters) -> Answered:
@@ -113,5 +114,5 @@ class Ask:
             )
         return (
             f"no worker of the stage {self.stage} answers, and {directory} holds no snapshot: "
-            "name a worker with --at HOST:PORT, or the directory with --state"
+            f"name a worker with {self.option} HOST:PORT, or the directory with --state"
         )

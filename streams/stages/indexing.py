@@ -48,7 +48,7 @@ from reusewatch.streams.stages.similarity import Similarity
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.stages.stage import Condition, Output
 from reusewatch.streams.times import at_us
-from reusewatch.streams.urls import place, simple_site
+from reusewatch.streams.urls import directory, place, simple_site
 from reusewatch.streams.wire import (
     WireError,
     alert_message,
@@ -426,13 +426,10 @@ class IndexStage:
 
     def _answer(self, name: str, parameters: Parameters) -> Rows:
         """`clusters`: the largest classes of near-duplicates (`top`), or the one of a `url`.
-        `similar`: pages like one of the window, or like one whose terms are given. `reused`: URL
-        prefixes with copies of others' pages, of the window's pages."""
-        if name == "reused" and self._reusing is not None:
-            least, top = number(parameters, "files", 1), number(parameters, "top", _TOP)
-            found = self._reusing.counted(self._index.pages_of, min_files=least, top=top)
-            return [{"prefix": one.prefix, "files": one.files, "reused": one.reused}
-                    for one in found]  # fmt: skip
+        `similar`: pages like one of the window, or like one whose terms are given. `reused`: see
+        `_reused`."""
+        if name == "reused":
+            return self._reused(parameters)
         if name == "similar":
             if self._similarity is None:
                 raise BadQuestion("similar: this worker keeps no terms; set similar_pages above 0")
@@ -446,6 +443,20 @@ class IndexStage:
         if not self._index.holds(page):
             raise BadQuestion(f"{url}: no such page is in the window; it left, or never came")
         return _told(self._index.clusters(page=page))
+
+    def _reused(self, parameters: Parameters) -> Rows:
+        """URL prefixes with copies of others' pages, of the window's pages: those with the largest
+        share (`top`) of some pages at least (`files`), below a prefix (`under`), and those that are
+        named (`also`)."""
+        if self._reusing is None:
+            raise BadQuestion("reused: this worker counts no copies")
+        under, named = parameters.get("under"), {*parameters.get("also", "").split()}
+        found = self._reusing.counted(
+            self._index.pages_of, min_files=number(parameters, "files", 1),
+            top=number(parameters, "top", _TOP), under=directory(under) if under else "",
+            named=named,
+        )  # fmt: skip
+        return [{"prefix": one.prefix, "files": one.files, "reused": one.reused} for one in found]
 
 
 def _part_of(state: State, name: str) -> State | None:

@@ -53,7 +53,7 @@ from reusewatch.streams.stages.stage import Condition, Line, Output
 from reusewatch.streams.steering.reports import Seen, recursion, trap_alert
 from reusewatch.streams.times import moment
 from reusewatch.streams.url_sets import UrlSet
-from reusewatch.streams.urls import canonical
+from reusewatch.streams.urls import canonical, directory
 from reusewatch.streams.wire import (
     Malformed,
     WireError,
@@ -280,20 +280,16 @@ class NeighborhoodStage:
             one
             for prefix in sorted(named)
             for hoods in self._parts.values()
-            if (one := hoods.of(prefix)) is not None
+            if (one := hoods.of(prefix)) is not None and one.files >= files
         ]
         return [_shown(one) for one in (*worst, *also)]
 
 
 def _under(prefix: str) -> str:
-    """A prefix as neighborhoods have it: canonical, and ending where a directory does."""
-    if not prefix:
-        return prefix
     try:
-        found = canonical(prefix)
+        return directory(prefix) if prefix else prefix
     except BadPage as error:
         raise BadQuestion(f"under={prefix}: {error.detail}") from error
-    return found.partition("?")[0].rstrip("/") + "/"
 
 
 def _shown(found: Neighborhood) -> dict[str, Any]:

@@ -9,7 +9,7 @@ then: when half as many pages have come again, and when the stream stands still.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -87,16 +87,25 @@ class Reusing:
         self._open = {one: told.get(one, self._open.get(one, 0.0)) for one in bad}
         return alerts + [self._alert(Reused(one, 1, 0), "closed", (), now) for one in closed]
 
-    def counted(self, pages_of: PagesOf, *, min_files: int, top: int) -> list[Reused]:
-        """The prefixes that have copies among the pages of the window, the largest share first."""
+    def counted(
+        self, pages_of: PagesOf, *, min_files: int, top: int, under: str = "",
+        named: Collection[str] = (),
+    ) -> list[Reused]:  # fmt: skip
+        """The prefixes that have copies among the pages of the window, the largest share first, and
+        behind them those that are `named`; below a prefix alone where one is given."""
         sites = set(self._copies.values())
         pages = pages_of(sites) if sites else ()
         found = [
             one
-            for one in counted_prefixes((url, page in self._copies) for _, page, url in pages)
-            if one.reused and one.files >= min_files
+            for one in counted_prefixes(
+                (url, page in self._copies) for _, page, url in pages if url.startswith(under)
+            )
+            if one.prefix.startswith(under)
         ]
-        return sorted(found, key=lambda one: (-one.share, one.prefix))[:top]
+        copied = (one for one in found if one.reused and one.files >= min_files)
+        worst = sorted(copied, key=lambda one: (-one.share, one.prefix))[:top]
+        told = {one.prefix for one in worst}
+        return worst + [one for one in found if one.prefix in named and one.prefix not in told]
 
     def _suspect(self) -> set[int]:
         """Sites with as many copies as a bad prefix has at least."""

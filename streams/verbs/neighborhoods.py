@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from reusewatch.streams.bus import Unreachable
 from reusewatch.streams.console import (
     Share,
     harmless,
@@ -16,24 +15,26 @@ from reusewatch.streams.console import (
     print_table,
     say,
 )
-from reusewatch.streams.questions import QuestionError, Rows
+from reusewatch.streams.questions import Rows
 from reusewatch.streams.running.asking import Ask
 from reusewatch.streams.settings import Settings
+from reusewatch.streams.verbs.copied_prefixes import Counting, named, with_reused
 from reusewatch.streams.verbs.options import BUS_AND_STATE, JsonOption, with_settings
 
 _STAGE = "neighborhoods"
-_MOST = 1000
 
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
     app.command(
         "neighborhoods",
-        help="URL prefixes by the share of copied content under them, worst first: of labeled "
-        "content (badness), then of pages that are copies of others', which nobody has to have "
-        "labeled (reused), as the window of the stage index has them.\n\n"
+        help="URL prefixes by the share of copied content under them, worst first.\n\n"
+        "By that of labeled content (badness), then by that of pages that are copies of others', "
+        "which nobody has to have labeled (reused), as the window of the stage index has them; "
+        "null where that stage did not say.\n\n"
         "Several workers hold a share of the sites each: without --at the changelog is read, "
-        "which has all of them as of the last commit; with --at those workers are asked.\n\n"
+        "which has all of them as of the last commit; with --at those workers are asked. The "
+        "worker of the stage index is asked at this machine, or at --index-at.\n\n"
         "Example: reusewatch neighborhoods --under https://example.org/",
     )(neighborhoods)
 
@@ -53,16 +54,21 @@ def neighborhoods(
         list[str] | None,
         typer.Option("--at", metavar="HOST:PORT", help="A worker to ask; may be repeated."),
     ] = None,
+    index_at: Annotated[
+        str | None,
+        typer.Option("--index-at", metavar="HOST:PORT", help="The index worker, for copies."),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Show neighborhoods."""
     parameters = {"top": str(top), "files": str(files)} | ({"under": under} if under else {})
-    copies = reused_under(settings, under, files)
-    if copies:
-        parameters["also"] = " ".join([*copies][:top])
+    counting = Counting(Ask(settings, "index", index_at, say, "--index-at"), say, under)
+    if counting.counts:
+        parameters["also"] = named([*counting.counts][:top])
     addresses: list[str | None] = [*at] if at else [None]
     answers = [Ask(settings, _STAGE, one, say)(_STAGE, parameters) for one in addresses]
-    rows = worst(with_reused([row for one in answers for row in one.answers], copies), top)
+    known = [row for one in answers for row in one.answers]
+    rows = worst(with_reused(known, counting.of([row["prefix"] for row in known])), top)
     if json:
         print_json_lines(rows)
         return
@@ -79,32 +85,6 @@ def neighborhoods(
              for row in rows],
             fold=("prefix",),
         )  # fmt: skip
-
-
-def reused_under(settings: Settings, under: str | None, files: int) -> dict[str, Any] | None:
-    """The prefixes that have copies of content that nobody labeled, those with most first; None
-    where nobody counts them."""
-    parameters = {"top": str(_MOST), "files": str(files)}
-    try:
-        answer = Ask(settings, "index", None, say)("reused", parameters)
-    except (Unreachable, QuestionError) as error:
-        say(f"copies of what nobody labeled are not counted: {error}")
-        return None
-    begin = under.rstrip("/") + "/" if under else ""
-    return {row["prefix"]: row for row in answer.answers if row["prefix"].startswith(begin)}
-
-
-def with_reused(rows: Rows, copies: dict[str, Any] | None) -> Rows:
-    """Neighborhoods with how many of the window's pages are copies, and of how many.
-
-    >>> with_reused([{"prefix": "http://h/"}], {"http://h/": {"reused": 3, "files": 4}})
-    [{'prefix': 'http://h/', 'reused': 3, 'reused_of': 4}]
-    """
-    if copies is None:
-        return [row | {"reused": None, "reused_of": None} for row in rows]
-    none = {"reused": 0, "files": None}
-    found = [(row, copies.get(row["prefix"], none)) for row in rows]
-    return [row | {"reused": one["reused"], "reused_of": one["files"]} for row, one in found]
 
 
 def worst(rows: Rows, top: int) -> Rows:

@@ -180,6 +180,7 @@ def test_the_question() -> None:
     assert [row["prefix"] for row in stage.answer("neighborhoods", also)] == [
         "http://site22.example/", "http://www.site2.example/",
     ]  # fmt: skip
+    assert len(stage.answer("neighborhoods", also | {"top": "3", "files": "5"})) == 2
     with pytest.raises(BadQuestion):
         stage.answer("neighborhoods", {"under": "no url"})
     with pytest.raises(BadQuestion):

@@ -83,6 +83,12 @@ def test_who_asks_is_told_how_many_pages_of_a_prefix_are_copies() -> None:
     assert rows[1] == {"prefix": "http://scraper.example/", "files": 74, "reused": 14}
     assert len(rows) == 2
     assert index.answer("reused", {"top": "1"}) == rows[:1]
+    hoard = {"under": "http://Scraper.example/hoard"}
+    assert index.answer("reused", hoard) == rows[:1]
+    also = {"top": "1", "also": "http://scraper.example/diary/ http://unknown.example/"}
+    assert index.answer("reused", also)[1:] == [
+        {"prefix": "http://scraper.example/diary/", "files": 60, "reused": 0}
+    ]
 
 
 @pytest.mark.parametrize("seed", range(3))
