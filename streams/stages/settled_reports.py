@@ -176,10 +176,7 @@ class SettledReporter:
             alert = quilt_alert(found, self._known, self._quilting.rules, made)
             if alert is not None:
                 yield alert
-        near_as_a_whole = match.near is not None and (
-            min(found.here, found.there) >= _WHOLE or (match.near.own or 0.0) >= _WHOLE
-        )
-        if found.whole is not None and not near_as_a_whole:
+        if found.whole is not None and not _told_as_near(found, match.near):
             alert = partial_copy_alert(found, self._known, self._quilting.rules, made)
             if alert is not None:
                 yield alert
@@ -203,6 +200,14 @@ class SettledReporter:
             threshold=threshold, harmless=harmless,
         )  # fmt: skip
         return self._linking.told(subject.page, alert)
+
+
+def _told_as_near(found: Stitched, near: Near | None) -> bool:
+    """Whether the near-duplicate says what the partial copy would. Of another page it does not."""
+    if near is None or found.whole is None:
+        return False
+    of_that = near.seen.page == int(found.whole["page"])
+    return min(found.here, found.there) >= _WHOLE or (of_that and (near.own or 0.0) >= _WHOLE)
 
 
 def _told(match: Match, near: Near | None) -> Match:

@@ -159,6 +159,23 @@ def test_what_is_a_copy_as_a_whole_is_no_part() -> None:
     assert not told(run([*PAGES[:6], copy], "all"))[0]
 
 
+def test_a_near_duplicate_of_one_page_is_a_part_of_another_besides() -> None:
+    book, draw = sentence(1500), Random(5)
+    excerpt = book[300:600]
+    first = excerpt[:-4] + [f"v{draw.randrange(30_000)}" for _ in range(4)]
+    pages = [page("book", "b", book), page("first", "q", first, day=1)]
+    sent = run([*pages, page("second", "q", excerpt, day=3)], "all")
+    alerts, verdicts = told(sent)
+    assert {one.url: one.donors[0].url for one in alerts.values()} == {
+        "http://first.example/q": pages[0].url, "http://second.example/q": pages[0].url,
+    }  # fmt: skip
+    near = verdicts["http://second.example/q"].near_duplicate
+    assert near is not None
+    assert near.url == pages[1].url
+    assert near.own is not None
+    assert near.own >= 0.5
+
+
 def test_a_sites_template_on_its_own_pages_is_no_patch() -> None:
     template = sentence(300)
     mine = [page("docs", f"{at}", template + sentence(60), day=3) for at in range(12)]
