@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -69,6 +70,9 @@ class Cursor(msgspec.Struct, kw_only=True):
     offset: int = 0
     # Up to where the pages of that source may be forged: see `archives.doubt`.
     doubt: int = 0
+    # When the replay began, and when the source under way was found: dates that are not believed.
+    began: datetime | None = None
+    found: datetime | None = None
     # Of the bus on which all before it is safe: see `Bus.mark`.
     bus: str = ""
     tally: Tally = msgspec.field(default_factory=Tally)

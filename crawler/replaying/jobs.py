@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -38,7 +38,8 @@ class Reader:
 
     def dated(self, path: str, at: datetime) -> datetime | None:
         """When the pages of a file or directory count as fetched; None where it is believed."""
-        real = os.path.realpath(path)
+        # Of a pipe nobody knows what it is below: it is believed where everything is.
+        real = os.sep if path == STDIN else os.path.realpath(path)
         believed = any(is_below(real, os.path.realpath(root)) for root in self.trust_dates)
         return None if believed else at
 
@@ -148,6 +149,13 @@ class Job:
     def resumable(self) -> bool:
         """Whether what was read can be read again."""
         return all(source.lasts for source in self.archives)
+
+    def going_on(self, began: datetime) -> Job:
+        """This job, begun then: what is not believed of its dates counts as fetched at one time,
+        however often it was interrupted."""
+        reader = replace(self.reader, began=began)
+        archives = tuple(replace(source, reader=reader) for source in self.archives)
+        return replace(self, archives=archives, reader=reader)
 
     def sources(self, idle: Idle) -> Iterator[Archive | Tree]:
         """One after the other; `idle` is called while a followed crawl has finished nothing."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, Protocol
 
 import msgspec
@@ -105,6 +106,8 @@ class Replay:
     def run(self, job: Job) -> Cursor:
         """Replay everything, or go on where an earlier run was interrupted."""
         cursor = (self._cursors.load(job.name) if job.resumable else None) or Cursor()
+        cursor.began = cursor.began or job.reader.began
+        job = job.going_on(cursor.began)
         base = (cursor.tally.seconds, cursor.tally.dead_letters, cursor.tally.alerts or 0)
 
         def settle() -> None:
@@ -136,6 +139,10 @@ class Replay:
     def _read(self, source: Archive | Tree, cursor: Cursor, settle: Callable[[], None]) -> None:
         unchanged = cursor.source == source.name and cursor.sizes.get(source.name) == source.size
         start, doubt = (cursor.offset, cursor.doubt) if unchanged else (0, 0)
+        if isinstance(source, Archive):
+            if unchanged and cursor.found is not None:
+                source = replace(source, found=cursor.found)
+            cursor.found = source.found
         cursor.source, cursor.offset, cursor.doubt = source.name, start, doubt
         cursor.sizes[source.name] = source.size
         self._progress.begin(source.name, source.size)
@@ -156,7 +163,7 @@ class Replay:
         if self._done is not None and start == 0:
             self._done.read(source, cursor.tally.since(before))
         cursor.done.append(source.name)
-        cursor.source, cursor.offset, cursor.doubt = None, 0, 0
+        cursor.source, cursor.offset, cursor.doubt, cursor.found = None, 0, 0, None
 
     def _next(
         self, events: Iterator[Found], source: Archive | Tree, settle: Callable[[], None]

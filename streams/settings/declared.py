@@ -134,8 +134,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         tuple[str, ...],
         about(
             "Directories below which archives and trees are believed when they say when a page was "
-            "fetched. Pages of others count as fetched when the replay began: who made such an "
-            "archive cannot date his copies before their originals.",
+            "fetched. Pages of others, and of a pipe unless `/` is named, count as fetched when "
+            "the replay began: who made such an archive cannot date his copies before their "
+            "originals.",
             example=("/data/crawls",),
         ),
     ] = ("/",)

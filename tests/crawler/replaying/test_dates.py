@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
 
@@ -10,8 +12,11 @@ import pytest
 
 from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.crawler.replaying.ahead import Range
+from reusewatch.crawler.replaying.cursors import Cursors
 from reusewatch.crawler.replaying.jobs import Archive, Job, Reader, job_of
-from reusewatch.streams.records import Page
+from reusewatch.crawler.replaying.replay import Interrupted, run_replay
+from reusewatch.crawler.replaying.sources import Source
+from reusewatch.streams.records import Alert, DeadLetter, Page
 from tests.crawler.archives import zoo
 from tests.streams.stages import test_mirroring, test_reusing
 from tests.streams.stages.test_mirroring import TEXTS
@@ -99,3 +104,76 @@ def test_a_tree_whose_dates_are_not_believed(tmp_path: Path) -> None:
     tree = [f"{tmp_path}=http://author.example/"]
     (page,) = pages_of(job_of([], tree, None, reader=reader, settle_seconds=0, stop=Event()))
     assert page.fetched_at == BEGAN
+
+
+class Kept:
+    """Keeps pages, and has the replay stopped when it has so many."""
+
+    alerts, lost, remark = None, 0, None
+
+    def __init__(self, most: int, stop: Event) -> None:
+        self.pages: list[Page] = []
+        self.dead = Counter[str]()
+        self._most, self._stop = most, stop
+
+    def put(self, page: Page) -> None:
+        self.pages.append(page)
+        if len(self.pages) >= self._most:
+            self._stop.set()
+
+    def bury(self, letter: DeadLetter) -> None:
+        raise AssertionError(letter)
+
+    def report(self, alert: Alert) -> None:
+        raise AssertionError(alert)
+
+    def checkpoint(self) -> None:
+        pass
+
+    settle = close = abandon = checkpoint
+
+
+def replayed(some: Job, most: int, directory: Path) -> list[Page]:
+    """What a process takes before it is stopped at so many pages."""
+    stop = Event()
+    sink = Kept(most, stop)
+    try:
+        run_replay(sink, some, Cursors(directory), stop=stop, checkpoint_seconds=1e9)
+    except Interrupted:
+        assert len(sink.pages) == most
+    return sink.pages
+
+
+def test_a_replay_that_goes_on_a_day_later_counts_its_pages_as_fetched_when_it_began(
+    tmp_path: Path,
+) -> None:
+    first = job(tmp_path, tmp_path / "nowhere")
+    later = first.going_on(BEGAN + timedelta(days=1))
+    pages = replayed(first, 4, tmp_path) + replayed(later, 1000, tmp_path)
+    assert len(pages) == 2 * len(TEXTS)
+    assert {page.fetched_at for page in pages} == {BEGAN}
+    # Run again from the begin it is another.
+    assert {page.fetched_at for page in replayed(later, 5, tmp_path)} == {later.reader.began}
+
+
+def test_an_archive_that_was_found_by_following_counts_as_fetched_then(tmp_path: Path) -> None:
+    some = job(tmp_path, tmp_path / "nowhere")
+    path = str(tmp_path / "given" / "old.warc.gz")
+    source = Source(path, Path(path).stat().st_size)
+    found = [Archive(source, some.reader, BEGAN + timedelta(days=day)) for day in (1, 2)]
+    pages = [
+        page for one in found
+        for page in replayed(replace(some, archives=(one,)), 4, tmp_path)
+    ]  # fmt: skip
+    assert {page.fetched_at for page in pages} == {BEGAN + timedelta(days=1)}
+
+
+def test_a_pipe_is_believed_where_everything_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for trusted, believed in (((str(tmp_path),), False), (("/data", "/"), True)):
+        reader = Reader(zoo.SCHEME, Limits(), trust_dates=trusted, began=BEGAN)
+        (piped,) = job_of(["-"], [], None, reader=reader, settle_seconds=0, stop=Event()).archives
+        assert isinstance(piped, Archive)
+        assert piped.dated == (None if believed else BEGAN)

@@ -86,7 +86,12 @@ def test_of_what_could_not_be_asked_for_nothing_is_said() -> None:
 
 @pytest.mark.parametrize(
     "error",
-    [Unreachable("why"), Unanswered("why"), Incompatible("why"), SchemeMismatch("state", found="fnv", wanted="xxh")],
+    [
+        Unreachable("why"),
+        Unanswered("why"),
+        Incompatible("why"),
+        SchemeMismatch("state", found="fnv", wanted="xxh"),
+    ],
 )
 def test_where_nobody_counts_copies_that_is_said(error: Exception) -> None:
     said: list[str] = []
