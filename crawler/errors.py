@@ -2,6 +2,7 @@
 
 CrawlerError
 ├── SourceError   a path, pattern or package that cannot be opened; names it and says what to do
+├── JobError      the notes of a crawl's job cannot be written any more
 ├── OriginLost    the record that an Origin points at is gone, changed, or cannot be read twice
 └── Stopped       told to stop while a pipe was waited for
 
@@ -39,6 +40,10 @@ class CrawlerError(Exception):
 
 class SourceError(CrawlerError):
     """A source that cannot be opened."""
+
+
+class JobError(CrawlerError):
+    """Where a crawl is cannot be noted any more."""
 
 
 class Stopped(CrawlerError):

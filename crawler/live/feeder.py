@@ -119,8 +119,10 @@ class Feeder:
             return len(self._queue) + self._unsettled
 
     def safe(self) -> int:
-        """How many of those taken first are known to be safe, as long as nothing has failed."""
+        """How many of those taken first are known to be safe; none once something has failed."""
         with self._guard:
+            if self.failure is not None:
+                return 0  # the queue was emptied: what was lost would count as safe
             return self.taken - len(self._queue) - self._unsettled
 
     def join(self) -> None:

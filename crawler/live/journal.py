@@ -3,20 +3,26 @@
 Scrapy notes both when a crawl ends well: killed, it begins with nothing, or with URLs that count as
 seen and were never fetched. Here a request is noted before it is queued, and leaves when its page
 is on the bus and its links are noted. A commit has all of that or nothing: so what is lost in a
-crash is asked for again, and no URL is lost. One table of SQLite each, in one file.
+crash is asked for again, and no URL is lost. One table of SQLite each, in one file. A job belongs
+to one process: it holds a lock of its own, since SQLite's is free for a moment at each commit.
 """
 
 from __future__ import annotations
 
+import fcntl
 import pickle
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from reusewatch.crawler.errors import SourceError
+from reusewatch.crawler.errors import JobError, SourceError
 
 FILE = "requests.sqlite"
+_LOCK = "requests.lock"
+# What Scrapy's own scheduler leaves in a directory of jobs.
+_OF_SCRAPY = ("requests.seen", "requests.queue")
 # Set in the meta of a request that was not sent, and is to be when the crawl goes on.
 AGAIN = "_reusewatch_again"
 _VERSION = 1
@@ -30,17 +36,41 @@ class Journal:
     """The notes of one job. Everything since the last commit is lost with the process."""
 
     def __init__(self, directory: Path) -> None:
+        self._directory = directory
         self._path = directory / FILE
+        self._refuse_others()
         try:
             directory.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(self._path, timeout=0, isolation_level=None)
+            self._lock = _locked(directory)
+        except OSError as error:
+            raise SourceError(f"--job {directory}: {error}") from error
+        try:
+            self._open()
+        except (sqlite3.Error, SourceError) as error:
+            self._lock.close()
+            if isinstance(error, SourceError):
+                raise
+            raise SourceError(f"--job {directory}: {error}") from error
+
+    def _refuse_others(self) -> None:
+        """Begun anew in such a directory, what waits there would never be fetched."""
+        left = [name for name in _OF_SCRAPY if (self._directory / name).exists()]
+        if left and not self._path.exists():
+            raise SourceError(
+                f"--job {self._directory}: {left[0]} is there without {FILE}: a crawl that noted "
+                "its requests otherwise cannot be gone on with; name another --job to begin anew"
+            )
+
+    def _open(self) -> None:
+        self._database = sqlite3.connect(self._path, timeout=0, isolation_level=None)
+        try:
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute("PRAGMA synchronous = NORMAL")
             self._begin_version()
-            # From here on it always writes: a second crawl of this job finds it locked.
             self._database.execute("BEGIN IMMEDIATE")
-        except (sqlite3.Error, OSError) as error:
-            raise SourceError(f"--job {directory}: {error}: is another crawl at it?") from error
+        except (sqlite3.Error, SourceError):
+            self._database.close()
+            raise
 
     def _begin_version(self) -> None:
         (found,) = self._database.execute("PRAGMA user_version").fetchone()
@@ -60,25 +90,56 @@ class Journal:
 
     def add(self, fingerprint: bytes | None, request: Mapping[str, Any]) -> int:
         """Note a request, and its number."""
-        if fingerprint is not None:
-            self._database.execute("INSERT OR IGNORE INTO seen VALUES (?)", (fingerprint,))
-        row = self._database.execute(
-            "INSERT INTO waiting (request) VALUES (?)", (pickle.dumps(request, protocol=4),)
-        )
+        packed = pickle.dumps(request, protocol=4)
+        with self._told():
+            if fingerprint is not None:
+                self._database.execute("INSERT OR IGNORE INTO seen VALUES (?)", (fingerprint,))
+            row = self._database.execute("INSERT INTO waiting (request) VALUES (?)", (packed,))
         assert row.lastrowid is not None  # noqa: S101 - of an insert
         return row.lastrowid
 
     def done(self, numbers: Iterable[int]) -> None:
         """These need not be fetched any more."""
         rows = [(number,) for number in numbers]
-        self._database.executemany("DELETE FROM waiting WHERE number = ?", rows)
+        with self._told():
+            self._database.executemany("DELETE FROM waiting WHERE number = ?", rows)
 
     def commit(self) -> None:
         """What was noted survives this process."""
-        self._database.execute("COMMIT")
-        self._database.execute("BEGIN IMMEDIATE")
+        with self._told():
+            self._database.execute("COMMIT")
+            self._database.execute("BEGIN IMMEDIATE")
 
     def close(self) -> None:
         """Commit, and let others have the job."""
-        self._database.execute("COMMIT")
+        try:
+            with self._told():
+                self._database.execute("COMMIT")
+        finally:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Let others have the job as it was at the last commit."""
         self._database.close()
+        self._lock.close()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise JobError(
+                f"--job {self._directory}: {error}; the crawl ends, and the same command goes on "
+                "from what was noted before, once that is mended"
+            ) from error
+
+
+def _locked(directory: Path) -> IO[bytes]:
+    """The lock of a job, held until it is closed, or its process ends."""
+    lock = (directory / _LOCK).open("wb")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        raise SourceError(f"--job {directory}: another crawl is at it") from None
+    return lock

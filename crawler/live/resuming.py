@@ -21,6 +21,7 @@ from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.request import request_from_dict
 from twisted.internet.defer import Deferred
 
+from reusewatch.crawler.errors import JobError
 from reusewatch.crawler.live.journal import AGAIN, Journal
 from reusewatch.crawler.live.tap import Tap
 
@@ -55,16 +56,16 @@ class Resuming(Scheduler):
 
     def _dqdir(self, jobdir: str | None) -> str | None:
         assert jobdir  # noqa: S101 - it is the scheduler of jobs
-        self._directory = Path(jobdir)
+        # First: what is removed may be another crawl's.
+        self._journal = Journal(Path(jobdir))
         # What a killed crawl left there is not to be relied on.
-        shutil.rmtree(self._directory / "requests.queue", ignore_errors=True)
+        shutil.rmtree(Path(jobdir) / "requests.queue", ignore_errors=True)
         found: str | None = super()._dqdir(jobdir)
         return found
 
     def open(self, spider: Spider) -> Deferred[None] | None:
         """Queue what waits since an earlier run."""
         opened: Deferred[None] | None = super().open(spider)
-        self._journal = Journal(self._directory)
         self.df.know(self._journal)
         self._handed: dict[Request, int] = {}
         # What Scrapy is through with, and how much the crawl had taken by then.
@@ -73,16 +74,25 @@ class Resuming(Scheduler):
             request = request_from_dict(noted, spider=spider)
             request.meta[_NUMBER] = number
             super()._dqpush(request)
-        self._beat = create_looping_call(self._note)
+        self._beat = create_looping_call(self._look)
         self._beat.start(_COMMIT_SECONDS, now=False)
         self.crawler.signals.connect(self._end, signals.engine_stopped)
         return opened
 
     def _dqpush(self, request: Request) -> bool:
+        if self._tap().trouble is not None:
+            return True  # the crawl ends, and who led there is not noted as done
         request.meta.pop(_NUMBER, None)
         noted = request.to_dict(spider=self.spider)
-        request.meta[_NUMBER] = self._journal.add(self.df.of(request), noted)
-        pushed: bool = super()._dqpush(request)
+        try:
+            request.meta[_NUMBER] = self._journal.add(self.df.of(request), noted)
+            pushed: bool = super()._dqpush(request)
+        except JobError as error:
+            self._tap().close_for(error)
+            return True
+        except OSError as error:
+            self._tap().close_for(JobError(f"{self.dqdir}: {error}"))
+            return True
         return pushed
 
     def next_request(self) -> Request | None:
@@ -92,15 +102,26 @@ class Resuming(Scheduler):
             self._handed[request] = request.meta.pop(_NUMBER)
         return request
 
+    def _look(self) -> None:
+        """Now and then: note what is done, or end the crawl that it cannot be noted of."""
+        try:
+            self._note()
+        except JobError as error:
+            self._tap().close_for(error)
+        if self._tap().trouble is not None and self._beat.running:
+            self._beat.stop()
+
     def _note(self) -> None:
-        """Now and then: note what is done for good."""
+        """Note what is done for good. Once something could not be noted, nothing else is: a page
+        would be done, and its links lost."""
+        if self._tap().trouble is not None:
+            return
         feeder = self._tap().feeder
         slot = self.crawler.engine._slot
         self._put_by(feeder.taken, set() if slot is None else slot.inprogress)
-        if feeder.failure is None:
-            safe = feeder.safe()
-            while self._through and self._through[0][0] <= safe:
-                self._journal.done(self._through.popleft()[1])
+        safe = feeder.safe()
+        while self._through and self._through[0][0] <= safe:
+            self._journal.done(self._through.popleft()[1])
         self._journal.commit()
 
     def _put_by(self, taken: int, under_way: set[Request]) -> None:
@@ -112,8 +133,8 @@ class Resuming(Scheduler):
         """Everything taken is on the bus, or the crawl failed."""
         if self._beat.running:
             self._beat.stop()
-        self._note()
-        self._journal.close()
+        self._look()
+        self._journal.abandon()
 
     def _tap(self) -> Tap:
         tap = self.crawler.get_downloader_middleware(Tap)

@@ -68,8 +68,8 @@ def run_crawl(
     tap, spider = _tap(crawler), crawler.spider
     assert tap is not None  # noqa: S101 - the add-on is in the settings
     assert isinstance(spider, Sites)  # noqa: S101 - it was created above
-    if tap.feeder.failure is not None:
-        raise tap.feeder.failure
+    if (trouble := tap.feeder.failure or tap.trouble) is not None:
+        raise trouble
     account = tap.feeder.account
     seconds = time.monotonic() - began
     return Outcome(

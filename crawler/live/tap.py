@@ -50,6 +50,8 @@ class Tap:
 
     def __init__(self, crawler: Crawler) -> None:
         self.responses = 0
+        # What else than the bus ended the crawl.
+        self.trouble: Exception | None = None
         self.skipped: Counter[str] = Counter()
         self._crawler = crawler
         self._settings = resolved(crawler.settings).settings
@@ -108,6 +110,14 @@ class Tap:
         """Hand something to the feeder, once there is room."""
         while not self.feeder.offer(item):
             await self._change()
+
+    def close_for(self, error: Exception) -> None:
+        """Close the spider for trouble that is none of the bus's: what was taken is made safe."""
+        if self.trouble is not None:
+            return
+        self.trouble = error
+        logger.error("%s", _reason(error))
+        self._close(error)
 
     async def _opened(self, spider: Spider) -> None:
         self._call_soon = _from_threads()
@@ -182,9 +192,13 @@ class Tap:
             if not waiter.called:
                 waiter.callback(None)
         if self.feeder.failure is not None and self.feeder.opened and not self._closing:
-            self._closing = True
             self._tell()
-            reason = _reason(self.feeder.failure)
+            self._close(self.feeder.failure)
+
+    def _close(self, error: Exception) -> None:
+        if not self._closing:
+            self._closing = True
+            reason = _reason(error)
             deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))
 
     def _look(self) -> None:

@@ -157,6 +157,7 @@ def test_a_sink_that_fails_says_how_much_is_not_safe() -> None:
     sink.gate.set()
     end(fed)
     assert isinstance(fed.failure, BusBroken)
+    assert fed.safe() == 0, "nothing that came may be noted as done"
     assert fed.account.not_safe == 10, "none was settled"
     assert sink.calls == ["abandon"]
     assert changed.is_set()

@@ -10,11 +10,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from scrapy.utils.test import get_crawler
 
 from reusewatch.crawler.demo.live_truth import findings
 from reusewatch.crawler.demo.local_web import GAZETTE, MIRROR, LocalWeb
-from reusewatch.crawler.errors import SourceError
+from reusewatch.crawler.errors import JobError, SourceError
 from reusewatch.crawler.live.journal import FILE, Journal
+from reusewatch.crawler.live.resuming import Resuming, Seen
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.verbs import topic_views
 from tests.crawler.live.crawls import crawl_arguments, ended, run, started, until
@@ -89,6 +91,65 @@ def test_two_crawls_of_one_job_are_told(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="another crawl"):
         Journal(tmp_path)
     first.close()
+    Journal(tmp_path).close()
+
+
+def test_between_two_commits_nobody_takes_the_job(tmp_path: Path) -> None:
+    first = Journal(tmp_path)
+    first._database.execute("COMMIT")
+    with pytest.raises(SourceError, match="another crawl"):
+        Journal(tmp_path)
+    first._database.execute("BEGIN IMMEDIATE")
+    first.close()
+
+
+def test_a_second_crawl_removes_nothing_of_the_first(tmp_path: Path) -> None:
+    first = Journal(tmp_path)
+    queue = tmp_path / "requests.queue" / "0"
+    queue.mkdir(parents=True)
+    crawler = get_crawler(settings_dict={"JOBDIR": str(tmp_path), "DUPEFILTER_CLASS": Seen})
+    with pytest.raises(SourceError, match="another crawl"):
+        Resuming.from_crawler(crawler)
+    assert queue.is_dir()
+    first.close()
+
+
+@pytest.mark.parametrize("left", ["requests.seen", "requests.queue"])
+def test_what_is_no_journal_of_ours_is_not_begun_anew(tmp_path: Path, left: str) -> None:
+    (tmp_path / left).mkdir()
+    with pytest.raises(SourceError, match=f"{left}.* name another --job"):
+        Journal(tmp_path)
+    assert os.listdir(tmp_path) == [left]
+
+
+@pytest.mark.parametrize("when", ["INSERT", "DELETE"])
+def test_notes_that_cannot_be_written_end_the_crawl(tmp_path: Path, when: str) -> None:
+    web, job = LocalWeb(), tmp_path / "job"
+    Journal(job).close()
+    with closing(sqlite3.connect(job / FILE)) as database:
+        which = "WHEN (SELECT count(*) FROM waiting) > 1" if when == "INSERT" else ""
+        database.execute(
+            f"CREATE TRIGGER no BEFORE {when} ON waiting {which} "
+            "BEGIN SELECT RAISE(ABORT, 'no room'); END"
+        )
+        database.commit()
+    with web.served():
+        arguments = [*crawl_arguments("local:state", web.url(GAZETTE)), "--job", "job"]
+        code, _, err = run(arguments, tmp_path)
+    assert code == 1, err
+    assert "--job job: no room" in err.splitlines()[-1]
+    # Nothing is done: the next crawl asks for all of it.
+    seen, waiting = noted(job)
+    assert len(seen) <= len(waiting)
+
+
+def test_what_fails_leaves_the_job_to_others(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal._database.execute("PRAGMA max_page_count = 8")
+    with pytest.raises(JobError, match="full"):
+        journal.add(None, {"url": "x" * 99_999})
+    journal.abandon()
+    journal.abandon()
     Journal(tmp_path).close()
 
 
