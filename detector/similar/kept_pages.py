@@ -88,8 +88,9 @@ class KeptPages:
     def terms_in(read: Callable[[int, int], bytes | memoryview], row: int) -> Weighted:
         """The terms of one page of what was packed, and their weights; `read` gives so many bytes
         from one on, and is asked for little more than those of the page."""
+        places = _places(read(0, _HEAD))
         offsets, terms, begins, weights = (
-            _places(read(0, _HEAD))[at] for at in (_OFFSETS, _TERMS, _BEGINS, _WEIGHTS)
+            places[at] for at in (_OFFSETS, _TERMS, _BEGINS, _WEIGHTS)
         )
         start, end = np.frombuffer(read(offsets[0] + 8 * row, 16), np.int64).tolist()
         runs = np.frombuffer(read(begins[0], 4 * begins[1]), np.int32)
