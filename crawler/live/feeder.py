@@ -48,6 +48,8 @@ class Account:
     not_safe: int = 0
     # What was given up on the way, as `on_trouble` has it.
     given_up: int = 0
+    # Alerts of what was found without a page that the bus refused.
+    untold: int = 0
     # What waits somewhere at the end, and what to do about it.
     remark: str | None = None
 
@@ -215,7 +217,7 @@ class Feeder:
     def _note(self, sink: PageSink) -> None:
         self.account = replace(
             self.account, dead_letters=sink.dead.total(), alerts=sink.alerts, given_up=sink.lost,
-            remark=sink.remark,
+            untold=sink.untold, remark=sink.remark,
         )  # fmt: skip
 
     def _fail(self, error: Exception) -> None:

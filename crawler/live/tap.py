@@ -223,6 +223,7 @@ class Tap:
             "alerts": account.alerts,
             "not_safe": account.not_safe,
             "lost": account.lost,
+            "untold": account.untold,
             "queue_peak": self.feeder.most_waiting,
             "skipped": dict(sorted(skipped.items())),
         }

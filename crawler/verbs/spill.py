@@ -26,14 +26,15 @@ def register(app: typer.Typer) -> None:
 @with_settings(*BUS)
 def spill(settings: Settings, json: JsonOption = False) -> None:
     """Send what was put aside."""
+    from reusewatch.streams.running.bus_sink import BusSink
     from reusewatch.streams.running.spilling import send_spilled
 
     if settings.bus.startswith("local:"):
         fail(f"spill: {settings.bus} is a local bus, which has nothing put aside", 2)
-    with stopping() as stop:
-        outlet = open_bus(settings, stop=stop, say=say).outlet()
-        with closing(outlet):
-            sent = send_spilled(Path(settings.spill), outlet.send, outlet.flush)
+    with stopping() as stop, closing(BusSink(open_bus(settings, stop=stop, say=say))) as sink:
+        sent = send_spilled(Path(settings.spill), sink.send, sink.checkpoint)
+    if sink.remark is not None:
+        say(f"reusewatch: {sink.remark}")
     if json:
         print_json({"sent": sent, "from": settings.spill})
     else:

@@ -1,5 +1,6 @@
 """A sink onto a bus: pages and dead letters as messages, for workers elsewhere.
 
+Alerts go an own way: a crawl whose login may not send them goes on, and they are counted as untold.
 It imports no stage, since crawl hosts have none of what those need.
 """
 
@@ -9,24 +10,16 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Protocol, runtime_checkable
 
 import msgspec
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus, BusError, Outgoing, Outlet, TooLarge
 from reusewatch.streams.records import Alert, DeadLetter, Page
+from reusewatch.streams.running.spare_outlet import Recoverable, SpareOutlet
 from reusewatch.streams.wire import alert_message, dead_letter_message, page_message
 
 _STDIN = "-"  # what came from there cannot be read again
-
-
-@runtime_checkable
-class Recoverable(Protocol):
-    """An outlet that hands back what it could not send."""
-
-    def take_back(self) -> Sequence[Outgoing]:
-        """What is not acknowledged, in order."""
 
 
 class BusSink:
@@ -37,12 +30,26 @@ class BusSink:
 
     def __init__(self, bus: Bus) -> None:
         self.dead: Counter[str] = Counter()
-        self.remark: str | None = None
         self._bus = bus
         self._outlet: Outlet = bus.outlet()
+        self._told = SpareOutlet(bus.outlet)
         # A missing topic is told before anything is fetched for it.
         for topic in (topics.PAGES, topics.DEAD_LETTERS):
             self._outlet.partitions(topic)
+
+    @property
+    def untold(self) -> int:
+        """Alerts that the bus refused."""
+        return self._told.untold
+
+    @property
+    def remark(self) -> str | None:
+        """What was refused, and why."""
+        if not self.untold:
+            return None
+        return (
+            f"{self.untold} alerts of crawl traps were refused, and no page: {self._told.refusal}"
+        )
 
     def put(self, page: Page) -> None:
         """Send the page; one that is too large goes by reference to its archive, if it has one."""
@@ -62,20 +69,22 @@ class BusSink:
         self._outlet.send(dead_letter_message(letter))
 
     def report(self, alert: Alert) -> None:
-        """Send an alert."""
-        self._outlet.send(alert_message(alert, stage="crawl"))
+        """Send an alert, or count it where the bus refuses it."""
+        self._told.send(alert_message(alert, stage="crawl"))
 
     def send(self, message: Outgoing) -> None:
-        """Send what was a page or a letter before."""
-        self._outlet.send(message)
+        """Send what was a page, a letter or an alert before."""
+        (self._told if message.topic == topics.ALERTS else self._outlet).send(message)
 
     def take_back(self) -> Sequence[Outgoing]:
         """What the broker has not acknowledged, in order; then there is only `abandon`."""
-        return self._outlet.take_back() if isinstance(self._outlet, Recoverable) else ()
+        pages = self._outlet.take_back() if isinstance(self._outlet, Recoverable) else ()
+        return [*pages, *self._told.take_back()]
 
     def checkpoint(self) -> None:
         """Wait for the broker."""
         self._outlet.flush()
+        self._told.flush()
 
     def settle(self) -> None:
         """Wait for the broker: those who judge see for themselves that nothing more comes."""
@@ -83,13 +92,17 @@ class BusSink:
 
     def close(self) -> None:
         """Wait for the broker, and leave."""
-        self._outlet.close()
+        try:
+            self._outlet.close()
+        finally:
+            self._told.close()
         self._bus.close()
 
     def abandon(self) -> None:
         """Leave; what the broker does not take within seconds is sent again by the next run."""
-        with suppress(BusError):
-            self._outlet.close()
+        for outlet in (self._outlet, self._told):
+            with suppress(BusError):
+                outlet.close()
         self._bus.close()
 
 

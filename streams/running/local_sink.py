@@ -71,7 +71,7 @@ class LocalSink:
         kernels.prepare(say)
         bus.check()
         self.dead: Counter[str] = Counter()
-        self.lost = 0
+        self.lost = self.untold = 0
         self.remark: str | None = None
         self._bus = bus
         self.batch_pages = settings.batch_pages

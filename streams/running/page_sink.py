@@ -26,6 +26,10 @@ class PageSink(Protocol):
         """Pages that were given up, as `on_trouble` has it."""
 
     @property
+    def untold(self) -> int:
+        """Alerts of what was found without a page that the bus refused."""
+
+    @property
     def remark(self) -> str | None:
         """After closing: what waits somewhere, and what to do about it."""
 

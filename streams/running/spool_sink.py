@@ -31,7 +31,7 @@ _MOST_FAILURES = 3
 class SpoolSink:
     """Pages into a spool."""
 
-    lost = 0
+    lost = untold = 0
 
     def __init__(
         self, settings: Settings, directory: Path, *, kind: Kind = "live", stop: Event,

@@ -94,6 +94,11 @@ class Waiting:
     lost = 0
 
     @property
+    def untold(self) -> int:
+        """Alerts that the bus refused."""
+        return self._sink.untold
+
+    @property
     def remark(self) -> str | None:
         """What the user should know at the end."""
         return self._sink.remark
@@ -142,6 +147,7 @@ class Going:
         self._say = say
         self._aside = aside
         self._sink: Returning | None = None
+        self._untold = 0
         self._again_at = 0.0
         self._told_at = float("-inf")
         self._try_again()
@@ -150,6 +156,11 @@ class Going:
     def alerts(self) -> int | None:
         """Where this process knows, and as long as it does."""
         return None if self._sink is None else self._sink.alerts
+
+    @property
+    def untold(self) -> int:
+        """Alerts that the bus refused, of this sink and of those before it."""
+        return self._untold + (0 if self._sink is None else self._sink.untold)
 
     def put(self, page: Page) -> None:
         """Send a page."""
@@ -199,6 +210,7 @@ class Going:
         sink, self._sink = self._sink, None
         self._away(error)
         if sink is not None:
+            self._untold += sink.untold
             self._give_up(sink.take_back())
             with suppress(BusError):
                 sink.abandon()

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import pytest
 from kafka.admin import (
     ACL,
@@ -23,11 +24,15 @@ from kafka.admin import (
 
 from reusewatch.crawler.demo.truth import LABEL
 from reusewatch.streams.kafka.admin import admin_client
+from reusewatch.streams.running.sinks import open_sink
+from reusewatch.streams.settings import Settings
 from tests.broker import quick_config
 from tests.command import ROOT
 from tests.deployed import Broker, Listener
 from tests.end_to_end.runs import run, wait_until
 from tests.end_to_end.workers import Cluster, is_ready, stop, wait_calmly
+from tests.pages import Fetch, page_of
+from tests.streams.made_alerts import made
 
 PREFIX = "crawl."
 # For each login, where its role stands in the table.
@@ -173,3 +178,19 @@ def test_each_role_does_its_work_with_the_rights_of_the_table(logins: Logins) ->
     ended = {stage: stop(worker) for stage, worker in workers.items()}
     assert {stage: one.code for stage, one in ended.items()} == dict.fromkeys(ended, 0), ended
     assert os.path.getsize(cluster.directory / "sent.jsonl") > 0
+
+
+def test_a_crawl_that_may_tell_no_trap_brings_its_pages(logins: Logins) -> None:
+    code, _, err = logins.run("topics", "topics", "create", "--partitions", 3)
+    assert code == 0, err
+    given = dict(logins.settings("crawl"))
+    sink = open_sink(msgspec.convert(given, Settings, strict=False), say=print)
+    before = logins.cluster.count("pages")
+    sink.report(made(1))
+    sink.put(page_of(Fetch(1, 1, 1, 1)))
+    sink.report(made(2))
+    sink.close()
+    assert logins.cluster.count("pages") == before + 1
+    assert sink.untold == 2
+    assert sink.remark is not None
+    assert "2 alerts of crawl traps were refused" in sink.remark

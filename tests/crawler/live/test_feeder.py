@@ -25,7 +25,7 @@ class Sink:
     """A sink that waits at a gate, and remembers what it was told."""
 
     alerts = 0
-    lost = 0
+    lost = untold = 0
     remark = None
 
     def __init__(self, *, fails_at: int | None = None) -> None:
