@@ -23,10 +23,11 @@ from reusewatch.streams.local.database import told
 from reusewatch.streams.questions import Parameters, Rows, no_questions
 from reusewatch.streams.records import UNDATED, Alert, DeadLetter, Origin, Page
 from reusewatch.streams.running.chain import Following, Task
+from reusewatch.streams.running.fork_server import load_ahead, socket_in
 from reusewatch.streams.running.label_settings import label_store
 from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.news import Brief
-from reusewatch.streams.running.parallel import InProcess, ProcessPool, load_ahead
+from reusewatch.streams.running.parallel import InProcess, ProcessPool
 from reusewatch.streams.running.prefix_answers import PrefixAnswers
 from reusewatch.streams.running.recent_pages import RecentPages
 from reusewatch.streams.running.serving import Health
@@ -66,8 +67,10 @@ class LocalSink:
     ) -> None:
         # First: whoever looks while the kernels are compiled finds the bus taken.
         bus.lock(does)
-        if settings.workers > 1 and kernels.are_compiled():
-            load_ahead(read_origin)
+        if settings.workers > 1:
+            socket_in(bus.directory)
+            if kernels.are_compiled():
+                load_ahead(read_origin)
         kernels.prepare(say)
         bus.check()
         self.dead: Counter[str] = Counter()

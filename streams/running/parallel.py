@@ -2,21 +2,17 @@
 
 The order is that of the source whatever the number of processes, so that what is found is too.
 Each process has a pipe of its own and shares no queue and no lock with another: one that is killed
-in the middle of anything takes nothing with it, and a parent that is killed ends them all. All are
-forked from one process without threads, which has loaded what they need (`warm`): what to load
-takes as long as two thousand pages.
+in the middle of anything takes nothing with it, and a parent that is killed ends them all.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
 import traceback
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from multiprocessing import forkserver, resource_tracker
+from contextlib import suppress
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Lock
@@ -26,36 +22,12 @@ from reusewatch.streams.bus import Message
 from reusewatch.streams.dead_letter_limit import WorkerStopped
 from reusewatch.streams.records import Page
 from reusewatch.streams.running.chain import Chain, Following, Task, Tell
-from reusewatch.streams.stages.fingerprinting import FingerprintStage, ReadOrigin
+from reusewatch.streams.running.fork_server import load_ahead, started
+from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.stages.stage import Output, Stage
 
 _TRIES = 3
 _END_SECONDS = 5.0
-# Not forked from this process, which may have threads.
-_context = multiprocessing.get_context("forkserver")
-_WARM = "reusewatch.streams.running.warm"
-
-
-def load_ahead(read_origin: ReadOrigin | None = None) -> None:
-    """Begin to load what the processes need, beside what this one loads, and do not wait for it:
-    what makes fingerprints, and what reads pages."""
-    reads = getattr(getattr(read_origin, "func", read_origin), "__module__", None)
-    _context.set_forkserver_preload([_WARM, reads] if reads else [_WARM])
-    with _undisturbed(), suppress(OSError):
-        forkserver.ensure_running()
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """For processes that begin: Ctrl-C reaches the whole group, and the parent decides when its
-    workers end. Inherited, so that it holds from the first instruction on; the tracker, which a
-    first start starts too, would let it through."""
-    resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Runner(Protocol):
@@ -160,6 +132,7 @@ class _Process:
             self._start()
 
     def run(self, batch: Sequence[Message] | Task, tell: Tell | None) -> Output:
+        why = ""
         for _ in range(_TRIES):
             try:
                 pipe = self._pipe or self._start()
@@ -172,14 +145,15 @@ class _Process:
                 self._end()
                 if self._closed:
                     raise WorkerStopped("the processes were ended") from error
+                why = f" ({error})" if str(error) else ""
                 continue
             if isinstance(outcome, str):
                 raise RuntimeError(f"in a worker process:\n{outcome}")
             output: Output = outcome
             return output
         raise WorkerStopped(
-            f"a worker process died {_TRIES} times over {_named(batch)}: out of memory? Try fewer "
-            "--workers, or a smaller batch_pages"
+            f"a worker process died {_TRIES} times over {_named(batch)}{why}: out of memory? Try "
+            "fewer --workers, or a smaller batch_pages"
         )
 
     def _start(self) -> Connection:
@@ -188,10 +162,8 @@ class _Process:
                 raise EOFError
             if self._pipe is not None:
                 return self._pipe
-            ours, theirs = _context.Pipe()
-            self._process = _context.Process(target=_serve, args=(theirs, self._stage), daemon=True)
-            with _undisturbed():
-                self._process.start()
+            ours, theirs = Pipe()
+            self._process = started(_serve, (theirs, self._stage))
             # Or the end of the process would not be the end of the pipe.
             theirs.close()
             self._pipe = ours

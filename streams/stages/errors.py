@@ -7,6 +7,8 @@ SnapshotError
 
 from __future__ import annotations
 
+import errno
+
 
 class SnapshotError(Exception):
     """Root of what can be wrong with a snapshot."""
@@ -18,3 +20,14 @@ class Damaged(SnapshotError):
 
 class Incompatible(SnapshotError):
     """A sound snapshot that this process cannot read on from."""
+
+
+def what_to_do(error: OSError) -> str:
+    """What the operator does about a file that could not be written.
+
+    >>> what_to_do(OSError(errno.EMFILE, "Too many open files"))
+    'raise the limit of open files (ulimit -n)'
+    """
+    if error.errno in {errno.EMFILE, errno.ENFILE}:
+        return "raise the limit of open files (ulimit -n)"
+    return "free some space" if error.errno in {errno.ENOSPC, errno.EDQUOT} else "mend that"

@@ -19,16 +19,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.streams.bus import Unreachable
+from reusewatch.streams.stages.errors import what_to_do
 
 FILE_BYTES = 8 << 20
 """A new file is begun when one has so many: as much stays on disk though nobody needs it."""
+_SHARES = 64
+"""And not before it has this share of all. A process may have a thousand files open, and each is
+open twice while a snapshot is written: of 4 GB there are two hundred, of 40 GB three hundred and
+fifty."""
 
 
 class Stored:
     """So many bytes; those of a file, or what was saved."""
 
-    def __init__(self, directory: Path | None, saved: NDArray[np.uint8] | None = None) -> None:
+    def __init__(
+        self, directory: Path | None, saved: NDArray[np.uint8] | None = None, *, most: int = 0
+    ) -> None:
+        """`most`: so many bytes are written to it."""
         self.size = 0 if saved is None else saved.nbytes
+        self._most = most
         self._saved = saved
         self._file = -1
         if saved is not None:
@@ -42,7 +51,7 @@ class Stored:
     @property
     def full(self) -> bool:
         """Whether nothing is written to it any more."""
-        return self._saved is not None or self.size >= FILE_BYTES
+        return self._saved is not None or self.size >= self._most
 
     def write(self, data: bytes) -> None:
         """Append these bytes."""
@@ -89,21 +98,28 @@ class Shelf:
         """Without a directory: the one for temporary files."""
         self._directory = directory
         self._open: Stored | None = None
+        self._files = weakref.WeakSet[Stored]()
 
     def put(self, data: bytes) -> Place:
         """Keep these bytes for as long as somebody holds their place."""
         try:
             if self._open is None or self._open.full:
-                self._open = Stored(self._directory)
+                self._open = self._begun()
             begin = self._open.size
             self._open.write(data)
         except OSError as error:
             where = self._directory or tempfile.gettempdir()
             raise Unreachable(
-                f"{where} cannot be written to: {error.strerror}: free some space and start "
+                f"{where} cannot be written to: {error.strerror}: {what_to_do(error)} and start "
                 "again, or keep no terms (similar_pages = 0)"
             ) from error
         return Place(self._open, begin, len(data))
+
+    def _begun(self) -> Stored:
+        held = sum(one.size for one in self._files)
+        begun = Stored(self._directory, most=max(FILE_BYTES, held // _SHARES))
+        self._files.add(begun)
+        return begun
 
 
 def saved(places: Iterable[Place]) -> tuple[dict[str, NDArray[Any]], list[list[int]]]:

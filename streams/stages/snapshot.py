@@ -24,7 +24,7 @@ from reusewatch.detector.errors import SchemeMismatch
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.bus import Bus, Offsets, Partition, Unreachable
 from reusewatch.streams.segments import sync_directory
-from reusewatch.streams.stages.errors import Damaged, Incompatible
+from reusewatch.streams.stages.errors import Damaged, Incompatible, what_to_do
 
 VERSION = 8
 KEEP = 2
@@ -105,8 +105,8 @@ class Snapshots:
             self._replace(path, state, offsets)
         except OSError as error:
             raise Unreachable(
-                f"the snapshot {path} cannot be written: {error.strerror}: free some space and "
-                "start again; nothing was committed past the last one"
+                f"the snapshot {path} cannot be written: {error.strerror}: {what_to_do(error)} "
+                "and start again; nothing was committed past the last one"
             ) from error
         return path
 
@@ -218,6 +218,18 @@ def _arrays(data: memoryview, at: int, described: list[_Array]) -> dict[str, NDA
 
 def _let_go(array: NDArray[Any]) -> None:
     """What was mapped from a file only to be written is in memory no longer."""
-    mapped = getattr(array.base, "obj", array.base)
-    if isinstance(mapped, mmap.mmap) and not array.flags.writeable:
-        mapped.madvise(mmap.MADV_DONTNEED)
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    mapped = getattr(base, "obj", base)
+    if not isinstance(mapped, mmap.mmap) or array.flags.writeable or not array.nbytes:
+        return
+    # Of this array alone: others of the same file may be looked at all the time.
+    begin = _address(array) - _address(np.frombuffer(mapped, np.uint8))
+    start = begin - begin % mmap.PAGESIZE
+    mapped.madvise(mmap.MADV_DONTNEED, start, begin + array.nbytes - start)
+
+
+def _address(array: NDArray[Any]) -> int:
+    found: int = array.__array_interface__["data"][0]
+    return found

@@ -6,6 +6,8 @@ import os
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
+from multiprocessing import forkserver
+from multiprocessing.util import get_temp_dir
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.dead_letter_limit import WorkerStopped
 from reusewatch.streams.questions import Parameters, Rows, no_questions
+from reusewatch.streams.running.fork_server import DIRECTORY, load_ahead, socket_in, started
 from reusewatch.streams.running.parallel import InProcess, ProcessPool, Runner
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.stages.stage import Condition, Output
@@ -97,6 +100,34 @@ def test_a_process_that_dies_is_replaced_and_its_batch_done_again(tmp_path: Path
     keys = [str(n) for n in range(6)] + ["once"] + [str(n) for n in range(6, 12)]
     sent = run(ProcessPool(Echo(tmp_path / "life"), 2), [batch(key) for key in keys])
     assert [m.key for m in sent] == keys
+
+
+def test_without_the_process_that_others_are_forked_from_they_are_started_anyway() -> None:
+    load_ahead()
+    # As where a cleaner of old files was there.
+    socket = Path(forkserver._forkserver._forkserver_address)
+    away = socket.rename(socket.with_suffix(".away"))
+    try:
+        process = started(os.getpid, ())
+        process.join()
+        assert process.exitcode == 0
+    finally:
+        away.rename(socket)
+
+
+def test_what_a_killed_process_left_is_removed_at_the_next_start(tmp_path: Path) -> None:
+    left = tmp_path / DIRECTORY / "pymp-left"
+    left.mkdir(parents=True)
+    (left / "listener").touch()
+    for _ in range(2):
+        socket_in(tmp_path)
+        assert not left.exists()
+    assert Path(get_temp_dir()).exists()
+
+
+def test_a_name_that_is_too_long_for_a_socket_is_not_taken(tmp_path: Path) -> None:
+    socket_in(tmp_path / ("x" * 120))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_batch_that_kills_every_process_stops_the_worker_by_name(tmp_path: Path) -> None:

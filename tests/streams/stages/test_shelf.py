@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,28 @@ def test_a_file_is_closed_once_nobody_holds_a_place_of_it(
     del places[:3]
     gc.collect()
     assert open_below(tmp_path) == len(places)
+
+
+def test_files_are_few_however_much_there_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shelf, "FILE_BYTES", 1)
+    made = Shelf(tmp_path)
+    places = [made.put(b"x" * 10) for _ in range(800)]
+    assert open_below(tmp_path) < 250
+    assert bytes(places[-1].read()) == b"x" * 10
+
+
+def test_who_has_too_many_files_open_is_told_that(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.open("/dev/null", os.O_RDONLY)
+    os.close(free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free, hard))
+    try:
+        with pytest.raises(Unreachable, match=r"raise the limit of open files \(ulimit -n\) and"):
+            Shelf(tmp_path).put(b"x")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:

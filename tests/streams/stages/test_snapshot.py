@@ -172,3 +172,30 @@ def test_restored_from_nothing_it_is_as_at_first() -> None:
     assert stage.rows() == 0
     again = stage.process([as_message(block) for block in blocks_of(fetches)])
     assert again.messages == first.messages
+
+
+def in_memory(path: Path) -> int:
+    """Bytes of a file that this process has mapped and in memory."""
+    inside, found = False, 0
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if "-" in line.partition(" ")[0]:
+            inside = line.endswith(str(path))
+        elif inside and line.startswith("Rss:"):
+            found += int(line.split()[1]) << 10
+    return found
+
+
+def test_what_was_restored_is_in_memory_no_longer_once_it_was_saved_again(tmp_path: Path) -> None:
+    rows = np.arange(1 << 19).reshape(-1, 2)
+    path = at(tmp_path).save(State({"one": rows, "other": rows[::-1]}, {}), {})
+    loaded = at(tmp_path).load().state
+    assert loaded is not None
+    assert all(array.sum() for array in loaded.arrays.values())
+    assert in_memory(path) >= 2 * rows.nbytes
+    at(tmp_path).save(loaded, {})
+    assert in_memory(path) < 1 << 16
+    assert (loaded.arrays["one"] == rows).all()
+    # What is looked at beside it stays.
+    assert loaded.arrays["other"].sum()
+    at(tmp_path / "elsewhere").save(State({"one": loaded.arrays["one"]}, {}), {})
+    assert rows.nbytes <= in_memory(path) < rows.nbytes + (1 << 16)
