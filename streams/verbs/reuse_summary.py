@@ -43,12 +43,12 @@ def summarized(alerts: Iterable[Alert], site: str = "registered-domain") -> Summ
     pairs: dict[tuple[str, str], _Pair] = defaultdict(_Pair)
     left_out: Counter[str] = Counter()
     for alert in alerts:
-        if alert.url is None and alert.state == "closed":
-            continue
         here = site_of_host(host_of_url(alert.url or alert.prefix or ""))
         there = site_of_host(host_of_url(alert.donors[0].url)) if alert.donors else here
         if here == there:
             left_out[alert.kind] += 1
+            continue
+        if alert.url is None and alert.state == "closed":
             continue
         pair = pairs[here, there]
         if alert.url is not None:
