@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
-from reusewatch.detector.errors import BadPage
-from reusewatch.detector.hashing import HashScheme, hex_of
+from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.window.revisits import Revisit, Waiting
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.for_links import LINK_COLUMNS
@@ -23,18 +22,12 @@ from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.origins import Origins
-from reusewatch.streams.questions import (
-    MOST_URLS,
-    BadQuestion,
-    Parameters,
-    Rows,
-    no_questions,
-    number,
-)
+from reusewatch.streams.questions import Parameters, Rows
 from reusewatch.streams.stages.brought import Brought, brought, parts_of
 from reusewatch.streams.stages.discovering import Discovering
 from reusewatch.streams.stages.evidencing import Evidencing
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
+from reusewatch.streams.stages.index_answers import ANSWERING, IndexAnswers
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import Labeled, LabeledPages
 from reusewatch.streams.stages.linking import Linking
@@ -48,7 +41,7 @@ from reusewatch.streams.stages.similarity import Similarity
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.stages.stage import Condition, Output
 from reusewatch.streams.times import at_us
-from reusewatch.streams.urls import directory, place, simple_site
+from reusewatch.streams.urls import place, simple_site
 from reusewatch.streams.wire import (
     WireError,
     alert_message,
@@ -57,15 +50,12 @@ from reusewatch.streams.wire import (
 )
 
 if TYPE_CHECKING:
-    from reusewatch.detector.window.sightings import Cluster, Sightings
+    from reusewatch.detector.window.sightings import Sightings
 
 WAITING_REVISITS = 100_000
 _REVISIT_BYTES = 400
 _SITES = 65_536
 _WINDOW = "window/"
-_TOP = 10
-# Parts that a question needs beside the window.
-_ANSWERING = {"similar": ("terms",), "reused": ("reuse",)}
 
 
 class Part(Protocol):
@@ -393,6 +383,7 @@ class IndexStage:
             near_other_site=rules.near_other_site,
             max_cluster=rules.max_cluster,
         )
+        self._answers = IndexAnswers(self._scheme, self._index, self._similarity, self._reusing)
         self._waiting = Waiting(limit=WAITING_REVISITS)
         self._origins = Origins() if state is None else Origins(state.facts["sources"])
         if state is not None:
@@ -403,7 +394,7 @@ class IndexStage:
             for page, *revisit in state.facts["waiting"]:
                 self._waiting.add(page, Revisit(*revisit))
         for name, part in self._parts.items():
-            needed = question is None or name in _ANSWERING.get(question, ())
+            needed = question is None or name in ANSWERING.get(question, ())
             part.restore(_part_of(state, name) if state is not None and needed else None)
         self._reporter = Reporter(
             self._scheme, self._index, self._origins, self._evidencing, self._site_of,
@@ -418,45 +409,8 @@ class IndexStage:
             )  # fmt: skip
 
     def answer(self, name: str, parameters: Parameters) -> Rows:
-        """See `_answer`. A URL that is none is the asker's mistake."""
-        try:
-            return self._answer(name, parameters)
-        except BadPage as error:
-            raise BadQuestion(str(error)) from error
-
-    def _answer(self, name: str, parameters: Parameters) -> Rows:
-        """`clusters`: the largest classes of near-duplicates (`top`), or the one of a `url`.
-        `similar`: pages like one of the window, or like one whose terms are given. `reused`: see
-        `_reused`."""
-        if name == "reused":
-            return self._reused(parameters)
-        if name == "similar":
-            if self._similarity is None:
-                raise BadQuestion("similar: this worker keeps no terms; set similar_pages above 0")
-            return self._similarity.similar(parameters, self._index)
-        if name != "clusters":
-            return no_questions(name, parameters)
-        url = parameters.get("url")
-        if url is None:
-            return _told(self._index.clusters(top=number(parameters, "top", _TOP)))
-        page = int(place(url, self._scheme).page_id, 16)
-        if not self._index.holds(page):
-            raise BadQuestion(f"{url}: no such page is in the window; it left, or never came")
-        return _told(self._index.clusters(page=page))
-
-    def _reused(self, parameters: Parameters) -> Rows:
-        """URL prefixes with copies of others' pages, of the window's pages: those with the largest
-        share (`top`) of some pages at least (`files`), below a prefix (`under`), and those that are
-        named (`also`)."""
-        if self._reusing is None:
-            raise BadQuestion("reused: this worker counts no copies")
-        under, named = parameters.get("under"), {*parameters.get("also", "").split()}
-        found = self._reusing.counted(
-            self._index.pages_of, min_files=number(parameters, "files", 1),
-            top=number(parameters, "top", _TOP), under=directory(under) if under else "",
-            named=named,
-        )  # fmt: skip
-        return [{"prefix": one.prefix, "files": one.files, "reused": one.reused} for one in found]
+        """See `IndexAnswers`."""
+        return self._answers.answer(name, parameters)
 
 
 def _part_of(state: State, name: str) -> State | None:
@@ -467,21 +421,3 @@ def _part_of(state: State, name: str) -> State | None:
     head = f"{name}/"
     arrays = {n.removeprefix(head): a for n, a in state.arrays.items() if n.startswith(head)}
     return State(arrays, facts)
-
-
-def _told(clusters: Iterable[Cluster]) -> Rows:
-    """Clusters as rows; of their URLs, as many as an answer may have."""
-    left, rows = MOST_URLS, []
-    for cluster in clusters:
-        urls = list(cluster.urls[:left])
-        left -= len(urls)
-        rows.append({
-            "cluster": hex_of(cluster.cluster),
-            "representative": cluster.representative.url,
-            "size": cluster.size,
-            "sites": cluster.sites,
-            "diameter": cluster.diameter,
-            "urls": urls,
-            "urls_left_out": len(cluster.urls) - len(urls),
-        })  # fmt: skip
-    return rows
