@@ -5,8 +5,8 @@ A block is judged as columns; what is done page by page is what makes a message.
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.detector.window.revisits import Revisit, Waiting
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.for_links import LINK_COLUMNS
 from reusewatch.streams.blocks.for_window import counts, only
@@ -35,13 +34,14 @@ from reusewatch.streams.stages.mirroring import Mirroring
 from reusewatch.streams.stages.phrasing import Phrasing
 from reusewatch.streams.stages.quilting import Quilting
 from reusewatch.streams.stages.reusing import Reusing
+from reusewatch.streams.stages.revisiting import Revisiting
 from reusewatch.streams.stages.settling import Posted, Settling
 from reusewatch.streams.stages.settling import Waiting as Settles
 from reusewatch.streams.stages.similarity import Similarity
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.stages.stage import Condition, Output
 from reusewatch.streams.times import at_us
-from reusewatch.streams.urls import place, simple_site
+from reusewatch.streams.urls import simple_site
 from reusewatch.streams.wire import (
     WireError,
     alert_message,
@@ -52,8 +52,6 @@ from reusewatch.streams.wire import (
 if TYPE_CHECKING:
     from reusewatch.detector.window.sightings import Sightings
 
-WAITING_REVISITS = 100_000
-_REVISIT_BYTES = 400
 _SITES = 65_536
 _WINDOW = "window/"
 
@@ -236,9 +234,8 @@ class IndexStage:
             if subject.salvaged:
                 out.append(self._reporter.not_judged(subject, "revisit"))
             else:
-                out += self._judge_revisit(subject, page, then, events)
-        waited_for = self._waiting.among(dict.fromkeys(subject.page for subject in mine))
-        out += self._judge_waiting(waited_for, events)
+                out += self._revisiting.judge(subject, page, then, events)
+        out += self._revisiting.seen((subject.page for subject in mine), events)
         if self._phrasing is not None:
             self._phrasing.add(block)
         if self._reusing is not None:
@@ -271,56 +268,6 @@ class IndexStage:
         found = self._index.add(sightings, now=at_us(now))
         return self._reporter.report(subjects, found, labeled, now, events)
 
-    def _judge_revisit(
-        self, subject: Subject, of: int, then: int | None, events: Counter[str]
-    ) -> list[Outgoing]:
-        revisit = Revisit(subject.page, subject.url, subject.fetched_us, then)
-        out = self._judge_as(revisit, of, subject.ip, events)
-        if out is None:
-            events["revisit-forgotten"] += self._waiting.add(of, revisit)
-            events["revisit-waiting"] += 1
-            # A page of the window has a verdict, which says more.
-            known = self._index.holds(subject.page)
-            return [] if known else [self._reporter.not_judged(subject, "revisit")]
-        return out + self._judge_waiting([subject.page], events)
-
-    def _judge_waiting(self, pages: Iterable[int], events: Counter[str]) -> list[Outgoing]:
-        """The revisits of pages that were seen, and those that refer to a revisit in turn."""
-        out: list[Outgoing] = []
-        seen = deque(pages)
-        while seen:
-            of = seen.popleft()
-            for revisit in self._waiting.take(of, partial(self._index.version_at, of)):
-                judged = self._judge_as(revisit, of, None, events)
-                if judged is not None:
-                    out += judged
-                    seen.append(revisit.page)
-        return out
-
-    def _judge_as(
-        self, revisit: Revisit, of: int, ip: str | None, events: Counter[str]
-    ) -> list[Outgoing] | None:
-        """Judge a revisit by the content of the page that it refers to, if that is known."""
-        seen = self._index.version_at(of, revisit.of)
-        if seen is None:
-            return None
-        where = place(revisit.url, self._scheme)
-        subject = Subject(
-            page=revisit.page, url=revisit.url, site=where.site, host=where.host, text=seen.text,
-            file=seen.file, start=seen.start, end=seen.end, truncated=False, overlong=False,
-            ip=ip, excerpt=None, fetched_us=revisit.at, origin=seen.origin,
-        )  # fmt: skip
-        sightings = self._index.as_seen(
-            of, revisit.of, page=revisit.page, site=self._site_of(subject), at=revisit.at,
-            url=revisit.url.encode("utf-8", "surrogatepass"),
-            owned=self._rules.owned.has(revisit.url),
-        )  # fmt: skip
-        # Its content is that of the other page, and so are its labels, and what it hides.
-        said = self._labeled.said(of)
-        subject = subject._replace(obfuscated=said.obfuscated)
-        self._labeled.remember(subject.page, said)
-        return None if sightings is None else self._add([subject], sightings, [said], events)
-
     def _site_of(self, subject: Subject) -> int:
         """The site by which pages are related: that of messages, or by the simple rule."""
         if self._rules.site == "simple":
@@ -329,11 +276,11 @@ class IndexStage:
 
     def rows(self) -> int:
         """Page versions in the window, and revisits that wait."""
-        return len(self._index) + len(self._waiting)
+        return len(self._index) + len(self._revisiting)
 
     def nbytes(self) -> int:
         """What the window takes, and about what the rest does."""
-        own = self._index.nbytes + self._origins.nbytes + len(self._waiting) * _REVISIT_BYTES
+        own = self._index.nbytes + self._origins.nbytes + self._revisiting.nbytes()
         return own + sum(part.nbytes() for part in self._parts.values())
 
     def condition(self) -> Condition:
@@ -354,9 +301,9 @@ class IndexStage:
             saved = part.save()
             arrays |= {f"{name}/{column}": array for column, array in saved.arrays.items()}
             of_parts[name] = dict(saved.facts)
-        waiting = [[page, *revisit] for page, revisit in self._waiting]
         rules = {"policy": self._rules.policy, "thresholds": dict(self._rules.thresholds)}
-        facts = {"waiting": waiting, "sources": self._origins.names, "judged_by": rules}
+        facts: dict[str, Any] = {"sources": self._origins.names, "judged_by": rules}
+        facts["waiting"] = self._revisiting.save()
         facts["owned"] = list(self._rules.owned.names)
         facts["parts"] = of_parts
         return State(arrays, facts)
@@ -384,15 +331,12 @@ class IndexStage:
             max_cluster=rules.max_cluster,
         )
         self._answers = IndexAnswers(self._scheme, self._index, self._similarity, self._reusing)
-        self._waiting = Waiting(limit=WAITING_REVISITS)
         self._origins = Origins() if state is None else Origins(state.facts["sources"])
         if state is not None:
             window = (name for name in state.arrays if name.startswith(_WINDOW))
             self._index.restore({name[len(_WINDOW) :]: state.arrays[name] for name in window})
             if tuple(state.facts.get("owned", ())) != rules.owned.names:
                 self._index.own(rules.owned.has)
-            for page, *revisit in state.facts["waiting"]:
-                self._waiting.add(page, Revisit(*revisit))
         for name, part in self._parts.items():
             needed = question is None or name in ANSWERING.get(question, ())
             part.restore(_part_of(state, name) if state is not None and needed else None)
@@ -401,6 +345,12 @@ class IndexStage:
             self._labeled, self._similarity, self._quilting, self._phrasing,
             self._linking, self._reusing, self._mirroring, rules=rules,
         )  # fmt: skip
+        self._revisiting = Revisiting(
+            self._scheme, self._index, self._labeled, rules.owned, self._site_of, self._add,
+            partial(self._reporter.not_judged, why="revisit"),
+        )  # fmt: skip
+        if state is not None:
+            self._revisiting.restore(state.facts["waiting"])
         self._settled_reporter = None
         if self._quilting is not None:
             self._settled_reporter = SettledReporter(
