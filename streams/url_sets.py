@@ -17,7 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.errors import BadPage
-from reusewatch.streams.urls import ascii_host, canonical, host_of_url, site_of
+from reusewatch.streams.urls import (
+    ascii_host,
+    canonical,
+    host_of_url,
+    is_public_suffix,
+    site_of,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -111,7 +117,19 @@ def _read(name: str) -> _Name:
         if not set(schemes) <= {*_SCHEMES} or not _HOST.fullmatch(host):
             raise ValueError(wanted)
         if plain:
-            return _Name(host)
+            return _Name(_owned(host))
         return _Name(host, tuple(canonical(f"{one}://{rest}") for one in schemes))
+    except _Shared:
+        raise
     except (ValueError, BadPage) as error:
         raise ValueError(wanted) from error
+
+
+class _Shared(ValueError):
+    """A name under which anybody may have a site."""
+
+
+def _owned(host: str) -> str:
+    if is_public_suffix(host):
+        raise _Shared(f"under {host!r} anybody may have a site: name one below it")
+    return host

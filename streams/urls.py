@@ -174,6 +174,15 @@ def site_of(host: str) -> str:
     return ".".join(host.split(".")[-2:])
 
 
+def is_public_suffix(host: str) -> bool:
+    """Whether anybody may have a name below this one.
+
+    >>> is_public_suffix("co.uk"), is_public_suffix("example.co.uk"), is_public_suffix("localhost")
+    (True, False, False)
+    """
+    return _extract()(host).suffix == host
+
+
 @lru_cache(maxsize=65_536)
 def owner_of(site: str) -> str:
     """The domain that somebody paid for: names under a hosting domain belong to that domain.

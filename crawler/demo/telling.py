@@ -264,7 +264,7 @@ _SECTIONS = (
     ),
     _Section(
         "labeled-content", "paragraphs of a page are known content, here the bank's.",
-        ("The share is of all blocks of its text, headings and navigation too.",), _labeled,
+        ("The share is of the blocks of its text that are long enough to be known.",), _labeled,
     ),
     _Section("labeled-page", "the whole file is known content.", (), _stolen),
     _Section(

@@ -294,12 +294,15 @@ class Reporter:
         )  # fmt: skip
 
     def _named_first(self, subject: Subject, match: Match) -> Match:
-        """The donors in order: owned, then those that the page names, then the earliest."""
+        """The donors in order: owned, then those that the page names, then the earliest. Who was
+        first seen long after another is named in vain: an accomplice would free all copies."""
         links = self._linking.of(subject.page)
+        latest = min(donor.since for donor in match.donors) + self._rules.precedence_us
 
         def order(donor: Seen) -> tuple[bool, bool, bool]:
+            late = donor.since >= latest
             named = names(subject.page, subject.canonical, donor)
-            return not donor.owned, not named, not links.names(donor.page)
+            return not donor.owned, late or not named, late or not links.names(donor.page)
 
         return replace(match, donors=tuple(sorted(match.donors, key=order)))
 

@@ -64,6 +64,8 @@ def quilt_alert(found: Stitched, known: Known, rules: QuiltRules, made: Made) ->
     donors = [(seen, share) for each, share in found.donors if (seen := known(each)) is not None]
     if not donors:
         return None
+    # Else a page that was put before the owned ones would hide whose they are.
+    donors.sort(key=lambda one: not one[0].owned)
     alert = made("quilt", donors, figure=found.fraction, threshold=rules.theta)
     return _with_patches(alert, found, donors)
 

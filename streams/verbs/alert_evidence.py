@@ -22,7 +22,8 @@ WHY: dict[EvidenceMissing, str] = {
     "budget": "it was left to who asks",
     "no origin": "it is not known where the pages can be read again",
     "retention": "the bus keeps a page no longer",
-    "archive gone": "a page is not where it was: its archive is gone, or not to be read from here",
+    "archive gone": "a page is not where it was: its archive is gone, or below no directory that "
+    "the setting archive_roots names",
     "crawl without keep_pages": "the crawl kept no pages; the setting keep_pages does",
     "changed": "where a page was there is another by now",
     "no common run": "they have no run of words in common",

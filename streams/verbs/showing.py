@@ -289,7 +289,7 @@ def told_direction(direction: Direction) -> str:
         )  # fmt: skip
     page = "the other page" if direction.original == "there" else "this page"
     if direction.by == "owned":
-        return f"{page}: its site is owned"
+        return f"{page}: its site is owned, or said to be at home there by a label"
     if direction.by == "declared":
         return f"{page}: the other of the two names it as its source"
     return f"{page}: it was first seen {_span_of_time(gap or 0)} before"

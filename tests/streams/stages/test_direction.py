@@ -74,6 +74,12 @@ def test_a_page_without_a_date_is_the_copy_of_none_for_certain() -> None:
     assert alert.direction == Direction(original="unknown")
 
 
+def test_what_anybody_may_have_a_site_below_is_owned_by_nobody() -> None:
+    for name in ("com", "co.uk"):
+        with pytest.raises(ValueError, match="anybody may have a site"):
+            UrlSet([name])
+
+
 def test_who_is_allowed_to_copy_is_found_and_not_accused() -> None:
     partner = page(1, DAY, 0)
     (alert,) = found([page(0, 0, 0), partner], Rules(allowed=UrlSet([partner.host]))).values()
@@ -144,6 +150,15 @@ def test_the_page_that_is_named_comes_first_behind_those_that_are_owned(
     assert [donor.url for donor in owned.donors] == [early.url, source.url]
     assert owned.direction is not None
     assert owned.direction.by == "owned"
+
+
+def test_who_names_an_accomplice_is_the_copy_of_who_was_there_long_before_him() -> None:
+    original, accomplice = page(0, 0, 0), page(1, DAY, 0)
+    thief = naming(page(2, 3 * DAY, 0), accomplice)
+    alert = found([original, accomplice, thief])[thief.url]
+    assert alert.donors[0].url == original.url
+    assert alert.severity == "warning"
+    assert alert.direction == Direction(original="there", by="first-seen", gap_seconds=3 * DAY)
 
 
 def test_a_donor_that_names_the_subject_says_that_the_original_is_here() -> None:

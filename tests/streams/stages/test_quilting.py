@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from random import Random
 
@@ -16,6 +17,7 @@ from reusewatch.streams.stages.fingerprinting import GRAM_SAMPLES, FingerprintSt
 from reusewatch.streams.stages.indexing import IndexStage
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.quilting import Quilting
+from reusewatch.streams.url_sets import UrlSet
 from reusewatch.streams.wire import page_message
 from tests.pages import BEGIN, SCHEME
 from tests.streams.stages.making import NOW, as_message, page_with, zero
@@ -55,12 +57,13 @@ BLOG = page(
 )
 
 
-def stage(grams: str, settle_pages: int = 30) -> IndexStage:
+def stage(grams: str, settle_pages: int = 30, owned: Sequence[str] = ()) -> IndexStage:
     quilting = Quilting(
         SCHEME, QuiltRules(), sample=GRAM_SAMPLES[grams], max_bytes=1 << 24,
     )  # fmt: skip
     return IndexStage(
-        SCHEME, clock=lambda: NOW, max_pages=1000, rules=Rules(policy="across", near_own=0.3),
+        SCHEME, clock=lambda: NOW, max_pages=1000,
+        rules=Rules(policy="across", near_own=0.3, owned=UrlSet(owned)),
         quilting=quilting, settle_pages=settle_pages,
     )  # fmt: skip
 
@@ -80,10 +83,15 @@ def told(sent: list[Outgoing]) -> tuple[dict[str, Alert], dict[str, Verdict]]:
 
 
 def run(
-    pages: list[Page], grams: str, *, restarts: bool = False, settle: int = 30
+    pages: list[Page],
+    grams: str,
+    *,
+    restarts: bool = False,
+    settle: int = 30,
+    owned: Sequence[str] = (),
 ) -> list[Outgoing]:
     fingerprint = FingerprintStage(SCHEME, zero, grams=grams)
-    index = stage(grams, settle)
+    index = stage(grams, settle, owned)
     sent: list[Outgoing] = []
     for at in range(0, len(pages), 3):
         messages = [as_message(page_message(one)) for one in pages[at : at + 3]]
@@ -91,7 +99,7 @@ def run(
         sent += index.process([as_message(one) for one in blocks]).messages
         if restarts:
             state = index.save()
-            index = stage(grams, settle)
+            index = stage(grams, settle, owned)
             index.restore(state)
     return sent + index.settle().messages
 
@@ -152,6 +160,16 @@ def test_copies_within_a_crawl_accuse_nobody_and_owned_pages_are_never_quilts() 
     soon = [*PAGES[:6], page("thief", "quilt", QUILT, day=0.1)]
     (alert,) = told(run(soon, "all"))[0].values()
     assert (alert.severity, alert.direction and alert.direction.original) == ("info", "unknown")
+
+
+def test_a_page_put_before_owned_sources_hides_nothing_of_who_has_it_from_them() -> None:
+    thief = page("thief", "quilt", QUILT, day=3)
+    decoy = page("decoy", "d", QUILT[:360], day=2.999)
+    owned = [f"source{at}.example" for at in range(5)]
+    alerts = told(run([*PAGES[:6], decoy, thief], "all", owned=owned))[0].values()
+    (alert,) = (one for one in alerts if one.url == thief.url)
+    assert decoy.url in {one.url for one in alert.donors[1:]}
+    assert (alert.severity, alert.direction and alert.direction.by) == ("warning", "owned")
 
 
 def test_what_is_a_copy_as_a_whole_is_no_part() -> None:
