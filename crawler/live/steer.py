@@ -4,7 +4,7 @@ Scrapy asks twice. `request_scheduled` comes for each request before any schedul
 that is: what is dropped there is not even remembered as seen, and can be asked for again when the
 place has come back. `process_request` comes before a request is sent, for what waited in a queue
 while something was found. Requests with `dont_filter`, and those whose meta says
-`reusewatch_steer: False`, are sent as they are.
+`reusewatch_steer: False`, are sent as they are, and so is what asks for a robots.txt.
 
 Each decision is counted in Scrapy's stats and logged with the id of its alert; `dry-run` counts and
 logs what it would have done. The spider begins when what was found before is known and, on a local
@@ -24,6 +24,7 @@ from scrapy.http import Request
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.task import deferLater
 
+from reusewatch.crawler.live.fetched import is_robots
 from reusewatch.crawler.live.project import resolved, steering_rules
 from reusewatch.streams.local.judged import read_judged
 from reusewatch.streams.local.spools import holder_of
@@ -104,6 +105,9 @@ class Steer:
     def _decide(self, request: Request) -> Decision | None:
         """What is to be done now; None where nothing is, or where it was done before."""
         meta = request.meta
+        # What says where nobody may go is read of every host: without it all would be allowed.
+        if is_robots(request.url):
+            return None
         if not meta.get(META, True) or (request.dont_filter and _DECIDED not in meta):
             return None
         decision = self.steering.decide(request.url, datetime.now(UTC))

@@ -55,7 +55,10 @@ class Sites(Spider):
         """The start URLs. Filtered like all others, so that their redirects stay on the sites."""
         for url in self.urls:
             if self._wanted(url):
-                yield Request(url, callback=self.parse, errback=self._missed, cb_kwargs={})
+                yield Request(
+                    url, callback=self.parse, errback=self._missed, cb_kwargs={},
+                    meta={"reusewatch_steer": False},  # who names a page wants it
+                )  # fmt: skip
         if self._sitemaps:
             for root in dict.fromkeys(urljoin(url, "/robots.txt") for url in self.urls):
                 yield Request(root, callback=self.parse_robots, meta=_ANY_STATUS)

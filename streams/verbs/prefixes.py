@@ -35,8 +35,8 @@ def register(app: typer.Typer) -> None:
     """Add the verb."""
     app.command(
         "prefixes",
-        help="What a crawl should keep out of now: bad neighborhoods and crawl traps that are "
-        "open, for the filters of other crawlers.\n\n"
+        help="What a crawl should keep out of now: bad neighborhoods, mirrors and crawl traps "
+        "that are open, for the filters of other crawlers.\n\n"
         "Example: reusewatch prefixes --format surt --output keep-out.seeds",
     )(prefixes)
 

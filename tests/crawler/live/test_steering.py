@@ -110,6 +110,13 @@ def test_a_dry_run_says_what_it_would_have_done(site: Site) -> None:
     assert counted(steer) == {"would-be-dropped": 1, "would-be-dropped/bad-neighborhood": 1}
 
 
+def test_robots_of_a_bad_host_are_asked_for(site: Site) -> None:
+    steer = steered(site, found(site, prefix=site.url("/")))
+    assert steer.process_request(Request(site.url("/robots.txt"))) is None
+    with pytest.raises(IgnoreRequest):
+        steer.process_request(Request(site.url("/robots.html")))
+
+
 def test_without_the_setting_nothing_is_steered(site: Site) -> None:
     with pytest.raises(NotConfigured):
         steered(site, found(site), REUSEWATCH_STEER="off")

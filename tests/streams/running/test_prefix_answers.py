@@ -67,7 +67,7 @@ def test_prefixes_are_told_again_only_when_they_changed(bus: LocalBus, port: int
     first, text = get(port, "/prefixes")
     assert (first.status, text) == (200, f"{BAD}\n")
     tag = first.headers["ETag"]
-    assert get(port, "/prefixes", If_None_Match=tag)[0].status == 304
+    assert get(port, "/prefixes", If_None_Match=f'"x", W/{tag}')[0].status == 304
     put(bus, withdrawal(ALERT.id))
     end = monotonic() + 30
     while (answer := get(port, "/prefixes", If_None_Match=tag))[0].status == 304:
