@@ -58,8 +58,8 @@ class Verbs(NamedVerbs):
         ),
         "prefixes": Named(
             f"{_BUS}.prefixes",
-            "What a crawl should keep out of now: bad neighborhoods, mirrors and crawl traps that are "
-            "open, for the filters of other crawlers.",
+            "What a crawl should keep out of now: bad neighborhoods, mirrors and crawl traps that "
+            "are open, for the filters of other crawlers.",
         ),
         "notify": Named(
             f"{_BUS}.notify",
