@@ -58,10 +58,11 @@ def _stands(alert: Alert, settings: Settings) -> bool:
 
 
 def print_pages(shown: Shown) -> None:
-    """Both pages side by side, or why not."""
+    """Both pages side by side, a quilt beside each of its sources; or why not."""
     if shown.pair is not None:
-        parts = sides_of(shown.pair, evidence_terminal.LENGTHS)
-        evidence_terminal.print_sides(shown.alert, *parts, other=shown.other)
+        for url, pair in ((shown.other, shown.pair), *shown.more):
+            parts = sides_of(pair, evidence_terminal.LENGTHS)
+            evidence_terminal.print_sides(shown.alert, *parts, other=url)
     elif shown.why_not is not None:
         print_line()
         print_line(f"The pages are not shown: {WHY[shown.why_not]}.")
@@ -73,7 +74,8 @@ def write_html(shown: Shown, file: Path) -> None:
         why = "it is not about two pages" if shown.why_not is None else WHY[shown.why_not]
         fail(f"{file} was not written: {why}", 1)
     parts = sides_of(shown.pair, evidence_html.LENGTHS)
-    text = evidence_html.html_of(shown.alert, *parts, other=shown.other)
+    more = [(url, *sides_of(pair, evidence_html.LENGTHS)) for url, pair in shown.more]
+    text = evidence_html.html_of(shown.alert, *parts, other=shown.other, more=more)
     try:
         file.write_text(text, "utf-8", errors="replace")
     except OSError as error:

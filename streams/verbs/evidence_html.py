@@ -33,6 +33,7 @@ h1 { font-size: 1.2rem; margin: 0 0 .5rem }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; margin: 0 0 1rem }
 dt { color: #666 } dd { margin: 0; overflow-wrap: anywhere }
 .sides { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; align-items: start }
+.sides + .sides { margin-top: 1rem }
 section { border: 1px solid #ccc; border-radius: 6px; padding: .75rem; min-width: 0 }
 h2 { font-size: .95rem; margin: 0 0 .5rem; overflow-wrap: anywhere }
 p { margin: .4rem 0; white-space: pre-wrap; overflow-wrap: anywhere }
@@ -49,9 +50,11 @@ mark, b { print-color-adjust: exact; -webkit-print-color-adjust: exact }
 
 
 def html_of(
-    alert: Alert, here: Sequence[Part], there: Sequence[Part], *, other: str | None = None
-) -> str:
-    """The whole file; beside the alert's page stands its first donor, if no `other`."""
+    alert: Alert, here: Sequence[Part], there: Sequence[Part], *, other: str | None = None,
+    more: Iterable[tuple[str, Sequence[Part], Sequence[Part]]] = (),
+) -> str:  # fmt: skip
+    """The whole file; beside the alert's page stands its first donor, if no `other`. Below that,
+    the page once more beside each of `more`."""
     first = alert.donors[0].url if alert.donors else ""
     digest = b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
@@ -59,15 +62,17 @@ def html_of(
         f"<dt>{escape(name)}</dt><dd>{_safe(value)}</dd>" for name, value in _facts(alert)
     )
     ours, theirs = _HEADS[alert.direction.original if alert.direction else None]
+    drawn = "\n".join(
+        f'<div class="sides">{_side(ours, alert.url or "", mine)}{_side(theirs, url, yours)}</div>'
+        for url, mine, yours in ((other or first, here, there), *more)
+    )
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}"/>'
         '<meta name="viewport" content="width=device-width"/>'
         f"<title>{_safe(alert.kind)} {_safe(alert.id[:8])}</title><style>{_STYLE}</style></head>\n"
         f"<body><h1>{_safe(alert.kind)} ({_safe(alert.severity)})</h1><dl>{facts}</dl>\n"
-        f'<div class="sides">{_side(ours, alert.url or "", here)}'
-        f"{_side(theirs, other or first, there)}</div>"
-        "</body></html>\n"
+        f"{drawn}</body></html>\n"
     )
 
 

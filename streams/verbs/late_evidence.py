@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # Kinds whose evidence may be missing until somebody asks.
 _LATE = ("near-duplicate", "partial-copy")
+# Pages that a quilt is drawn beside, at most.
+_SOURCES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class Shown:
     why_not: EvidenceMissing | None
     # The page beside it: the first donor, or the labeled page that most of the evidence is from.
     other: str = ""
+    # Of a quilt, the other pages that it is made of, each beside it.
+    more: tuple[tuple[str, Pair], ...] = ()
 
 
 def evident(alert: Alert, read_origin: ReadOrigin, scheme: HashScheme) -> Shown:
@@ -53,15 +57,30 @@ def evident(alert: Alert, read_origin: ReadOrigin, scheme: HashScheme) -> Shown:
         if not isinstance(page, Page):
             return _without(alert, page)
         pages.append(page)
+    more = _sources(alert, read_origin, scheme)
     kernels.prepare(say, pages=True)
     from reusewatch.detector.evidence.pages import words_of_pages
     from reusewatch.detector.evidence.pairs import compare
 
-    here, there = words_of_pages([document_of(page) for page in pages], scheme)
-    pair = compare(here, there, scheme)
+    here, *theirs = words_of_pages(
+        [document_of(page) for page in (*pages, *(page for _, page in more))], scheme
+    )
+    pair, *pairs = (compare(here, there, scheme) for there in theirs)
     if alert.kind in _LATE:
         alert = told_of(alert, pair)
-    return Shown(alert, pair, None, beside.url)
+    urls = (url for url, _ in more)
+    return Shown(alert, pair, None, beside.url, tuple(zip(urls, pairs, strict=True)))
+
+
+def _sources(alert: Alert, read_origin: ReadOrigin, scheme: HashScheme) -> list[tuple[str, Page]]:
+    """What else a quilt is made of, as far as it can be read again; the first donor apart."""
+    found = []
+    for donor in alert.donors[1:_SOURCES] if alert.kind == "quilt" else ():
+        both = places_of(replace(alert, donors=(donor,)))
+        page = None if both is None else read_place(read_origin, both[1], scheme)
+        if isinstance(page, Page):
+            found.append((donor.url, page))
+    return found
 
 
 def donor_of(alert: Alert) -> Donor | None:

@@ -241,3 +241,19 @@ def test_a_file_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert (tmp_path / "a.html").read_text().startswith("<!DOCTYPE html>")
     alert_evidence.print_pages(found)
     assert "there: " in capsys.readouterr().out
+
+
+def test_a_quilt_stands_beside_each_of_its_sources(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (first,) = ALERT.donors
+    donors = (first, *(msgspec.structs.replace(first, url=f"http://s{n}.example/") for n in "23"))
+    gone = msgspec.structs.replace(first, url="http://gone.example/", origin=None)
+    quilt = msgspec.structs.replace(ALERT, kind="quilt", donors=(*donors, gone))
+    bus_of(tmp_path)
+    found = alert_evidence.with_pages(quilt, Settings(bus=f"local:{tmp_path}"), reader)
+    alert_evidence.print_pages(found)
+    alert_evidence.write_html(found, tmp_path / "a.html")
+    drawn = [line for line in capsys.readouterr().out.splitlines() if line.startswith("there: ")]
+    assert drawn == [f"there: {one.url}" for one in donors]
+    assert (tmp_path / "a.html").read_text().count('<div class="sides">') == len(donors)
