@@ -92,6 +92,8 @@ def _label(directory: Path, settings: Settings) -> Path:
     """The brand's site as a label pack in force: `labels build` and `labels push`."""
     archive, pack = directory / "brand.warc.gz", directory / f"{LABEL}.pack"
     write_warc(brand(), archive)
+    # `alerts show` reads the labeled pages again.
+    Readable(settings.archive_roots, directory / "state").note(LABEL, [str(archive)])
     label = PackLabel(
         name=LABEL, source=f"https://www.{BRAND}/", note="the bank's own pages",
         severity="critical",
