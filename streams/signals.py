@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 
 class Stop(threading.Event):
-    """Set when somebody asks to stop; `interrupted`: whether it was Ctrl-C; `why`, for people."""
+    """Set when somebody asks to stop; `interrupted`: whether it was Ctrl-C; `why`, for people;
+    `again`: what a second Ctrl-C does instead of raising KeyboardInterrupt."""
 
     def __init__(self) -> None:
         super().__init__()
         self.interrupted = False
         self.why = "asked to"
+        self.again: Callable[[], None] | None = None
 
 
 @contextmanager
@@ -25,7 +27,10 @@ def stopping() -> Iterator[Stop]:
 
     def asked(number: int, frame: FrameType | None) -> None:
         if stop.is_set() and number == signal.SIGINT:
-            raise KeyboardInterrupt
+            if stop.again is None:
+                raise KeyboardInterrupt
+            stop.again()
+            return
         stop.interrupted = stop.interrupted or number == signal.SIGINT
         stop.why = "Ctrl-C" if stop.interrupted else signal.Signals(number).name
         stop.set()

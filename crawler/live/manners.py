@@ -127,6 +127,8 @@ def _towards_the_machine(plan: Plan, max_body_bytes: int) -> Mapping[str, Any]:
         "BUDGET_PAGES": plan.limit_pages or 0,
         "DOWNLOADER_MIDDLEWARES": {
             "reusewatch.crawler.live.guard.Guard": 60,
+            "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+            "reusewatch.crawler.live.robots.Robots": 100,
             "reusewatch.crawler.live.budget.Budget": 940,
         },
     }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from threading import Thread
 from typing import Any
 
 from scrapy.crawler import Crawler, CrawlerProcess
@@ -16,6 +18,7 @@ from twisted.python.failure import Failure
 from reusewatch.crawler.live.journal import AGAIN, Journal
 from reusewatch.crawler.live.manners import Plan, scrapy_settings
 from reusewatch.crawler.live.quiet import hush
+from reusewatch.crawler.live.robots import FORBIDDEN, UNREACHABLE
 from reusewatch.crawler.live.sample import Sample
 from reusewatch.crawler.live.steer import Steer
 from reusewatch.crawler.live.tap import Tap
@@ -44,7 +47,8 @@ def run_crawl(
     stop: Stop,
     progress: Callable[[Mapping[str, Any]], None],
 ) -> Outcome:
-    """Crawl until the end, or until `stop`; raises what the sink failed with."""
+    """Crawl until the end, or until `stop`; raises what the sink failed with, KeyboardInterrupt
+    where somebody would not wait for the end."""
     began = time.monotonic()
     if plan.job is not None:
         Journal(plan.job).close()  # what is wrong with it is told before anything is fetched
@@ -62,7 +66,7 @@ def run_crawl(
     watch = LoopingCall(_look, crawler, stop, progress)
     watch.start(_LOOK_SECONDS, now=False).addErrback(failures.append)
     # Scrapy's own handlers do not say which signal it was, and Ctrl-C has a code of its own.
-    process.start(install_signal_handlers=False)
+    _start(process, stop)
     if failures:
         failures[0].raiseException()
     tap, spider = _tap(crawler), crawler.spider
@@ -75,6 +79,32 @@ def run_crawl(
     return Outcome(
         _summary(crawler, tap, seconds), spider.not_fetched, account.lost, account.remark
     )
+
+
+def _start(process: CrawlerProcess, stop: Stop) -> None:
+    from twisted.internet import reactor
+
+    # Not joined at the end of Python: a look-up that hangs would hold up who will not wait. A
+    # reactor that stops as it should joins them itself.
+    reactor.getThreadPool().threadFactory = partial(Thread, daemon=True)
+    stop.again = partial(_crash, stop)
+    try:
+        process.start(install_signal_handlers=False)
+    finally:
+        forced, stop.again = stop.again is None, None
+    if forced:
+        raise KeyboardInterrupt
+
+
+def _crash(stop: Stop) -> None:
+    """Leave the reactor at once. An exception would end in whichever callback runs now, and Twisted
+    keeps those; what waits for the reactor's own end waits for pages."""
+    from twisted.internet import reactor
+
+    stop.again = None
+    if not reactor.running:
+        raise KeyboardInterrupt
+    reactor.callFromThread(reactor.crash)  # type: ignore[misc]
 
 
 def _look(crawler: Crawler, stop: Stop, progress: Callable[[Mapping[str, Any]], None]) -> None:
@@ -112,10 +142,19 @@ def _summary(crawler: Crawler, tap: Tap, seconds: float) -> Mapping[str, Any]:
         "cut": _cut(crawler),
         "refused": crawler.stats.get_value("reusewatch/refused", 0),
         "offsite": crawler.stats.get_value("offsite/filtered", 0),
+        "robots": _robots(crawler),
         "steered": _steered(crawler),
         "steer_seconds": _steer_seconds(crawler),
         "seconds": round(seconds, 3),
     }
+
+
+def _robots(crawler: Crawler) -> dict[str, int]:
+    """Requests that a robots.txt kept out, by what it says, and because it could not be had."""
+    unreachable = crawler.stats.get_value(UNREACHABLE, 0)
+    forbidden = crawler.stats.get_value(FORBIDDEN, 0) - unreachable
+    found = {"forbidden": forbidden, "unreachable": unreachable}
+    return {name: count for name, count in found.items() if count}
 
 
 def _cut(crawler: Crawler) -> dict[str, int]:

@@ -46,7 +46,7 @@ class Sites(Spider):
         self._wanted = wanted
         self.urls = urls
         self.depth = depth
-        # Start URLs that gave no response, and why.
+        # Start URLs that gave no response, or none but trouble (5xx), and why.
         self.not_fetched: dict[str, str] = {}
         # Scrapy's OffsiteMiddleware keeps requests, those of redirects too, within these.
         self.allowed_domains = [] if other_sites else sorted({site_of_url(url) for url in urls})
@@ -101,11 +101,14 @@ class Sites(Spider):
         self.crawler.stats.inc_value(f"reusewatch/{what}")
 
     def _missed(self, failure: Failure) -> None:
+        text = failure.getErrorMessage() or type(failure.value).__name__
         if isinstance(failure.value, HttpError):
-            return  # a response all the same
+            status = failure.value.response.status
+            if status < 500:
+                return  # a response all the same
+            text = f"it answered {status}"
         request = failure.request  # type: ignore[attr-defined]
         first = request.meta.get("redirect_urls", [request.url])[0]
-        text = failure.getErrorMessage() or type(failure.value).__name__
         self.not_fetched[first] = text
 
 

@@ -126,8 +126,13 @@ def crawl(
     )  # fmt: skip
     if warc is not None:
         _keep(settings, warc)
+    given = _as_scrapy(ctx.params)
     with stopping() as stop:
-        outcome = run_crawl(plan, settings, _as_scrapy(ctx.params), stop=stop, progress=_progress())
+        try:
+            outcome = run_crawl(plan, settings, given, stop=stop, progress=_progress())
+        except KeyboardInterrupt:
+            say("interrupted twice: what the bus had not taken is lost")
+            raise
     _show(outcome.summary, json=json)
     for url, reason in outcome.not_fetched.items():
         say(f"reusewatch: {url} was not fetched: {reason}")

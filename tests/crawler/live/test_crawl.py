@@ -29,7 +29,15 @@ from reusewatch.streams.records import Page
 from reusewatch.streams.verbs import topic_views
 from reusewatch.streams.wire import read_page
 from tests.command import run as reusewatch
-from tests.crawler.live.crawls import crawl_arguments, ended, run, started, summary_of, until
+from tests.crawler.live.crawls import (
+    ALLOWED,
+    crawl_arguments,
+    ended,
+    run,
+    started,
+    summary_of,
+    until,
+)
 from tests.crawler.live.site import HOME, OTHER, Answer, Site, demo_site, serving
 
 
@@ -155,6 +163,43 @@ def test_sigterm_ends_gracefully(tmp_path: Path) -> None:
     assert len(verdicts) == summary_of(out)["pages"] == len(asked.asked) - 1
 
 
+def test_ctrl_c_twice_waits_for_nobody(tmp_path: Path) -> None:
+    with serving(demo_site(), held=True) as asked:
+        flags = (*ALLOWED, "--log-level", "INFO")
+        arguments = crawl_arguments("local:state", asked.url(), flags=flags)
+        with started(arguments, tmp_path) as process:
+            assert process.stderr is not None
+            asked.wait_for(2)
+            process.send_signal(signal.SIGINT)
+            while "Closing spider (shutdown)" not in (line := process.stderr.readline()):
+                assert line, "it ended"
+            process.send_signal(signal.SIGINT)
+            code, _, err = ended(process)
+        assert not asked.gate.is_set(), "it waited for the page"
+    assert code == 130, err
+    assert err.splitlines()[-1] == "interrupted twice: what the bus had not taken is lost"
+    until(lambda: not is_locked(tmp_path / "state"))
+
+
+@pytest.mark.parametrize("robots", [404, 503])
+def test_a_robots_txt_that_cannot_be_had_forbids_everything(robots: int, tmp_path: Path) -> None:
+    answers = {"/robots.txt": Answer(status=robots), "/": Answer(b"<p>here", status=200)}
+    with serving(Site(answers)) as site:
+        code, out, err = run(crawl_arguments("local:state", site.url()), tmp_path)
+    reachable = robots < 500
+    assert (site.paths()["/"], code) == ((1, 0) if reachable else (0, 1)), err
+    assert summary_of(out)["robots"] == ({} if reachable else {"unreachable": 1})
+    told = f"{site.url()} was not fetched: {UNREACHABLE}: it answered 503"
+    assert (told in err) is not reachable
+
+
+def test_a_start_url_that_answers_with_trouble_is_named(tmp_path: Path) -> None:
+    with serving(Site({"/": Answer(b"<p>later", status=503)})) as site:
+        code, _, err = run(crawl_arguments("local:state", site.url()), tmp_path)
+    assert code == 1
+    assert f"reusewatch: {site.url()} was not fetched: it answered 503" in err
+
+
 def test_a_broker_that_is_not_there_is_told_before_any_request(site: Site, tmp_path: Path) -> None:
     code, out, err = run(crawl_arguments("kafka://127.0.0.1:9", site.url()), tmp_path)
     assert code == 3, err
@@ -276,6 +321,7 @@ def test_a_page_over_the_limit_is_a_dead_letter(tmp_path: Path) -> None:
 
 
 PROGRESS = r"\d+ responses, \d+ pages.*"
+UNREACHABLE = "robots.txt cannot be had, so nothing is allowed"
 REFUSED = "Connection was refused by other side: 111: Connection refused."
 
 
@@ -285,7 +331,7 @@ def test_a_start_url_that_does_not_answer_is_named(site: Site, tmp_path: Path) -
     assert code == 1
     # This line says it. What Scrapy says of it, a traceback of 30 lines, would hide it.
     told = [line for line in err.splitlines() if not re.fullmatch(PROGRESS, line)]
-    assert told == [f"reusewatch: {closed} was not fetched: {REFUSED}"]
+    assert told == [f"reusewatch: {closed} was not fetched: {UNREACHABLE}: {REFUSED}"]
     assert summary_of(out)["records"] == 2
 
 
