@@ -46,7 +46,7 @@ class UrlSet:
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self.names = tuple(names)
-        found = [_read(name) for name in self.names]
+        found = [_meant(name) for name in self.names]
         self._hosts = frozenset(one.host for one in found if not one.prefixes)
         self._prefixes: dict[str, list[str]] = {}
         for one in found:
@@ -103,6 +103,13 @@ def _is_under(url: str, prefix: str) -> bool:
     return prefix[-1] in _ENDS or len(url) == len(prefix) or url[len(prefix)] in _ENDS
 
 
+def _meant(name: str) -> _Name:
+    read = _read(name)
+    if not read.prefixes and is_public_suffix(read.host):
+        raise ValueError(f"under {read.host!r} anybody may have a site: name one below it")
+    return read
+
+
 def _read(name: str) -> _Name:
     wanted = (
         f"{name!r} is neither a domain or host (example.org), nor the beginning of a URL "
@@ -117,19 +124,7 @@ def _read(name: str) -> _Name:
         if not set(schemes) <= {*_SCHEMES} or not _HOST.fullmatch(host):
             raise ValueError(wanted)
         if plain:
-            return _Name(_owned(host))
+            return _Name(host)
         return _Name(host, tuple(canonical(f"{one}://{rest}") for one in schemes))
-    except _Shared:
-        raise
     except (ValueError, BadPage) as error:
         raise ValueError(wanted) from error
-
-
-class _Shared(ValueError):
-    """A name under which anybody may have a site."""
-
-
-def _owned(host: str) -> str:
-    if is_public_suffix(host):
-        raise _Shared(f"under {host!r} anybody may have a site: name one below it")
-    return host

@@ -13,7 +13,7 @@ import fcntl
 import pickle
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -39,18 +39,16 @@ class Journal:
         self._directory = directory
         self._path = directory / FILE
         self._refuse_others()
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-            self._lock = _locked(directory)
-        except OSError as error:
-            raise SourceError(f"--job {directory}: {error}") from error
-        try:
-            self._open()
-        except (sqlite3.Error, SourceError) as error:
-            self._lock.close()
-            if isinstance(error, SourceError):
-                raise
-            raise SourceError(f"--job {directory}: {error}") from error
+        with ExitStack() as held:
+            try:
+                directory.mkdir(parents=True, exist_ok=True)
+                held.enter_context(_locked(directory))
+                database = sqlite3.connect(self._path, timeout=0, isolation_level=None)
+                self._database = held.enter_context(closing(database))
+                self._begin()
+            except (OSError, sqlite3.Error) as error:
+                raise SourceError(f"--job {directory}: {error}") from error
+            self._held = held.pop_all()
 
     def _refuse_others(self) -> None:
         """Begun anew in such a directory, what waits there would never be fetched."""
@@ -61,16 +59,11 @@ class Journal:
                 "its requests otherwise cannot be gone on with; name another --job to begin anew"
             )
 
-    def _open(self) -> None:
-        self._database = sqlite3.connect(self._path, timeout=0, isolation_level=None)
-        try:
-            self._database.execute("PRAGMA journal_mode = WAL")
-            self._database.execute("PRAGMA synchronous = NORMAL")
-            self._begin_version()
-            self._database.execute("BEGIN IMMEDIATE")
-        except (sqlite3.Error, SourceError):
-            self._database.close()
-            raise
+    def _begin(self) -> None:
+        self._database.execute("PRAGMA journal_mode = WAL")
+        self._database.execute("PRAGMA synchronous = NORMAL")
+        self._begin_version()
+        self._database.execute("BEGIN IMMEDIATE")
 
     def _begin_version(self) -> None:
         (found,) = self._database.execute("PRAGMA user_version").fetchone()
@@ -120,8 +113,7 @@ class Journal:
 
     def abandon(self) -> None:
         """Let others have the job as it was at the last commit."""
-        self._database.close()
-        self._lock.close()
+        self._held.close()  # the database before the lock
 
     @contextmanager
     def _told(self) -> Iterator[None]:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from functools import partial
-from urllib.parse import urlsplit
 
 from scrapy.exceptions import DownloadCancelledError
 from scrapy.logformatter import DOWNLOADERRORMSG_LONG, DOWNLOADERRORMSG_SHORT
+
+from reusewatch.crawler.live.fetched import is_robots
 
 _OF_DOWNLOADS = frozenset({DOWNLOADERRORMSG_LONG, DOWNLOADERRORMSG_SHORT})
 
@@ -32,7 +33,7 @@ def _is_news(start_urls: tuple[str, ...], record: logging.LogRecord) -> bool:
     """Whether no line of ours says what a record of the retries does."""
     said = record.args if isinstance(record.args, Mapping) else {}
     url = getattr(said.get("request"), "url", "")
-    return url not in start_urls and urlsplit(url).path != "/robots.txt"
+    return url not in start_urls and not is_robots(url)
 
 
 def on_one_line(record: logging.LogRecord) -> bool:

@@ -23,7 +23,7 @@ from twisted.internet.defer import Deferred
 
 from reusewatch.crawler.errors import JobError
 from reusewatch.crawler.live.journal import AGAIN, Journal
-from reusewatch.crawler.live.tap import Tap
+from reusewatch.crawler.live.tap import tap_of
 
 _COMMIT_SECONDS = 0.25
 _NUMBER = "_reusewatch_number"
@@ -80,7 +80,7 @@ class Resuming(Scheduler):
         return opened
 
     def _dqpush(self, request: Request) -> bool:
-        if self._tap().trouble is not None:
+        if tap_of(self.crawler).trouble is not None:
             return True  # the crawl ends, and who led there is not noted as done
         request.meta.pop(_NUMBER, None)
         noted = request.to_dict(spider=self.spider)
@@ -88,10 +88,10 @@ class Resuming(Scheduler):
             request.meta[_NUMBER] = self._journal.add(self.df.of(request), noted)
             pushed: bool = super()._dqpush(request)
         except JobError as error:
-            self._tap().close_for(error)
+            tap_of(self.crawler).close_for(error)
             return True
         except OSError as error:
-            self._tap().close_for(JobError(f"{self.dqdir}: {error}"))
+            tap_of(self.crawler).close_for(JobError(f"{self.dqdir}: {error}"))
             return True
         return pushed
 
@@ -107,16 +107,16 @@ class Resuming(Scheduler):
         try:
             self._note()
         except JobError as error:
-            self._tap().close_for(error)
-        if self._tap().trouble is not None and self._beat.running:
+            tap_of(self.crawler).close_for(error)
+        if tap_of(self.crawler).trouble is not None and self._beat.running:
             self._beat.stop()
 
     def _note(self) -> None:
         """Note what is done for good. Once something could not be noted, nothing else is: a page
         would be done, and its links lost."""
-        if self._tap().trouble is not None:
+        if tap_of(self.crawler).trouble is not None:
             return
-        feeder = self._tap().feeder
+        feeder = tap_of(self.crawler).feeder
         slot = self.crawler.engine._slot
         self._put_by(feeder.taken, set() if slot is None else slot.inprogress)
         safe = feeder.safe()
@@ -135,8 +135,3 @@ class Resuming(Scheduler):
             self._beat.stop()
         self._look()
         self._journal.abandon()
-
-    def _tap(self) -> Tap:
-        tap = self.crawler.get_downloader_middleware(Tap)
-        assert tap is not None  # noqa: S101 - the add-on is in the bundled crawl's settings
-        return tap

@@ -21,7 +21,7 @@ from reusewatch.crawler.live.quiet import hush
 from reusewatch.crawler.live.robots import FORBIDDEN, UNREACHABLE
 from reusewatch.crawler.live.sample import Sample
 from reusewatch.crawler.live.steer import Steer
-from reusewatch.crawler.live.tap import Tap
+from reusewatch.crawler.live.tap import Tap, tap_of
 from reusewatch.crawler.spiders.sites import Sites
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import Stop
@@ -69,8 +69,7 @@ def run_crawl(
     _start(process, stop)
     if failures:
         failures[0].raiseException()
-    tap, spider = _tap(crawler), crawler.spider
-    assert tap is not None  # noqa: S101 - the add-on is in the settings
+    tap, spider = tap_of(crawler), crawler.spider
     assert isinstance(spider, Sites)  # noqa: S101 - it was created above
     if (trouble := tap.feeder.failure or tap.trouble) is not None:
         raise trouble

@@ -244,6 +244,13 @@ class Tap:
         logger.error("%s; %s", _reason(error), _lost(self.feeder.account.lost))
 
 
+def tap_of(crawler: Crawler) -> Tap:
+    """The tap of a crawl that has begun: the add-on sets it."""
+    tap = crawler.get_downloader_middleware(Tap)
+    assert tap is not None  # noqa: S101 - see above
+    return tap
+
+
 def _lost(count: int) -> str:
     return f"{count} responses may not be on the bus"
 

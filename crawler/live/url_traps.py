@@ -24,7 +24,7 @@ from scrapy.http import Request, Response
 
 from reusewatch.crawler.live.project import resolved, traps_mode
 from reusewatch.crawler.live.steer import META
-from reusewatch.crawler.live.tap import Tap
+from reusewatch.crawler.live.tap import tap_of
 from reusewatch.streams.records import Alert
 from reusewatch.streams.steering.reports import Seen, trap_alert
 from reusewatch.streams.steering.traps import Growing, UrlTrap, UrlTraps, grown
@@ -68,7 +68,7 @@ class TrapFilter:
             own = site_of_url(response.url) == site_of_url(one.url)
             trap = self._trap(response, one, own=own)
             if trap is not None and (alert := self._counted(one, trap, own=own)) is not None:
-                await self._tap().take(alert)
+                await tap_of(self._crawler).take(alert)
             if trap is None or self._is_dry:
                 yield one
 
@@ -106,8 +106,3 @@ class TrapFilter:
         self._told.add(alert.id)
         self._of_site[alert.site] += 1
         return True
-
-    def _tap(self) -> Tap:
-        tap = self._crawler.get_downloader_middleware(Tap)
-        assert tap is not None  # noqa: S101 - the add-on sets both
-        return tap

@@ -15,14 +15,19 @@ def at(number: int, body: bytes = b"") -> Page:
     return msgspec.structs.replace(page, origin=origin, body=body or page.body)
 
 
-def test_what_went_by_is_not_read_again() -> None:
-    asked = []
+def noting(asked: list[int | None]) -> RecentPages:
+    """Room for 100 bytes; what is read again is noted."""
 
     def read(origin: Origin) -> Page:
         asked.append(origin.offset)
         return at(origin.offset or 0)
 
-    recent = RecentPages(read, most_bytes=100)
+    return RecentPages(read, most_bytes=100)
+
+
+def test_what_went_by_is_not_read_again() -> None:
+    asked: list[int | None] = []
+    recent = noting(asked)
     for number in range(3):
         recent.saw(at(number, b"x" * 40))
     recent.saw(at(2, b"y" * 60))  # again: in place of what was there
@@ -36,13 +41,8 @@ def test_what_went_by_is_not_read_again() -> None:
 
 
 def test_what_is_asked_for_later_stays_at_hand_until_then() -> None:
-    asked = []
-
-    def read(origin: Origin) -> Page:
-        asked.append(origin.offset)
-        return at(origin.offset or 0)
-
-    recent = RecentPages(read, most_bytes=100)
+    asked: list[int | None] = []
+    recent = noting(asked)
     for number in range(3):
         recent.saw(at(number, b"x" * 40))
         recent.hold(at(number).origin)
