@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import zlib
-from dataclasses import replace
 
 from reusewatch.crawler.archives.framing import Record, piece_at
 from reusewatch.crawler.archives.judging import PAGE_KINDS, judge
@@ -36,7 +35,7 @@ def member_again(offset: int, reading: Reading) -> Page | None:
         return None
     if piece.fields.get("warc-type", "").strip().lower() not in PAGE_KINDS:
         return None
-    return judge(replace(piece, offset=offset, next_offset=offset + 1), reading).page
+    return judge(piece._replace(offset=offset, next_offset=offset + 1), reading).page
 
 
 def _member(path: str, offset: int, most: int) -> bytes | None:

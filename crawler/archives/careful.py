@@ -7,7 +7,6 @@ or any members, around the whole, read as the records they decompress to.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import replace
 
 from reusewatch.crawler.archives.arc import ARC
 from reusewatch.crawler.archives.covering import covered_in
@@ -42,7 +41,7 @@ def read_plain(view: View, start: int, dialect: Dialect, reading: Reading) -> It
             block = piece.read(reading.limits.max_record_bytes)
             begin = covered_in(block, arc=dialect is ARC) or 0
             inner = search(view, piece.start + begin, dialect, piece.next_offset)
-            found = replace(found, next_offset=inner, doubt=piece.next_offset)
+            found = found._replace(next_offset=inner, doubt=piece.next_offset)
         yield found
         offset = found.next_offset
 
@@ -107,7 +106,7 @@ def read_whole(
         # A record that goes on past a flaw is made of two, and what follows was searched for.
         doubt = ALL if end > unpacked.sound else found.doubt
         # Past the end, so that reading on from here does not tell of a broken member again.
-        yield replace(found, next_offset=end + is_told, position=window.position(), doubt=doubt)
+        yield found._replace(next_offset=end + is_told, position=window.position(), doubt=doubt)
     if unpacked.flaw and not is_told:
         yield reading.damage(unpacked.flaw.state, unpacked.flaw.detail, end, end + 1)
 
@@ -132,10 +131,10 @@ def read_members(
         for number, piece in enumerate(pieces[index:], index):
             here = offset | number << INDEX_BIT
             after = offset | (number + 1) << INDEX_BIT if number + 1 < len(pieces) else end
-            found = found_of(replace(piece, offset=here, next_offset=after), reading)
+            found = found_of(piece._replace(offset=here, next_offset=after), reading)
             # What stands behind damage in a member was searched for.
             found = salvaged(found) if number > broken else found
-            yield replace(found, position=view.position()) if number else found
+            yield found._replace(position=view.position()) if number else found
         offset, index = end, 0
         most = None if most is None else most - 1
         view.forget(offset)
@@ -164,7 +163,7 @@ def _member_pieces(
     if member.state == "whole":
         # The next member begins where this one ends, whatever stands in it.
         return member.end, [
-            replace(piece, doubt=0) if isinstance(piece, Break) else piece
+            piece._replace(doubt=0) if isinstance(piece, Break) else piece
             for piece in _whole_pieces(member, dialect, reading)
         ]
     begin = max(offset + 1, view.start)
@@ -181,7 +180,7 @@ def _whole_pieces(member: Member, dialect: Dialect, reading: Reading) -> list[Re
     pieces = list(_pieces(member.data, dialect, reading))
     # The member is whole: what reaches past it lies about its length.
     return [
-        replace(piece, reason="bad-length")
+        piece._replace(reason="bad-length")
         if isinstance(piece, Break) and piece.reason == "truncated"
         else piece
         for piece in pieces

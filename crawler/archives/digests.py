@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Literal, NamedTuple
 
 _ALGORITHMS = {
     "sha1": ("sha1", 20),
@@ -22,6 +22,11 @@ _ALGORITHMS = {
     "sha512": ("sha512", 64),
     "md5": ("md5", 16),
 }
+# By its name each would be looked up for each record.
+_HASH = {
+    name: partial(getattr(hashlib, name), usedforsecurity=False)
+    for name in {name for name, _ in _ALGORITHMS.values()}
+}
 # RFC 4648's alphabet to int()'s; what is in neither becomes no digit.
 _BASE32 = dict.fromkeys(range(128), "!") | str.maketrans(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789ABCDEFGHIJKLMNOPQRSTUV"
@@ -29,8 +34,7 @@ _BASE32 = dict.fromkeys(range(128), "!") | str.maketrans(
 Answer = Literal["right", "wrong", "unknown"]
 
 
-@dataclass(frozen=True, slots=True)
-class Digest:
+class Digest(NamedTuple):
     """A digest as a record names it, of an algorithm that is known."""
 
     algorithm: str
@@ -38,7 +42,7 @@ class Digest:
 
     def fits(self, data: bytes) -> bool:
         """Whether this is the digest of these bytes."""
-        return hashlib.new(self.algorithm, data, usedforsecurity=False).digest() == self.value
+        return bool(_HASH[self.algorithm](data).digest() == self.value)
 
 
 def digest_of(label: str) -> Digest | None:

@@ -10,7 +10,6 @@ that is, they are marked to the archive's end.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 import msgspec
 
@@ -26,7 +25,7 @@ def salvaged(found: Found) -> Found:
     """The same event; a page that it is says that it was salvaged."""
     if found.page is None or found.page.salvaged:
         return found
-    return replace(found, page=msgspec.structs.replace(found.page, salvaged=True))
+    return found._replace(page=msgspec.structs.replace(found.page, salvaged=True))
 
 
 def doubted(events: Iterable[Found], doubt: int, *, by_member: bool) -> Iterator[Found]:
@@ -45,4 +44,4 @@ def doubted(events: Iterable[Found], doubt: int, *, by_member: bool) -> Iterator
             doubt = 0 if by_member else ALL
         marked = salvaged(found) if begin < doubt else found
         doubt = max(doubt, found.doubt)
-        yield marked if marked.doubt == doubt else replace(marked, doubt=doubt)
+        yield marked if marked.doubt == doubt else marked._replace(doubt=doubt)

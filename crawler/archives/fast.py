@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from fastwarc.warc import ArchiveIterator, WarcRecord
 
@@ -20,10 +21,11 @@ from reusewatch.crawler.compression.views import InMemory, OnDisk
 from reusewatch.crawler.pages.archive_events import Found, Reading
 
 _TRAILER = 4
+# Ways in which archives name the fields of their records: a writer has a few.
+_WAYS = 256
 
 
-@dataclass(frozen=True, slots=True)
-class _Pending:
+class _Pending(NamedTuple):
     """A record that is believed once its member's end is known."""
 
     fields: dict[str, str]
@@ -63,20 +65,28 @@ def _pending(record: WarcRecord, offset: int, reading: Reading) -> _Pending | No
     """What there is of a record; None if it needs a closer look in any case."""
     headers = record.headers
     pairs = headers.to_tuples()
-    fields = {name.lower(): value for name, value in pairs}
+    names, values = zip(*pairs, strict=True) if pairs else ((), ())
+    lowered, plain = _lowered(names)
+    fields = dict(zip(lowered, values, strict=True))
     length = record.content_length
     if len(fields) != len(pairs) or length > reading.limits.max_record_bytes:
         return None
     if fields.get("content-length") != str(length):
         return None
     # As they stand in the file if they are written plainly; if not, the sizes do not agree.
-    head = sum([len(name) + len(value) + 4 for name, value in pairs])
+    head = plain + len("".join(values))
     size = len(headers.status_line or "") + 2 + head + 2 + length + 4
     is_page = fields.get("warc-type", "").lower() in PAGE_KINDS
     block = record.reader.read() if is_page else b""
     if is_page and len(block) != length:
         return None
     return _Pending(fields, offset, size, block, length)
+
+
+@lru_cache(maxsize=_WAYS)
+def _lowered(names: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
+    """Names of fields in lower case, and how long their lines are without the values."""
+    return tuple(name.lower() for name in names), sum(len(name) + 4 for name in names)
 
 
 def _is_sound(view: OnDisk, pending: _Pending, end: int) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from reusewatch.crawler.compression.views import InMemory, View
 from reusewatch.crawler.pages.archive_events import Limits
@@ -48,8 +49,7 @@ class Dialect:
     trailer: re.Pattern[bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """A record whose length is right; its block is read when it is asked for."""
 
     fields: dict[str, str]
@@ -64,8 +64,7 @@ class Record:
         return self.view.at(self.start, min(self.length, limit))
 
 
-@dataclass(frozen=True, slots=True)
-class Break:
+class Break(NamedTuple):
     """Bytes that are no sound record."""
 
     reason: str

@@ -6,8 +6,8 @@ revisits are pages without a body. The digest is compared before anything is dec
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from reusewatch.crawler.archives.covering import covered_at
 from reusewatch.crawler.archives.digests import Answer, check
@@ -30,8 +30,7 @@ _LONGEST_ID = 200
 PAGE_KINDS = frozenset({"response", "resource", "conversion", "revisit"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Stored:
+class _Stored(NamedTuple):
     """A record's block as it is kept, and the HTTP message in it if there is one."""
 
     fields: dict[str, str]
@@ -165,8 +164,8 @@ def _digest(stored: _Stored, reading: Reading) -> Answer | str:
     return answer if answer == "right" else "unnamed algorithm"
 
 
-def _payloads(stored: _Stored, reading: Reading) -> list[Callable[[], bytes | None]]:
-    """What writers take for the payload, each made when it is needed."""
+def _payloads(stored: _Stored, reading: Reading) -> Iterator[Callable[[], bytes | None]]:
+    """What writers take for the payload, each made when it is needed: mostly none is."""
     limits = reading.limits
 
     def unchunked() -> bytes | None:
@@ -179,7 +178,9 @@ def _payloads(stored: _Stored, reading: Reading) -> list[Callable[[], bytes | No
         most = limits.max_body_bytes
         return decode(body, header, max_bytes=most, max_encodings=limits.max_encodings)
 
-    return [lambda: stored.payload, _or_none(unchunked), _or_none(decoded)]
+    yield lambda: stored.payload
+    yield _or_none(unchunked)
+    yield _or_none(decoded)
 
 
 def _or_none(make: Callable[[], bytes | None]) -> Callable[[], bytes | None]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from reusewatch.crawler.archives.headers import BLANK_LINE, fields_of
+from reusewatch.crawler.archives.headers import asked_of, blank_line
 from reusewatch.detector.errors import BadPage
 
 MAX_HEAD = 1 << 16
 _STATUS = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})(?!\d)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
-    """The head of a response. The payload starts at byte `start` of the block."""
+class Message(NamedTuple):
+    """The head of a response. The payload starts at byte `start` of the block.
+
+    Of the fields, those that are `ASKED` for are all there.
+    """
 
     status: int
     fields: dict[str, str]
@@ -34,12 +36,12 @@ def response_of(block: bytes) -> Message:
     first = block.find(b"\n", 0, MAX_HEAD)
     if first < 0 or block[first + 1 : first + 3].lstrip(b"\r").startswith(b"\n"):
         return Message(int(status[1]), {}, _after_status(block, first))
-    end = BLANK_LINE.search(block, first - 1, MAX_HEAD)
+    end = blank_line(block, first - 1, MAX_HEAD)
     if end is None and len(block) >= MAX_HEAD:
         raise BadPage("bad-http", f"a head of more than {MAX_HEAD} bytes")
     # A block that ends with its head has no payload, with or without the empty line.
-    stop, start = (end.start(), end.end()) if end else (len(block), len(block))
-    return Message(int(status[1]), fields_of(block[first + 1 : stop]), start)
+    stop, start = end or (len(block), len(block))
+    return Message(int(status[1]), asked_of(block[first + 1 : stop]), start)
 
 
 def _after_status(block: bytes, first: int) -> int:

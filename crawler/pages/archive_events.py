@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
 
@@ -51,8 +52,7 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """One record of an archive: exactly one of page, skipped and damage is set.
 
     `read_archive(found.source, start=found.next_offset, doubt=found.doubt)` goes on with the record

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from functools import lru_cache
 from typing import Literal
 
 from reusewatch.streams.charsets import by_label, is_utf8
@@ -19,6 +20,9 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_MARKED = tuple(mark for mark, _ in _MARKS)
+# Servers write few types: each is taken apart once.
+_TYPES = 256
 # The standard's prescan looks at this many bytes.
 _PRESCAN = 1024
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
@@ -39,15 +43,19 @@ def charset_of(body: bytes, content_type: str) -> tuple[str, From] | tuple[None,
     >>> charset_of(b"<p>\\xe4", "text/html")
     (None, None)
     """
-    for mark, name in _MARKS:
-        if body.startswith(mark):
-            return name, "bom"
-    match = _HEADER.search(content_type)
-    if match and (name := by_label(match[1])):
+    if body.startswith(_MARKED):
+        return next(name for mark, name in _MARKS if body.startswith(mark)), "bom"
+    if name := _from_header(content_type):
         return name, "header"
     if name := _from_meta(body[:_PRESCAN]):
         return name, "meta"
     return ("utf-8", "detected") if is_utf8(body) else (None, None)
+
+
+@lru_cache(maxsize=_TYPES)
+def _from_header(content_type: str) -> str:
+    match = _HEADER.search(content_type)
+    return by_label(match[1]) if match else ""
 
 
 def _from_meta(begin: bytes) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given, settings
@@ -55,8 +54,8 @@ def _both(data: bytes) -> tuple[list[Found], list[Found], int]:
                     break
     # How far the file was read differs, and may.
     return (
-        [replace(event, position=0) for event in careful],
-        [replace(event, position=0) for event in fast],
+        [event._replace(position=0) for event in careful],
+        [event._replace(position=0) for event in fast],
         stop,
     )
 
