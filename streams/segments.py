@@ -187,10 +187,14 @@ class LogWriter:
                 "directory away and replay into a new one"
             )
         self._file.truncate(at)
+        self._bytes = at
 
     def _open(self) -> None:
         # Unbuffered: after a failed write nothing of it may be left to be written at close.
         self._file: BinaryIO = _path(self._directory, self._base).open("ab+", buffering=0)
+        # Kept, not asked of the system at each append: each call there gives Python's lock away,
+        # and a crawl that runs beside takes its time to give it back.
+        self._bytes = self._file.seek(0, os.SEEK_END)
         self._file.seek(0)
         sync_directory(self._directory)
 
@@ -201,30 +205,31 @@ class LogWriter:
 
     def append(self, entry: Entry) -> int:
         """Write one entry and return its offset; it is safe after `sync`."""
-        if self._file.seek(0, os.SEEK_END) >= self._segment_bytes:
+        if self._bytes >= self._segment_bytes:
             self._roll()
         payload = _encoder.encode(entry)
         frame = memoryview(_FRAME.pack(len(payload), crc32c.crc32c(payload)) + payload)
-        before = self._file.seek(0, os.SEEK_END)
+        size = len(frame)
         try:
             while frame:
                 frame = frame[self._file.write(frame) :]
         except OSError:
             # A full disk: what stands is sound again when the half-written frame is gone.
-            self._file.truncate(before)
+            self._file.truncate(self._bytes)
             raise
+        self._bytes += size
         self.end += 1
         return self.end - 1
 
     def _roll(self) -> None:
         """Go on in a new segment; where none can be made, everything is as it was."""
         self.sync()
-        full, base = self._file, self._base
+        full, base, size = self._file, self._base, self._bytes
         self._base = self.end
         try:
             self._open()
         except OSError:
-            self._file, self._base = full, base
+            self._file, self._base, self._bytes = full, base, size
             raise
         full.close()
 
@@ -246,7 +251,7 @@ class LogWriter:
         self.end = self._base
         while self.end < end and _skip_frame(self._file):
             self.end += 1
-        self._file.truncate(self._file.tell())
+        self._bytes = self._file.truncate(self._file.tell())
         self.sync()
 
     def sync(self) -> None:

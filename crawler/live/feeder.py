@@ -4,6 +4,9 @@ A sink may wait: for a broker, for the stages, for the disk. A reactor must not.
 queue with a bound in items and in bytes; who offers to a full one is told, and comes again when
 `changed` was called. Everything that touches the sink happens in the thread, its opening too,
 since databases and Kafka clients belong to the thread that made them. Knows nothing of Scrapy.
+
+What comes is gathered for a moment and handed on together: a thread that wakes for each page takes
+Python's lock away from the crawl each time, and so does the Kafka client's for each message.
 """
 
 from __future__ import annotations
@@ -21,6 +24,8 @@ from reusewatch.streams.running.sinks import PageSink
 
 # An alert is of what was found without its page.
 Item = Fetched | DeadLetter | Alert
+# Far below what steering may take from a response to its effect.
+GATHER_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,7 @@ class Feeder:
         checkpoint_seconds: float,
         changed: Callable[[], None],
         capacity: Capacity = Capacity(),
+        gather_seconds: float = GATHER_SECONDS,
     ) -> None:
         self.opened = self.closed = False
         self.failure: Exception | None = None
@@ -81,6 +87,8 @@ class Feeder:
         self._checkpoint_seconds = checkpoint_seconds
         self._changed = changed
         self._capacity = capacity
+        self._gather_seconds = gather_seconds
+        self._pages = self._not_pages = 0
         self._guard = threading.Condition()
         self._queue: deque[Item] = deque()
         self._bytes = 0
@@ -106,7 +114,8 @@ class Feeder:
             self.taken += 1
             self._bytes += _size(item)
             self.most_waiting = max(self.most_waiting, len(self._queue))
-            self._guard.notify()
+            if len(self._queue) == 1 or not self._is_half_empty():
+                self._guard.notify()
             return True
 
     def finish(self) -> None:
@@ -166,6 +175,8 @@ class Feeder:
         while (item := self._next(settled_at + self._checkpoint_seconds)) is not _END:
             if isinstance(item, Item):
                 self._deliver(sink, item)
+                if not self._queue:
+                    self._note(sink)
             if self._unsettled and time.monotonic() >= settled_at + self._checkpoint_seconds:
                 sink.checkpoint()
                 self._unsettled = 0
@@ -183,6 +194,7 @@ class Feeder:
                 if left is not None and left <= 0:
                     return None
                 self._guard.wait(left)
+                self._gather()
             item = self._queue.popleft()
             self._bytes -= _size(item)
             self._unsettled += 1
@@ -191,6 +203,13 @@ class Feeder:
         if wanted:
             self._changed()
         return item
+
+    def _gather(self) -> None:
+        """Let more come to the first item, unless much waits already."""
+        if self._queue:
+            self._guard.wait_for(
+                lambda: self._ending or not self._is_half_empty(), self._gather_seconds
+            )
 
     def _is_half_empty(self) -> bool:
         # At half, not at once: else every item taken wakes everybody who waits.
@@ -205,18 +224,14 @@ class Feeder:
             sink.report(made)
         elif made is not None:
             sink.bury(made)
-        pages = isinstance(made, Page)
+        self._pages += isinstance(made, Page)
         # What was no page from the beginning was counted then.
-        none = made is None and isinstance(item, Fetched) and item.skipped is None
-        before = self.account
-        self.account = replace(
-            before, pages=before.pages + pages, not_pages=before.not_pages + none
-        )
-        self._note(sink)
+        self._not_pages += made is None and isinstance(item, Fetched) and item.skipped is None
 
     def _note(self, sink: PageSink) -> None:
         self.account = replace(
-            self.account, dead_letters=sink.dead.total(), alerts=sink.alerts, given_up=sink.lost,
+            self.account, pages=self._pages, not_pages=self._not_pages,
+            dead_letters=sink.dead.total(), alerts=sink.alerts, given_up=sink.lost,
             untold=sink.untold, remark=sink.remark,
         )  # fmt: skip
 

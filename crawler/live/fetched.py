@@ -81,8 +81,8 @@ def is_robots(url: str) -> bool:
     return urlsplit(url).path == "/robots.txt"
 
 
-def fetched(response: Response, *, skipped: str | None = None) -> Fetched:
-    """The response as plain values, fetched now."""
+def fetched(response: Response, *, skipped: str | None = None, whole: bool = False) -> Fetched:
+    """The response as plain values, fetched now. `whole`: with all its headers, to be kept."""
     return Fetched(
         url=response.url,
         fetched_at=datetime.now(UTC),
@@ -92,7 +92,9 @@ def fetched(response: Response, *, skipped: str | None = None) -> Fetched:
         body=response.body,
         ip=None if response.ip_address is None else str(response.ip_address),
         truncated=not _CUT.isdisjoint(response.flags),
-        headers=tuple((name, v) for name, values in response.headers.items() for v in values),
+        headers=tuple((name, v) for name, values in response.headers.items() for v in values)
+        if whole
+        else (),
         skipped=skipped,
     )
 

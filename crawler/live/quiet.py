@@ -19,6 +19,18 @@ from reusewatch.crawler.live.fetched import is_robots
 _OF_DOWNLOADS = frozenset({DOWNLOADERRORMSG_LONG, DOWNLOADERRORMSG_SHORT})
 
 
+def spare() -> None:
+    """Have nothing of the Kafka client told below a warning, unless the project wants it.
+
+    Scrapy lets its loggers hand on everything: in a project as it is begun each message would stand
+    in the log several times over, with the pages in it, and were it dropped there, it would still
+    be made.
+    """
+    kafka = logging.getLogger("kafka")
+    if kafka.level == logging.NOTSET:
+        kafka.setLevel(logging.WARNING)
+
+
 def hush(start_urls: tuple[str, ...]) -> None:
     """Let others say what is news, each on one line."""
     logging.getLogger("scrapy.downloadermiddlewares.robotstxt").setLevel(logging.CRITICAL)

@@ -34,6 +34,7 @@ from reusewatch.crawler.live.ending import LOST, LastWords, at_end
 from reusewatch.crawler.live.feeder import Feeder, Item
 from reusewatch.crawler.live.fetched import fetched, letter, maker, skip_kind
 from reusewatch.crawler.live.project import EXIT_CODE, MUST_BE_THERE, capacity, resolved, warc_files
+from reusewatch.crawler.live.quiet import spare
 from reusewatch.crawler.live.watching import CrawlWatch, Pulse
 from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.detector.errors import BadPage
@@ -55,6 +56,7 @@ class Tap:
         self.skipped: Counter[str] = Counter()
         self._crawler = crawler
         self._settings = resolved(crawler.settings).settings
+        spare()
         self._waiting: list[Deferred[None]] = []
         self._closing = self._told = False
         self._must_be_there = crawler.settings.getbool(MUST_BE_THERE)
@@ -93,9 +95,9 @@ class Tap:
         if kind := skip_kind(request, response):
             self.skipped[kind] += 1
             if self._files is not None and kind not in _NEVER_KEPT:
-                await self.take(fetched(response, skipped=kind))
+                await self.take(fetched(response, skipped=kind, whole=True))
         else:
-            await self.take(fetched(response))
+            await self.take(fetched(response, whole=self._files is not None))
         return response
 
     async def process_exception(self, request: Request, exception: Exception) -> None:

@@ -46,11 +46,13 @@ def test_one_line_puts_every_response_on_the_bus_once(
         arguments(
             tmp_path, [site.url(path) for path in paths],
             REUSEWATCH_BUS=f"kafka://{kafka_config.bootstrap_servers[0]}",
-            REUSEWATCH_TOPIC_PREFIX=kafka_config.topic_prefix, ROBOTSTXT_OBEY=True, **extra,
+            REUSEWATCH_TOPIC_PREFIX=kafka_config.topic_prefix, ROBOTSTXT_OBEY=True,
+            LOG_LEVEL="DEBUG", **extra,
         ),
         tmp_path,
     )  # fmt: skip
     assert code == 0, err
+    assert "[kafka." not in err, "a page in each of three lines"
     pages = [read_page(message) for message in KafkaBus(kafka_config).read(topics.PAGES)]
     found = sorted((page.url.partition(str(site.port))[2], page.status) for page in pages)
     # A redirect and what it leads to, an error page, and each try of the one that is tried again.

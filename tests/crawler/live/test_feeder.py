@@ -72,10 +72,11 @@ def feeder(
     *,
     checkpoint_seconds: float = 3600,
     changed: Callable[[], None] = lambda: None,
+    gather_seconds: float = 0.001,
 ) -> Feeder:
     made = Feeder(
         sink, MAKE, checkpoint_seconds=checkpoint_seconds, changed=changed,
-        capacity=capacity or Capacity(),
+        capacity=capacity or Capacity(), gather_seconds=gather_seconds,
     )  # fmt: skip
     made.start()
     return made
@@ -104,6 +105,33 @@ def test_the_queue_is_bounded_and_says_when_there_is_room(capacity: Capacity) ->
     assert fed.most_waiting <= 5
     assert fed.account.pages == 100
     assert sink.calls == ["checkpoint", "close"]
+
+
+@pytest.mark.parametrize("capacity", [Capacity(items=10), Capacity(bytes=10 * 4)])
+def test_what_comes_one_by_one_is_handed_on_together(capacity: Capacity) -> None:
+    taken: list[int] = []
+
+    class Noting(Sink):
+        def put(self, page: Page) -> None:
+            taken.append(fed.taken)
+            super().put(page)
+
+    sink = Noting()
+    fed = feeder(lambda: sink, capacity, gather_seconds=3600)
+    sink.gate.set()
+    for number in range(6):
+        assert fed.offer(response(number))
+    end(fed)
+    assert taken == [6] * 6, "nothing before the queue is half full"
+
+
+def test_the_end_is_not_held_up_by_gathering() -> None:
+    sink = Sink()
+    sink.gate.set()
+    fed = feeder(lambda: sink, gather_seconds=3600)
+    fed.offer(response(1))
+    end(fed)
+    assert len(sink.put_urls) == 1
 
 
 def test_one_item_larger_than_the_queue_fits() -> None:
