@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated, ClassVar
 
@@ -153,6 +154,9 @@ def root(
 
 def main() -> None:
     """Run the command line, and end with its code."""
+    # Before Arrow is loaded, in the processes of this one too. Its own allocator gives memory back
+    # a few milliseconds after it is free, and the system clears it anew for each batch.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     try:
         # Some verbs import what they need when they are called.
         with needed_for(" ".join(("`reusewatch", *sys.argv[1:2])) + "`"):

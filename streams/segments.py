@@ -16,6 +16,7 @@ import crc32c
 import msgspec
 
 from reusewatch.streams.bus import BusBroken, Parted, PastRetention
+from reusewatch.streams.disk import write_pieces
 
 SEGMENT_BYTES = 64 << 20
 _FRAME = struct.Struct("<II")
@@ -170,6 +171,8 @@ class LogWriter:
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory
         self._segment_bytes = segment_bytes
+        # Written anew for each entry: a block is half a megabyte, and was copied three times.
+        self._frame = bytearray()
         self._base = next(reversed(bases(directory)), 0)
         self._open()
         self.end = self._base
@@ -207,12 +210,13 @@ class LogWriter:
         """Write one entry and return its offset; it is safe after `sync`."""
         if self._bytes >= self._segment_bytes:
             self._roll()
-        payload = _encoder.encode(entry)
-        frame = memoryview(_FRAME.pack(len(payload), crc32c.crc32c(payload)) + payload)
-        size = len(frame)
+        _encoder.encode_into(entry, self._frame, _FRAME.size)
+        payload = memoryview(self._frame)[_FRAME.size :]
+        _FRAME.pack_into(self._frame, 0, len(payload), crc32c.crc32c(payload))
+        payload.release()
+        size = len(self._frame)
         try:
-            while frame:
-                frame = frame[self._file.write(frame) :]
+            write_pieces(self._file, self._frame)
         except OSError:
             # A full disk: what stands is sound again when the half-written frame is gone.
             self._file.truncate(self._bytes)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from reusewatch.detector.errors import SchemeMismatch
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.bus import Bus, Offsets, Partition, Unreachable
+from reusewatch.streams.disk import write_pieces
 from reusewatch.streams.segments import sync_directory
 from reusewatch.streams.stages.errors import Damaged, Incompatible, what_to_do
 
@@ -143,11 +144,11 @@ class Snapshots:
             pieces: list[bytes | memoryview] = [_MAGIC, _LENGTH.pack(len(header)), header]
             for piece in pieces:
                 checksum.update(piece)
-                file.write(piece)
+                write_pieces(file, piece)
             for array in arrays.values():
                 for piece in (array.reshape(-1).view(np.uint8).data, bytes(-array.nbytes % 8)):
                     checksum.update(piece)
-                    file.write(piece)
+                    write_pieces(file, piece)
                 _let_go(array)
             file.write(checksum.digest())
             file.flush()

@@ -33,3 +33,20 @@ def test_what_is_free_goes_back_though_something_stands_behind_it() -> None:
         [sys.executable, "-c", _ASKED], capture_output=True, text=True, check=True
     )
     assert int(done.stdout) > 20_000_000
+
+
+_POOL = """
+import sys
+sys.argv = ["reusewatch", "--version"]
+from reusewatch.crawler.cli import main
+try:
+    main()
+except SystemExit:
+    import pyarrow
+    print(pyarrow.default_memory_pool().backend_name)
+"""
+
+
+def test_arrow_takes_its_memory_where_all_else_does() -> None:
+    done = subprocess.run([sys.executable, "-c", _POOL], capture_output=True, text=True, check=True)
+    assert done.stdout.split()[-1] == "system"
