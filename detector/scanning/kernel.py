@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.kernels import Int, kernel, part
+from reusewatch.detector.compiling.kernels import Bool, Int, kernel, part
 from reusewatch.detector.scanning import dodges
 from reusewatch.detector.scanning import output as o
 from reusewatch.detector.scanning import state as s
@@ -16,6 +18,19 @@ from reusewatch.detector.scanning.tables import Tables
 
 # A row of a batch: body start, body end, URL end, host, site, end of site, whether it is HTML.
 ROW = 7
+
+
+def needed(length: int, url: int, most: int) -> tuple[int, int, int, int]:
+    """The tokens, blocks, links and pictures of a page so long, at most.
+
+    Two bytes are the shortest token and what ends it; `<a href=x>` and `<img src=x>` are the
+    shortest of theirs.
+    """
+    tokens, links = min(most, (length + url) // 2 + 3), length // 8 + 1
+    return tokens, tokens, links, links
+
+
+_needed: Any = part(inline=True)(needed)
 
 
 @kernel(allocates=False)
@@ -30,12 +45,14 @@ def scan_pages(
     columns: NDArray[np.int32],
     scratch: NDArray[np.uint8],
     pages: NDArray[np.int64],
-) -> None:
-    """Scan the pages of `bounds`, whose bodies, URLs, hosts and sites are in `buf`.
+    first: Int,
+) -> Int:
+    """Scan the pages of `bounds`, whose bodies, URLs, hosts and sites are in `buf`, from `first` on
+    up to one that might not fit behind them; which one that is.
 
     `limits`: tokens, blocks, links of one page, and tokens sampled behind the first limit.
     `rooms`: of tokens, blocks, links, pictures and segments of all; their columns follow each
-    other in `columns`.
+    other in `columns`. There is room for any page that comes first.
     """
     look: Tables = tables[0]
     work: Work = works[0]
@@ -49,7 +66,9 @@ def scan_pages(
     st[o.SEGMENTS] = st[o.PICTURES] + rooms[3]
     st[o.SEGMENT_END] = rooms[4]
     st[o.BLOCK] = -1
-    for page in range(bounds.shape[0]):
+    for page in range(first, bounds.shape[0]):
+        if page > first and not _fits(st, bounds, page, limits, rooms):
+            return page
         for k in range(len(st)):
             before[k] = st[k]
         for k in range(ROW):
@@ -78,6 +97,23 @@ def scan_pages(
         facts[s.LINKS_LOST] = st[o.LINKS_LOST] - before[o.LINKS_LOST]
         for k in range(pages.shape[1]):
             pages[page, k] = facts[k]
+    return bounds.shape[0]
+
+
+@part()
+def _fits(
+    st: NDArray[np.int64], bounds: NDArray[np.int64], page: Int, limits: NDArray[np.int64],
+    rooms: NDArray[np.int64],
+) -> Bool:  # fmt: skip
+    """Whether there is room for all that a page may have."""
+    length, url = bounds[page, 1] - bounds[page, 0], bounds[page, 2] - bounds[page, 1]
+    tokens, blocks, links, pictures = _needed(length, url, limits[0] + limits[3])
+    return (
+        st[o.TOKEN] + tokens <= rooms[0]
+        and st[o.BLOCK] + 1 + blocks <= rooms[1]
+        and st[o.LINK] + links <= rooms[2]
+        and st[o.PICTURE] + pictures <= rooms[3]
+    )
 
 
 @part()

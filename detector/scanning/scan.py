@@ -39,25 +39,33 @@ Never resolves URLs, never judges, never normalizes.
 
 from __future__ import annotations
 
+import operator
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.scanning import state
 from reusewatch.detector.scanning.addresses import ADDRESS_ROOM
-from reusewatch.detector.scanning.kernel import ROW, scan_pages
+from reusewatch.detector.scanning.kernel import ROW, needed, scan_pages
 from reusewatch.detector.scanning.mixing import secrets_of
 from reusewatch.detector.scanning.output import LINK_WIDTH, SEGMENT_WIDTH, TOKEN_WIDTH
 from reusewatch.detector.scanning.scratch_memory import new_work
 from reusewatch.detector.scanning.tables import tables
 
-# Of what is written for each: tokens, blocks (two columns), links, pictures, segments.
-_WIDTHS = (TOKEN_WIDTH, 2, LINK_WIDTH, 1, SEGMENT_WIDTH)
+# Of what is written for each: tokens, block starts, block ends, links, pictures, segments.
+_WIDTHS = (TOKEN_WIDTH, 1, 1, LINK_WIDTH, 1, SEGMENT_WIDTH)
 _KEPT = 64 << 20
+# Room for so many tokens, and of blocks, links and pictures for shares of it, unless a page may
+# need more: pages are scanned until the next might not fit, and what they have is taken out. That
+# stays in a second cache. From 4 MB on numpy asks for memory in pages of 2 MB: to find and to clear
+# those took longer than the scan, which writes a little to each.
+_ROOM = 50_000
+_SHARES = (1, 2, 4, 16)
 _SAMPLE = 10
 _mine = threading.local()
 
@@ -246,14 +254,26 @@ def _span(facts: list[int], at: int) -> tuple[int, int] | None:
     return (facts[at], facts[at + 1]) if facts[at] >= 0 else None
 
 
+class _Part(NamedTuple):
+    """What was written for some pages of a batch."""
+
+    hashes: NDArray[np.uint64]
+    tokens: NDArray[np.int32]
+    block_starts: NDArray[np.int32]
+    block_ends: NDArray[np.int32]
+    links: NDArray[np.int32]
+    images: NDArray[np.int32]
+    segments: NDArray[np.int32]
+
+
 def _run(
     sources: Sequence[Source], key: int, limits: ScanLimits, *, segments: bool
 ) -> tuple[Batch, NDArray[np.int32]]:
-    """Lay out a batch, scan it, and cut the arrays to what was written."""
+    """Lay out a batch, scan it, and put together what was written."""
     count = len(sources)
     bounds = np.empty((count, ROW), dtype=np.int64)
-    parts: list[bytes | memoryview] = []
-    at = longest = tokens = 0
+    laid: list[bytes | memoryview] = []
+    at = longest = longest_url = 0
     for index, source in enumerate(sources):
         body: bytes | memoryview = source.utf8
         if len(body) > limits.bytes:
@@ -262,7 +282,7 @@ def _run(
             body,
             *(part.encode("utf-8", "replace") for part in (source.url, source.host, source.site)),
         )
-        parts += row
+        laid += row
         ends = [at := at + len(part) for part in row]
         bounds[index] = (
             ends[0] - len(body),
@@ -273,73 +293,95 @@ def _run(
             ends[3],
             source.html,
         )
-        # Two bytes are the shortest token and what ends it.
-        tokens += min(limits.tokens + limits.sampled, (len(body) + len(row[1])) // 2 + 3)
-        longest = max(longest, len(body))
-    # `<a href=x>` and `<img src=x>` are the shortest; so is one `<b>` between two segments.
-    some = at // 8 + 1
-    rooms = (tokens, tokens, some, some, at // 2 + count + 1 if segments else 0)
-    numbers = sum(width * room for width, room in zip(_WIDTHS, rooms, strict=True))
-    scratch = _scratch(8 * tokens + 4 * numbers)
-    hashes, columns = scratch[: 8 * tokens].view(np.uint64), scratch[8 * tokens :].view(np.int32)
-    facts = np.empty((count, state.FACTS), dtype=np.int64)
-    scan_pages(
-        np.frombuffer(b"".join(parts), dtype=np.uint8),
-        bounds,
-        tables(),
-        _fresh(key).copy(),
-        np.array([limits.tokens, limits.blocks, limits.links, limits.sampled], dtype=np.int64),
-        np.array(rooms, dtype=np.int64),
-        hashes,
-        columns,
-        # An address and its term.
-        np.empty(2 * (2 * longest + ADDRESS_ROOM), dtype=np.uint8),
-        facts,
+        longest, longest_url = max(longest, len(body)), max(longest_url, len(row[1]))
+    most = needed(longest, longest_url, limits.tokens + limits.sampled)
+    rooms = (
+        *(max(need, _ROOM // share) for need, share in zip(most, _SHARES, strict=True)),
+        at // 2 + count + 1 if segments else 0,
     )
-    facts[:, state.BYTES_LOST] = [max(0, len(source.utf8) - limits.bytes) for source in sources]
-    return _cut(sources, rooms, hashes, columns, facts)
+    facts = np.empty((count, state.FACTS), dtype=np.int64)
+    given = (np.frombuffer(b"".join(laid), dtype=np.uint8), bounds, facts)
+    return _put_together(sources, list(_parts(given, key, limits, rooms, longest)), limits, facts)
+
+
+def _parts(
+    given: tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]],
+    key: int,
+    limits: ScanLimits,
+    rooms: tuple[int, ...],
+    longest: int,
+) -> Iterator[_Part]:
+    """Scan pages, as many at a time as there is room for."""
+    buf, bounds, facts = given
+    tokens = rooms[0]
+    sizes = [rooms[0], rooms[1], *rooms[1:]]
+    written = 8 * tokens + 4 * sum(map(operator.mul, _WIDTHS, sizes))
+    # Behind what is written an address and its term.
+    scratch = _scratch(written + 2 * (2 * longest + ADDRESS_ROOM))
+    hashes = scratch[: 8 * tokens].view(np.uint64)
+    columns = scratch[8 * tokens : written].view(np.int32)
+    most = np.array([limits.tokens, limits.blocks, limits.links, limits.sampled], dtype=np.int64)
+    room = np.array(rooms, dtype=np.int64)
+    out = (hashes, columns, scratch[written:], facts)
+    first = 0
+    while True:
+        work = _fresh(key).copy()
+        stop = scan_pages(buf, bounds, tables(), work, most, room, *out, first)
+        used = facts[first:stop, state.TOKENS : state.SEGMENTS + 1].sum(axis=0).tolist()
+        part = _cut(sizes, [used[0], used[1], *used[1:]], hashes, columns)
+        if stop == len(bounds):
+            yield part
+            return
+        # The room is written anew.
+        copies: Any = (column.copy() for column in part)
+        yield _Part(*copies)
+        first = stop
 
 
 def _cut(
-    sources: Sequence[Source],
-    rooms: tuple[int, ...],
+    sizes: Sequence[int],
+    used: Sequence[int],
     hashes: NDArray[np.uint64],
     columns: NDArray[np.int32],
-    facts: NDArray[np.int64],
-) -> tuple[Batch, NDArray[np.int32]]:
-    """Copies of what was written, so that the room for the worst case is given back."""
-    at = np.zeros((len(sources) + 1, 5), dtype=np.int64)
-    np.cumsum(facts[:, state.TOKENS : state.SEGMENTS + 1], axis=0, out=at[1:])
-    tokens, blocks, links, pictures, segments = at[-1].tolist()
+) -> _Part:
+    """What was written, of all that there is room for."""
     written = []
     start = 0
-    for room, used in (
-        (TOKEN_WIDTH * rooms[0], TOKEN_WIDTH * tokens),
-        *(2 * ((rooms[1], blocks),)),
-        (LINK_WIDTH * rooms[2], LINK_WIDTH * links),
-        (rooms[3], pictures),
-        (SEGMENT_WIDTH * rooms[4], SEGMENT_WIDTH * segments),
-    ):
-        written.append(columns[start : start + used])
-        start += room
-    spans, block_starts, block_ends, hrefs, images, runs = written
-    of_tokens = spans.reshape(-1, TOKEN_WIDTH)
+    for width, size, some in zip(_WIDTHS, sizes, used, strict=True):
+        rows = columns[start : start + width * some]
+        written.append(rows.reshape(-1, width) if width > 1 else rows)
+        start += width * size
+    return _Part(hashes[: used[0]], *written)
+
+
+def _put_together(
+    sources: Sequence[Source], parts: Sequence[_Part], limits: ScanLimits, facts: NDArray[np.int64]
+) -> tuple[Batch, NDArray[np.int32]]:
+    """A batch of what was written for parts of it: copies, so that the room is free again."""
+    facts[:, state.BYTES_LOST] = [max(0, len(source.utf8) - limits.bytes) for source in sources]
+    at = np.zeros((4, len(sources) + 1), dtype=np.int64)
+    np.cumsum(facts[:, state.TOKENS : state.PICTURES + 1].T, axis=1, out=at[:, 1:])
+
+    def of_tokens(column: int, kind: type = np.int32) -> NDArray[Any]:
+        some = [part.tokens[:, column] for part in parts]
+        return np.concatenate(some, dtype=kind, casting="unsafe")
+
     batch = Batch(
         sources=sources,
-        hashes=hashes[:tokens].copy(),
-        starts=of_tokens[:, 0].copy(),
-        ends=of_tokens[:, 1].copy(),
-        blocks=of_tokens[:, 3].copy(),
-        fields=of_tokens[:, 2].astype(np.uint8),
-        lengths=of_tokens[:, 4].copy().view(np.uint32),
-        block_starts=block_starts.copy(),
-        block_ends=block_ends.copy(),
-        links=hrefs.reshape(-1, LINK_WIDTH).copy(),
-        images=images.copy(),
-        token_at=at[:, 0],
-        block_at=at[:, 1],
-        link_at=at[:, 2],
-        image_at=at[:, 3],
+        hashes=np.concatenate([part.hashes for part in parts]),
+        starts=of_tokens(0),
+        ends=of_tokens(1),
+        blocks=of_tokens(3),
+        fields=of_tokens(2, np.uint8),
+        lengths=of_tokens(4).view(np.uint32),
+        block_starts=np.concatenate([part.block_starts for part in parts]),
+        block_ends=np.concatenate([part.block_ends for part in parts]),
+        links=np.concatenate([part.links for part in parts]),
+        images=np.concatenate([part.images for part in parts]),
+        token_at=at[0],
+        block_at=at[1],
+        link_at=at[2],
+        image_at=at[3],
         facts=facts,
     )
-    return batch, runs.reshape(-1, SEGMENT_WIDTH).copy()
+    return batch, np.concatenate([part.segments for part in parts])

@@ -40,22 +40,31 @@ def outlinks_of(batch: Batch) -> list[list[Outlink]]:
         ((links[:, 4] & LEADS) != 0) & (links[:, 1] - links[:, 0] <= MOST_ADDRESS)
     )
     found: list[list[Outlink]] = [[] for _ in range(len(batch))]
-    known: set[tuple[int, bytes]] = set()
     pages = batch.link_at.searchsorted(rows, side="right") - 1
+    # Pages of a site lead to the same places.
+    absolute: dict[tuple[bytes, bool], str] = {}
+    last = -1
     for page, (start, end, anchor) in zip(pages.tolist(), links[rows, :3].tolist(), strict=True):
-        source, mine = batch.sources[page], found[page]
-        address = source.utf8[start:end]
-        if len(mine) == MOST_OUTLINKS or (page, address) in known:
+        if page != last:
+            source, mine, last = batch.sources[page], found[page], page
+            utf8, secure = source.utf8, source.url[:6].lower() == "https:"
+            known: set[bytes] = set()
+        address = utf8[start:end]
+        if len(mine) == MOST_OUTLINKS or address in known:
             continue
-        if address.lstrip().lower().startswith(_ABROAD):
-            known.add((page, address))
-            scheme = "https:" if source.url[:6].lower() == "https:" else "http:"
-            mine.append(Outlink(_absolute(address, scheme), anchor))
+        text = absolute.get((address, secure))
+        if text is None:
+            text = absolute[address, secure] = _absolute(address, secure=secure)
+        if text:
+            known.add(address)
+            mine.append(Outlink(text, anchor))
     return found
 
 
-def _absolute(address: bytes, scheme: str) -> str:
-    """What leads abroad is absolute, but for the scheme of its page."""
+def _absolute(address: bytes, *, secure: bool) -> str:
+    """What leads abroad is absolute, but for the scheme of its page; the rest is empty."""
+    if not address.lstrip().lower().startswith(_ABROAD):
+        return ""
     text = address.decode("utf-8", "replace")
     text = address_text(text) if _ODD.search(address) else text
-    return scheme + text if text.startswith("/") else text
+    return f"http{'s' * secure}:{text}" if text.startswith("/") else text
