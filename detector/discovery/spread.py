@@ -39,6 +39,7 @@ class Spread:
         self._rows = np.empty(0, np.int64)
         self._registers = np.zeros((0, 2, REGISTERS), np.uint8)
         self._pages = 0
+        self._since: dict[int, int] = {}
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -48,9 +49,10 @@ class Spread:
         """Bytes of all arrays."""
         return self._keys.nbytes + self._rows.nbytes + self._registers.nbytes
 
-    def follow(self, value: int, marks: NDArray[np.uint32], old: int) -> bool:
+    def follow(self, value: int, marks: NDArray[np.uint32], old: int, since: int = 0) -> bool:
         """Count a hash from now on, of which pages with these marks are known, the first `old` of
-        them from the period before. False where there is no room."""
+        them from the period before. Of the batch that is added next, pages before `since` are not
+        counted: they are known, or came too early. False where there is no room."""
         if value in self:
             return True
         row = len(self._keys)
@@ -63,6 +65,7 @@ class Spread:
         at = int(np.searchsorted(self._keys, np.uint64(value)))
         self._keys = np.insert(self._keys, at, np.uint64(value))
         self._rows = np.insert(self._rows, at, row)
+        self._since[value] = since
         self._count(np.full(old, row), marks[:old], 1)
         self._count(np.full(len(marks) - old, row), marks[old:], 0)
         return True
@@ -81,6 +84,7 @@ class Spread:
         """
         risen = self._added(seen) if len(self) else np.empty(0, np.int64)
         found = [(int(self._keys[at]), self._estimate(int(self._rows[at]))) for at in risen]
+        self._since.clear()
         self._pages += len(seen.pages)
         if self._pages >= self._period:
             self._rotate()
@@ -92,6 +96,10 @@ class Spread:
         at[at == len(self)] = 0
         hits = np.flatnonzero(self._keys[at] == values)
         pages = np.searchsorted(seen.hashes.offsets, hits, "right") - 1
+        late = np.ones(len(hits), np.bool_)
+        for value, since in self._since.items():
+            late &= (values[hits] != np.uint64(value)) | (pages >= since)
+        hits, pages = hits[late], pages[late]
         rose = self._count(self._rows[at[hits]], marks_of(seen.pages[pages], self._salt), 0)
         return np.unique(at[hits][rose])
 

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from reusewatch.streams import kernels, topics
@@ -96,9 +97,10 @@ class LocalSink:
         self.meters = Meters("local", settings.scheme.name)
         self.meters.begin("fingerprint")
         self._recent = None if read_origin is None else RecentPages(read_origin)
+        evidence = None if isinstance(self._runner, InProcess) else self._runner.evidence
+        judging = partial(stateful_worker, read_origin=self._recent, elsewhere=evidence)
         self._judges: list[Worker] = [
-            stateful_worker(name, settings, bus, self.meters, Brief(say), read_origin=self._recent)
-            for name in STATEFUL
+            judging(name, settings, bus, self.meters, Brief(say)) for name in STATEFUL
         ]
         # Not 0: labels that are in force here, and on no bus any more, are in force no longer.
         self._labels_end = -1

@@ -1,4 +1,5 @@
 """The parsing half on several processes: batches out, outputs back in the order they went out.
+Between these they make the evidence of alerts, from pages that they read again.
 
 The order is that of the source whatever the number of processes, so that what is found is too.
 Each process has a pipe of its own and shares no queue and no lock with another: one that is killed
@@ -12,6 +13,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
@@ -20,14 +22,29 @@ from typing import Any, Protocol
 
 from reusewatch.streams.bus import Message
 from reusewatch.streams.dead_letter_limit import WorkerStopped
-from reusewatch.streams.records import Page
+from reusewatch.streams.records import Alert, Page
 from reusewatch.streams.running.chain import Chain, Following, Task, Tell
 from reusewatch.streams.running.fork_server import load_ahead, started
+from reusewatch.streams.stages.evidencing import Allowance, Made, Making
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.stages.stage import Output, Stage
 
 _TRIES = 3
 _END_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Alerts whose evidence is to be made."""
+
+    alerts: Sequence[Alert]
+    allowance: Allowance
+
+    def __str__(self) -> str:
+        return f"the evidence of {self.alerts[0].url} and those behind it"
+
+
+Work = Sequence[Message] | Task | Evidence
 
 
 class Runner(Protocol):
@@ -96,7 +113,11 @@ class ProcessPool:
 
         return iter(Chain(start, first, following, self._bound))
 
-    def _run(self, batch: Sequence[Message] | Task, tell: Tell | None = None) -> Output:
+    def evidence(self, alerts: Sequence[Alert], allowance: Allowance) -> Future[Made]:
+        """Have one of the processes make the evidence of these; it reads their pages itself."""
+        return self._threads.submit(self._run, Evidence(alerts, allowance))
+
+    def _run(self, batch: Work, tell: Tell | None = None) -> Any:
         process = self._idle.get()
         try:
             return process.run(batch, tell)
@@ -131,7 +152,7 @@ class _Process:
         with suppress(OSError, EOFError):
             self._start()
 
-    def run(self, batch: Sequence[Message] | Task, tell: Tell | None) -> Output:
+    def run(self, batch: Work, tell: Tell | None) -> Any:
         why = ""
         for _ in range(_TRIES):
             try:
@@ -149,8 +170,7 @@ class _Process:
                 continue
             if isinstance(outcome, str):
                 raise RuntimeError(f"in a worker process:\n{outcome}")
-            output: Output = outcome
-            return output
+            return outcome
         raise WorkerStopped(
             f"a worker process died {_TRIES} times over {_named(batch)}{why}: out of memory? Try "
             "fewer --workers, or a smaller batch_pages"
@@ -186,7 +206,7 @@ class _Process:
                 self._process.join(_END_SECONDS)
 
 
-def _named(batch: Sequence[Message] | Task) -> str:
+def _named(batch: Work) -> str:
     if isinstance(batch, Sequence):
         return f"the batch that begins at {batch[0].key} (offset {batch[0].offset})"
     return str(batch)
@@ -194,26 +214,32 @@ def _named(batch: Sequence[Message] | Task) -> str:
 
 def _serve(pipe: Connection, stage: Stage) -> None:
     """In the process: until the parent is gone."""
+    making = None
     if isinstance(stage, FingerprintStage):
         stage.get_ready()
+        making = Making(stage.scheme, stage.read_origin)
     while True:
         try:
             batch = pipe.recv()
         except (EOFError, OSError):
             return
         try:
-            for outcome in _outcomes(stage, batch):
+            for outcome in _outcomes(stage, making, batch):
                 pipe.send(outcome)
         except OSError:
             return
 
 
-def _outcomes(stage: Stage, batch: Sequence[Message] | Task) -> Iterator[object]:
+def _outcomes(stage: Stage, making: Making | None, batch: Work) -> Iterator[object]:
     """What is told of a task, and an output; a mistake of ours as text: what an exception is made
     of need not survive the way."""
     try:
         if isinstance(batch, Sequence):
             yield stage.process(batch)
+            return
+        if isinstance(batch, Evidence):
+            assert making is not None  # noqa: S101 - none else has pages that can be read again
+            yield making.make(batch.alerts, batch.allowance)
             return
         told, pages = batch.read()
         yield told

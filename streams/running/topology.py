@@ -29,6 +29,7 @@ from reusewatch.streams.running.worker import Pace, Worker
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.discovering import Discovering
 from reusewatch.streams.stages.discovering import Rules as WorthDiscovering
+from reusewatch.streams.stages.evidencing import Elsewhere
 from reusewatch.streams.stages.fingerprinting import (
     GRAM_SAMPLES,
     FingerprintStage,
@@ -116,10 +117,11 @@ def stateful_worker(
     news: News,
     *,
     read_origin: ReadOrigin | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> Worker:
-    """The worker of a stage that keeps a state."""
+    """The worker of a stage that keeps a state. `elsewhere`: other processes make evidence."""
     keep_large_apart()
-    stage = stateful(name, settings, read_origin)
+    stage = stateful(name, settings, read_origin, elsewhere)
     snapshots = Snapshots(state_directory(settings) / "snapshots", name, settings.scheme, bus)
     outlet = bus.outlet()
     return Worker(stage, bus, outlet, meters, pace=_pace(settings), snapshots=snapshots, news=news)
@@ -143,9 +145,14 @@ def partitions_of(bus: Bus) -> int:
         outlet.close()
 
 
-def stateful(name: str, settings: Settings, read_origin: ReadOrigin | None = None) -> Stage:
+def stateful(
+    name: str,
+    settings: Settings,
+    read_origin: ReadOrigin | None = None,
+    elsewhere: Elsewhere | None = None,
+) -> Stage:
     """A stage that keeps a state, as at first."""
-    return STATEFUL[name](settings, read_origin)
+    return STATEFUL[name](settings, read_origin, elsewhere)
 
 
 def labeler_of(settings: Settings) -> Labeler:
@@ -164,7 +171,9 @@ def labeled_pages(settings: Settings) -> LabeledPages:
     )
 
 
-def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
+def _index(
+    settings: Settings, read_origin: ReadOrigin | None, elsewhere: Elsewhere | None
+) -> IndexStage:
     seconds = settings.window_seconds
     rules = Rules(
         policy=settings.policy,
@@ -211,6 +220,7 @@ def _index(settings: Settings, read_origin: ReadOrigin | None) -> IndexStage:
             scheme, least_pages=settings.mirror_pages, least_share=settings.mirror_share
         ),
         settle_pages=settings.settle_pages,
+        elsewhere=elsewhere,
     )
 
 
@@ -299,7 +309,7 @@ def _pace(settings: Settings) -> Pace:
 
 
 # Those that read fingerprints and remember; on a local bus all of them run in one process.
-STATEFUL: Mapping[str, Callable[[Settings, ReadOrigin | None], Stage]] = {
+STATEFUL: Mapping[str, Callable[[Settings, ReadOrigin | None, Elsewhere | None], Stage]] = {
     "index": _index,
-    "neighborhoods": lambda settings, read_origin: neighborhoods(settings),
+    "neighborhoods": lambda settings, *_: neighborhoods(settings),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -35,6 +36,8 @@ from reusewatch.streams.stages.stage import Output, Stage
 
 POLL_SECONDS = 0.5
 STUCK_SECONDS = 300
+# Outputs that wait for what other processes make of them; each is that of a batch.
+_MOST_UNSENT = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,7 @@ class Worker:
         self._desk = Desk()
         # Messages of the last batch: while there are none, questions may have all of the time.
         self._had = 0
+        self._unsent: deque[tuple[Output, Sequence[Message]]] = deque()
         self.outlet = outlet
         self._inlet = bus.inlet(
             stage.name,
@@ -178,6 +182,7 @@ class Worker:
             self._record.processed(processed, time.perf_counter() - began)
         elif not messages and self.ready():
             self._settle_if_still()
+        self._send_finished(most=_MOST_UNSENT)
         self._tell_ready()
         self._had = len(messages)
         return self._had
@@ -191,6 +196,7 @@ class Worker:
     def settle(self) -> None:
         """Judge what waits for later pages: there are none, or none now."""
         output = self._stage.settle()
+        self._send_finished(most=0)
         if not output.messages:
             return
         self._send(output, ())
@@ -252,6 +258,17 @@ class Worker:
             self._dirty = self._state_changed = True
 
     def _send(self, output: Output, cause: Sequence[Message]) -> None:
+        """Send it behind what is not finished: what is said of a page keeps its order."""
+        self._unsent.append((output, cause))
+        self._send_finished(most=_MOST_UNSENT)
+
+    def _send_finished(self, most: int) -> None:
+        """Send what is finished, in order, and wait for it while more than so many are unsent."""
+        while self._unsent and (len(self._unsent) > most or self._unsent[0][0].ready()):
+            output, cause = self._unsent.popleft()
+            self._send_now(output.finished(), cause)
+
+    def _send_now(self, output: Output, cause: Sequence[Message]) -> None:
         for sent in output.messages:
             self.outlet.send(sent)
         self._record.sent(output, cause)
@@ -275,6 +292,7 @@ class Worker:
         """Make everything done so far last, with a snapshot (None: if one is due)."""
         if snapshot is None:
             snapshot = time.monotonic() - self._snapshot_at >= self._pace.snapshot_seconds
+        self._send_finished(most=0)
         with self._record.committing():
             self._progress.commit(self._keeps(snapshot=snapshot))
         self._dirty = False
@@ -360,6 +378,7 @@ class Worker:
     def close(self) -> None:
         """Commit what is done, with a snapshot, and leave."""
         try:
+            self._send_finished(most=0)
             if self._dirty or self._state_changed:
                 self.commit(snapshot=self._state_changed)
         finally:

@@ -243,8 +243,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     evidence_pairs: Annotated[
         Natural,
         about(
-            "Near-duplicate alerts of a batch whose evidence is made with them. Both pages are "
-            "read again for each; what is over it, `alerts show` makes. 0 leaves all to it."
+            "Near-duplicate alerts of 256 pages in a row whose evidence is made with them. Both "
+            "pages are read again for each; what is over it, `alerts show` makes. 0 leaves all "
+            "to it."
         ),
     ] = 64
     similar_pages: Annotated[

@@ -157,17 +157,21 @@ class Discovering:
         for row, found in sorted(rows.items()):
             self._spared.saw(row + 1 - passed)
             passed = row + 1
-            self._report(found, block.slice(row, 1).select(_FACTS).to_pylist()[0], now, out)
+            self._report(found, row, block.slice(row, 1).select(_FACTS).to_pylist()[0], now, out)
         self._spared.saw(len(block) - passed)
         for unit, occurrences in seen.items():
-            _tell_again(self._figures.add(unit, occurrences, now), out)
+            self._figures.add(unit, occurrences)
+
+    def ended(self, now: datetime) -> list[Alert]:
+        """A step of pages has ended: the alerts whose figure is twice what they said."""
+        return self._figures.ended(now)
 
     def settle(self, now: datetime) -> list[Alert]:
         """The stream stands still: the alerts whose figure is more by now."""
         return self._figures.settled(now)
 
     def _report(
-        self, found: list[_Found], page: dict[str, Any], now: datetime, out: Findings
+        self, found: list[_Found], row: int, page: dict[str, Any], now: datetime, out: Findings
     ) -> None:
         """Everything that was discovered on one page; it is read once."""
         if self._rules.label:
@@ -185,7 +189,7 @@ class Discovering:
         for one, text in zip(told, texts, strict=True):
             alert = self._alert(one, text, page, now)
             out.alerts.append(alert)
-            if not self._figures.follow(one.unit, one.what, alert):
+            if not self._figures.follow(one.unit, one.what, alert, row):
                 out.events["discovery-unfollowed"] += 1
 
     def _alert(self, found: _Found, text: str | None, page: dict[str, Any], now: datetime) -> Alert:
@@ -260,9 +264,3 @@ class Discovering:
 
 def _origin_of(page: dict[str, Any]) -> Origin:
     return Origin(source=page["source"], offset=page["offset"], record_id=page["record_id"])
-
-
-def _tell_again(alerts: list[Alert], out: Findings) -> None:
-    """Alerts with another figure; of those that the same pages made, that one alone is sent."""
-    again = {alert.id: alert for alert in alerts}
-    out.alerts[:] = [again.pop(alert.id, alert) for alert in out.alerts] + list(again.values())

@@ -1,5 +1,6 @@
-"""On how many pages discovered content is by now: its alert goes out again each time that these are
-twice as many as it said, and, when the stream stands still, where they are a tenth more.
+"""On how many pages discovered content is by now: its alert goes out again when a step of pages
+ends and these are twice as many as it said, and, when the stream stands still, where they are a
+tenth more. So the figures that are told do not hang on where batches end.
 
 Of what was told only: what the quota spared stays untold. Never decides what is discovered.
 """
@@ -38,23 +39,31 @@ class Figures:
         told = sum(len(alerts) for alerts in self._told.values())
         return sum(one.nbytes for one in self._spreads.values()) + told * _ALERT_BYTES
 
-    def follow(self, unit: Counted, what: Discovered, alert: Alert) -> bool:
-        """An alert was told: its pages are counted from now on, those known so far among them."""
+    def follow(self, unit: Counted, what: Discovered, alert: Alert, row: int) -> bool:
+        """An alert was told of a row of the block that is added next: its pages are counted from
+        that one on, those known so far among them."""
         marks, old = self._counting[unit].marks(what.hash)
-        if not self._spreads[unit].follow(what.hash, marks, old):
+        if not self._spreads[unit].follow(what.hash, marks, old, since=row):
             return False
         self._told[unit][what.hash] = alert
         return True
 
-    def add(self, unit: Counted, seen: Occurrences, now: datetime) -> list[Alert]:
-        """The pages of a block have come: the alerts whose figure is twice what they said."""
+    def add(self, unit: Counted, seen: Occurrences) -> None:
+        """The pages of a block have come."""
         told, spread = self._told[unit], self._spreads[unit]
-        again = []
-        for value, pages in spread.add(seen):
-            if pages >= 2 * told[value].figure:
-                again.append(self._again(unit, value, pages, now))
+        self._risen[unit].update(value for value, _ in spread.add(seen))
         if len(told) > len(spread):
             self._told[unit] = {value: alert for value, alert in told.items() if value in spread}
+
+    def ended(self, now: datetime) -> list[Alert]:
+        """A step of pages has ended: the alerts whose figure is twice what they said."""
+        again = []
+        for unit, risen in self._risen.items():
+            told = self._told[unit]
+            for value in sorted(risen & told.keys()):
+                if (pages := self._spreads[unit].pages(value)) >= 2 * told[value].figure:
+                    again.append(self._again(unit, value, pages, now))
+            risen.clear()
         return again
 
     def settled(self, now: datetime) -> list[Alert]:
@@ -83,7 +92,8 @@ class Figures:
             unit: [[value, msgspec.to_builtins(alert)] for value, alert in alerts.items()]
             for unit, alerts in self._told.items()
         }
-        return State(arrays, {"told": told})
+        risen = {unit: sorted(values) for unit, values in self._risen.items()}
+        return State(arrays, {"told": told, "risen": risen})
 
     def restore(self, state: State | None) -> None:
         """Be as when this was saved, or as at first."""
@@ -96,9 +106,12 @@ class Figures:
             for unit, counting in self._counting.items()
         }
         self._told: dict[Counted, dict[int, Alert]] = {unit: {} for unit in self._counting}
+        # What more pages have since the last step ended.
+        self._risen: dict[Counted, set[int]] = {unit: set() for unit in self._counting}
         if state is None:
             return
         arrays = state.by_head()
         for unit, rows in state.facts["told"].items():
             self._spreads[unit].restore(arrays[unit])
             self._told[unit] = {value: msgspec.convert(alert, Alert) for value, alert in rows}
+            self._risen[unit] = set(state.facts.get("risen", {}).get(unit, ()))

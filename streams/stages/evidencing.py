@@ -1,19 +1,25 @@
 """Evidence of alerts about two pages: both are read again where they came from, and aligned.
 
-Judging does not wait for it: so many pairs a batch, and so many bytes of their pages, whatever the
-clock says, since two runs over the same pages must say the same. What is over it is made when
-somebody asks. An alert without evidence says why there is none, and has the same id.
+Judging does not wait for it: so many pairs a step of pages, and so many bytes of their pages,
+whatever the clock says and however pages came in batches, since two runs over the same pages must
+say the same. What is over it is made when somebody asks. An alert without evidence says why there
+is none, and has the same id.
+
+It hangs on the alerts alone, so another process can make it (`elsewhere`): the alerts then keep
+their places among what is sent.
 """
 
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
 from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.documents import document_of
 from reusewatch.streams.page_text import ReadOrigin, read_or_why
 from reusewatch.streams.records import (
@@ -25,6 +31,8 @@ from reusewatch.streams.records import (
     Page,
     Within,
 )
+from reusewatch.streams.stages.quilt_reports import with_other_donors
+from reusewatch.streams.wire import alert_message
 
 if TYPE_CHECKING:
     from reusewatch.detector.evidence.pages import PageWords
@@ -33,9 +41,9 @@ if TYPE_CHECKING:
 MOST_ROWS = 5
 """Passages that an alert carries, those that say most; `alerts show` draws all."""
 MOST_BYTES = 16 << 20
-"""Bytes of pages that are aligned in a batch; those behind it are left to who asks."""
+"""Bytes of pages that are aligned in a step; those behind it are left to who asks."""
 # Donors are named again and again, by each page that has them: of pages that were read, so many
-# bytes are kept for the batches that follow.
+# bytes are kept for the steps that follow.
 _KEPT_BYTES = 8 << 20
 _EVENTS: Mapping[EvidenceMissing | None, str] = {
     None: "evidence-made",
@@ -64,32 +72,52 @@ class Holds(Protocol):
         """The page of an origin is asked for later."""
 
 
-class Evidencing:
-    """Makes evidence for up to `pairs` alerts a batch; without `read_origin` for none."""
+class Allowance(NamedTuple):
+    """What is left of what may be aligned in a step."""
 
-    def __init__(self, scheme: HashScheme, read_origin: ReadOrigin | None, pairs: int) -> None:
+    pairs: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Alerts with their evidence, what happened, and what is left to those that follow."""
+
+    alerts: list[Alert]
+    events: Counter[str]
+    left: Allowance
+
+
+class Underway(Protocol):
+    """What another process makes."""
+
+    def done(self) -> bool:
+        """Whether it is there."""
+
+    def result(self) -> Made:
+        """Wait for it."""
+
+
+Elsewhere = Callable[[Sequence[Alert], Allowance], Underway]
+
+
+class Making:
+    """Makes evidence: reads both pages of each alert, and aligns them."""
+
+    def __init__(self, scheme: HashScheme, read_origin: ReadOrigin | None) -> None:
         self._scheme = scheme
         self._read_origin = read_origin
-        reader: object = read_origin
-        self._holds = reader if isinstance(reader, Holds) else None
-        self._pairs = pairs
         self._kept: OrderedDict[Place, Page] = OrderedDict()
         self._kept_bytes = 0
-        self.begin()
 
-    def begin(self) -> None:
-        """A batch begins."""
-        self._pairs_left, self._bytes_left = self._pairs, MOST_BYTES
-
-    def expect(self, origin: Origin | None) -> None:
-        """An alert of this page is told when it has settled: its evidence needs the page then."""
-        if origin is not None and self._holds is not None and self._pairs:
-            self._holds.hold(origin)
-
-    def complete(self, alerts: Sequence[Alert], events: Counter[str]) -> list[Alert]:
+    def make(self, alerts: Sequence[Alert], allowance: Allowance) -> Made:
         """The alerts, each with its evidence or why it has none. All pages are scanned together."""
         pages: dict[Place, Page | EvidenceMissing] = {}
-        reasons = [self._read(alert, pages) for alert in alerts]
+        events = Counter[str]()
+        reasons = []
+        for alert in alerts:
+            reason, allowance = self._read(alert, pages, allowance)
+            reasons.append(reason)
         words = _scanned(pages, self._scheme)
         self._keep(pages)
         out = []
@@ -102,27 +130,27 @@ class Evidencing:
                 events["evidence-cut"] += pair.cut
             out.append(made)
             events[_EVENTS[made.evidence_missing]] += 1
-        return out
+        return Made(out, events, allowance)
 
     def _read(
-        self, alert: Alert, pages: dict[Place, Page | EvidenceMissing]
-    ) -> EvidenceMissing | None:
+        self, alert: Alert, pages: dict[Place, Page | EvidenceMissing], allowance: Allowance
+    ) -> tuple[EvidenceMissing | None, Allowance]:
         """Read both pages of an alert, unless they are at hand; why that was not done."""
         both = places_of(alert)
         if both is None or self._read_origin is None:
-            return "no origin"
-        if self._pairs_left <= 0 or self._bytes_left <= 0:
-            return "budget"
-        self._pairs_left -= 1
+            return "no origin", allowance
+        pairs, size = allowance
+        if pairs <= 0 or size <= 0:
+            return "budget", allowance
         for one in both:
             if one not in pages:
                 pages[one] = self._kept.get(one) or read_place(self._read_origin, one, self._scheme)
             page = pages[one]
             if not isinstance(page, Page):
-                return page
+                return page, Allowance(pairs - 1, size)
             # Also of those that are at hand: they are scanned, and what was kept must not matter.
-            self._bytes_left -= len(page.body)
-        return None
+            size -= len(page.body)
+        return None, Allowance(pairs - 1, size)
 
     def _keep(self, pages: dict[Place, Page | EvidenceMissing]) -> None:
         for one, page in pages.items():
@@ -133,6 +161,100 @@ class Evidencing:
         while self._kept_bytes > _KEPT_BYTES:
             _, gone = self._kept.popitem(last=False)
             self._kept_bytes -= len(gone.body)
+
+
+@dataclass(slots=True)
+class _Step:
+    left: Allowance | Underway
+
+    def allowance(self) -> Allowance:
+        """What those before left; waits for them."""
+        return self.left if isinstance(self.left, Allowance) else self.left.result().left
+
+
+class Evidencing:
+    """Has evidence made for up to `pairs` alerts a step; without `read_origin` for none."""
+
+    def __init__(
+        self, scheme: HashScheme, read_origin: ReadOrigin | None, pairs: int,
+        elsewhere: Elsewhere | None = None,
+    ) -> None:  # fmt: skip
+        self._making = Making(scheme, read_origin)
+        reader: object = read_origin
+        self._holds = reader if isinstance(reader, Holds) else None
+        self._elsewhere = elsewhere if read_origin is not None and pairs else None
+        self._pairs = pairs
+        self._unfinished: list[LateAlerts] = []
+        self._steps: dict[str, _Step] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        """What follows is a step by itself."""
+        self._step = _Step(Allowance(self._pairs, MOST_BYTES))
+
+    def resume(self, partition: str) -> None:
+        """What follows belongs to the step of a partition that has not ended."""
+        if partition not in self._steps:
+            self.begin()
+            self._steps[partition] = self._step
+        self._step = self._steps[partition]
+
+    def ended(self, partition: str) -> None:
+        """The step of a partition has ended."""
+        self._steps.pop(partition, None)
+
+    def expect(self, origin: Origin | None) -> None:
+        """An alert of this page is told when it has settled: its evidence needs the page then."""
+        if origin is not None and self._holds is not None and self._pairs:
+            self._holds.hold(origin)
+
+    def messages(self, alerts: Sequence[Alert], events: Counter[str]) -> list[Outgoing]:
+        """The alerts with their evidence, as messages. Where another process makes it they stand
+        for them until then, see `take`."""
+        if not alerts:
+            return []
+        if self._elsewhere is None:
+            made = self._making.make(alerts, self._step.allowance())
+            self._step.left = made.left
+            events.update(made.events)
+            return _messages(alerts, made)
+        self._step.left = underway = self._elsewhere(alerts, self._step.allowance())
+        # Of no topic: one that is sent as it is would be refused.
+        places = [Outgoing("", alert.id, None) for alert in alerts]
+        self._unfinished.append(LateAlerts(alerts, places, underway, events))
+        return places
+
+    def take(self) -> list[LateAlerts]:
+        """Those that stand for alerts, since it was asked last."""
+        taken, self._unfinished = self._unfinished, []
+        return taken
+
+
+@dataclass(frozen=True, slots=True)
+class LateAlerts:
+    """Alerts whose evidence is being made, and the messages that stand for them until then."""
+
+    alerts: Sequence[Alert]
+    places: list[Outgoing]
+    underway: Underway
+    events: Counter[str]
+
+    def ready(self) -> bool:
+        """Whether nobody would wait."""
+        return self.underway.done()
+
+    def finished(self) -> list[tuple[Outgoing, Outgoing]]:
+        """Each place, and the message that belongs there."""
+        made = self.underway.result()
+        self.events.update(made.events)
+        return list(zip(self.places, _messages(self.alerts, made), strict=True))
+
+
+def _messages(alerts: Sequence[Alert], made: Made) -> list[Outgoing]:
+    return [
+        alert_message(with_other_donors(one, alert))
+        for one, alert in zip(made.alerts, alerts, strict=True)
+    ]
 
 
 def places_of(alert: Alert) -> tuple[Place, Place] | None:

@@ -35,7 +35,7 @@ from reusewatch.streams.stages.labeled import NOT_JUDGED, Labeled, LabeledPages
 from reusewatch.streams.stages.linking import Linking, Span
 from reusewatch.streams.stages.mirroring import Mirroring
 from reusewatch.streams.stages.phrasing import Phrasing
-from reusewatch.streams.stages.quilt_reports import NOTHING_SAID, with_other_donors
+from reusewatch.streams.stages.quilt_reports import NOTHING_SAID
 from reusewatch.streams.stages.quilting import Quilting
 from reusewatch.streams.stages.reports import (
     alert_id,
@@ -306,13 +306,15 @@ class Reporter:
 
         return replace(match, donors=tuple(sorted(match.donors, key=order)))
 
+    def begin(self) -> None:
+        """A step of pages is told: its evidence is bounded by itself."""
+        self._evidencing.begin()
+
     def complete(self, out: Sequence[Outgoing | Alert], events: Counter[str]) -> list[Outgoing]:
         """With the evidence of all alerts, which is made together."""
-        evident = iter(self._evidencing.complete([x for x in out if isinstance(x, Alert)], events))
-        return [
-            alert_message(with_other_donors(next(evident), x)) if isinstance(x, Alert) else x
-            for x in out
-        ]
+        alerts = [x for x in out if isinstance(x, Alert)]
+        evident = iter(self._evidencing.messages(alerts, events))
+        return [next(evident) if isinstance(x, Alert) else x for x in out]
 
     def _withdrawal(self, kind: Kind, subject: Subject) -> Outgoing:
         return withdrawal(alert_id(kind, subject.page, subject.text, self._scheme))

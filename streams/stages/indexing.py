@@ -24,7 +24,7 @@ from reusewatch.streams.origins import Origins
 from reusewatch.streams.questions import Parameters, Rows
 from reusewatch.streams.stages.brought import Brought, brought, parts_of
 from reusewatch.streams.stages.discovering import Discovering
-from reusewatch.streams.stages.evidencing import Evidencing
+from reusewatch.streams.stages.evidencing import Elsewhere, Evidencing
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
 from reusewatch.streams.stages.index_answers import ANSWERING, IndexAnswers
 from reusewatch.streams.stages.judging_rules import Rules
@@ -95,6 +95,7 @@ class IndexStage:
         reusing: Reusing | None = None,
         mirroring: Mirroring | None = None,
         settle_pages: int = 0,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         self._scheme = scheme
         self._clock = clock
@@ -103,7 +104,9 @@ class IndexStage:
             "max_pages": max_pages, "max_age_us": max_age_us, "same_site": same_site,
             "site_share": site_share,
         }  # fmt: skip
-        self._evidencing = Evidencing(scheme, read_origin, self._rules.evidence_pairs)
+        self._evidencing = Evidencing(
+            scheme, read_origin, self._rules.evidence_pairs, elsewhere
+        )  # fmt: skip
         self._site_hash = lru_cache(_SITES)(scheme.of_text)
         self._labeled = labeled or LabeledPages(scheme)
         self._similarity = similarity
@@ -129,7 +132,6 @@ class IndexStage:
         index, pages = self._index, 0
         cut, refused, dismissed = index.cut, index.refused, index.dismissed
         crowded = index.crowded
-        self._evidencing.begin()
         popular: list[int] = []
         for message in messages:
             partition = f"{message.partition.topic}/{message.partition.number}"
@@ -147,7 +149,10 @@ class IndexStage:
         out.events["refused"] += index.refused - refused
         out.events["dismissed"] += index.dismissed - dismissed
         out.events["over-share"] += index.crowded - crowded
-        return Output(out.messages, pages, out.dead, out.events, popular=popular)
+        return Output(
+            out.messages, pages, out.dead, out.events, popular=popular,
+            unfinished=self._evidencing.take(),
+        )  # fmt: skip
 
     def _parts_of(self, block: pa.RecordBatch, partition: str) -> list[pa.RecordBatch]:
         """A block in parts none of which goes past a step: what settles when one has ended would
@@ -180,12 +185,14 @@ class IndexStage:
     def settle(self) -> Output:
         """Judge what waits for its company: the stream stands still, or has ended."""
         out = Output(events=Counter())
-        self._evidencing.begin()
         out.messages.extend(self._settled(self._settling.all(), out.events))
         if self._discovering is not None:
             out.messages.extend(map(alert_message, self._discovering.settle(self._clock())))
         popular = self._judge_hosts(out, at_rest=True)
-        return Output(out.messages, 0, out.dead, out.events, popular=popular)
+        return Output(
+            out.messages, 0, out.dead, out.events, popular=popular,
+            unfinished=self._evidencing.take(),
+        )  # fmt: skip
 
     def _settled(self, waited: list[Settles], events: Counter[str]) -> list[Outgoing]:
         if self._settled_reporter is None:
@@ -195,10 +202,15 @@ class IndexStage:
     def _judge(self, part: Brought, partition: str, out: Output) -> Sequence[int]:
         """Judge pages that are within one step. Where it ends with them, what has settled is
         judged, and hosts; how many popular phrases pages have is returned."""
+        self._evidencing.resume(partition)
         out.messages.extend(self._judged(part, out.events))
         waiting = Settles(self._posted(part), tuple(self._reporter.take_near()))
         self._settling.wait(partition, waiting)
         settled, ended = self._settling.passed(partition, len(part.block))
+        if ended:
+            self._evidencing.ended(partition)
+            if self._discovering is not None:
+                out.messages.extend(map(alert_message, self._discovering.ended(self._clock())))
         out.messages.extend(self._settled(settled, out.events))
         return self._judge_hosts(out, at_rest=False) if ended else ()
 

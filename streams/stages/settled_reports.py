@@ -77,6 +77,7 @@ class SettledReporter:
         """Verdicts and alerts of pages that have settled, as far as there is something new."""
         out: list[Outgoing] = []
         for one in waited:
+            self._reporter.begin()
             posted = Posted.joined(one.posted) if one.posted else None
             stitched = () if posted is None else self._quilting.judge(posted)
             # Of a page that came several times the last sighting is told.

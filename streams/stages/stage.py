@@ -8,13 +8,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.labels.marking import InForce
 from reusewatch.streams.questions import Parameters, Rows
 from reusewatch.streams.stages.snapshot import State
+
+
+class Unfinished(Protocol):
+    """Messages that another process is still at work on."""
+
+    def ready(self) -> bool:
+        """Whether nobody would wait for them."""
+
+    def finished(self) -> list[tuple[Outgoing, Outgoing]]:
+        """Wait for them: what stands for each among the messages, and what belongs there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +40,20 @@ class Output:
     labels: InForce | None = None
     # How many popular shingles pages have, that were judged by them.
     popular: Sequence[int] = ()
+    # What stands for messages that are not made yet. Nothing of it is sent before it is finished.
+    unfinished: Sequence[Unfinished] = ()
+
+    def ready(self) -> bool:
+        """Whether nobody would wait for it to be finished."""
+        return all(one.ready() for one in self.unfinished)
+
+    def finished(self) -> Output:
+        """With all its messages. Waits for those that are not made yet."""
+        if not self.unfinished:
+            return self
+        made = {id(place): one for part in self.unfinished for place, one in part.finished()}
+        messages = [made.get(id(message), message) for message in self.messages]
+        return replace(self, messages=messages, unfinished=())
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ def test_the_copies_are_found_and_nothing_else(crawl: Crawl, tmp_path: Path) -> 
     replayed(crawl, tmp_path, "--workers", 2)
     shown = run("alerts", "--json", "--bus", "local:s", cwd=tmp_path)
     assert {alert["id"] for alert in shown.objects} == crawl.ids
+    assert state_in(tmp_path / "s") == crawl.wanted
 
 
 def test_replayed_again_it_finds_nothing_new(crawl: Crawl, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Counting:
     from tests.streams.stages.making import NOW
 
     made = Counting(SCHEME, clock=lambda: NOW, max_pages=10)
-    monkeypatch.setattr(topology, "STATEFUL", {"index": lambda settings, read_origin: made})
+    monkeypatch.setattr(topology, "STATEFUL", {"index": lambda *_: made})
     return made
 
 

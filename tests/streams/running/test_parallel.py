@@ -15,13 +15,19 @@ import pytest
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.dead_letter_limit import WorkerStopped
 from reusewatch.streams.questions import Parameters, Rows, no_questions
+from reusewatch.streams.records import Origin, Page
 from reusewatch.streams.running.fork_server import DIRECTORY, load_ahead, socket_in, started
 from reusewatch.streams.running.parallel import InProcess, ProcessPool, Runner
+from reusewatch.streams.stages.evidencing import Allowance, Making
+from reusewatch.streams.stages.fingerprinting import FingerprintStage
+from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.stages.stage import Condition, Output
 from tests.command import ROOT
 from tests.end_to_end.runs import command_line, wait_until
-from tests.streams.stages.making import as_message
+from tests.pages import SCHEME
+from tests.streams.stages.making import as_message, zero
+from tests.streams.stages.test_near_order import alerts_of, page, said, stage_of
 
 
 @pytest.fixture(autouse=True)
@@ -145,3 +151,23 @@ def test_closed_in_the_middle_it_does_not_wait(tmp_path: Path) -> None:
     for one in [batch(str(n)) for n in range(4)]:
         assert list(pool.submit(one)) == []
     pool.close()
+
+
+def page_near(origin: Origin) -> Page:
+    return page(origin.offset or 0, origin.offset or 0, origin.offset or 0)
+
+
+def test_the_processes_make_the_same_evidence_as_this_one() -> None:
+    pages = [page_near(Origin(source="near", offset=text)) for text in (0, 1, 2, 4)]
+    alerts = alerts_of(said(stage_of(Rules()), pages))
+    wanted = Making(SCHEME, page_near).make(alerts, Allowance(2, 1 << 20))
+    assert [bool(one.evidence) for one in wanted.alerts] == [
+        True,
+        True,
+        *[False] * (len(alerts) - 2),
+    ]
+    pool = ProcessPool(FingerprintStage(SCHEME, zero, read_origin=page_near), 2)
+    try:
+        assert pool.evidence(alerts, Allowance(2, 1 << 20)).result() == wanted
+    finally:
+        pool.close()

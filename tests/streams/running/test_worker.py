@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,72 @@ def test_outputs_then_snapshot_then_offsets(
     worker.close()
     order = ["flush", "snapshot", "commit"]
     assert bus.did == ["join", *order, *order, "leave", "flush"]
+
+
+class Late:
+    """A message that is made when somebody says so."""
+
+    def __init__(self, place: Outgoing, made: Outgoing) -> None:
+        self.there = False
+        self.pair = place, made
+
+    def ready(self) -> bool:
+        return self.there
+
+    def finished(self) -> list[tuple[Outgoing, Outgoing]]:
+        return [self.pair]
+
+
+class Deferring(Adder):
+    """Every third number is made elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.late: list[Late] = []
+
+    def process(self, messages: Sequence[Message]) -> Output:
+        output = super().process(messages)
+        made = [sent for sent in output.messages if int(sent.key) % 3 == 0]
+        late = [Late(Outgoing("", sent.key, None), sent) for sent in made]
+        places = {id(made): place for one in late for place, made in [one.pair]}
+        self.late += late
+        sent = [places.get(id(one), one) for one in output.messages]
+        return replace(output, messages=sent, unfinished=late)
+
+
+def test_what_is_made_elsewhere_keeps_its_place() -> None:
+    bus, stage = bus_of(3), Deferring()
+    worker = worker_of(stage, bus)
+    work_off(worker)
+    worker.outlet.flush()
+    assert numbers_sent(bus) == []
+    stage.late[0].there = True
+    for number in (b"3", b"4"):
+        bus.append(Outgoing(topics.FINGERPRINTS, "k", number))
+        work_off(worker)
+        worker.outlet.flush()
+        assert numbers_sent(bus) == [0, 1, 2]
+
+
+def test_what_is_made_elsewhere_is_sent_before_it_is_committed() -> None:
+    bus = bus_of(8)
+    worker = worker_of(Deferring(), bus)
+    work_off(worker)
+    worker.commit()
+    assert numbers_sent(bus) == list(range(8))
+    worker.close()
+
+
+def test_what_is_made_elsewhere_does_not_grow_without_end() -> None:
+    bus = bus_of(0)
+    worker = worker_of(Deferring(), bus)
+    for number in range(3 * 64):
+        bus.append(Outgoing(topics.FINGERPRINTS, "k", str(number).encode()))
+        work_off(worker)
+    worker.outlet.flush()
+    sent = numbers_sent(bus)
+    assert sent == list(range(len(sent)))
+    assert len(sent) > 2 * 64
 
 
 def test_a_snapshot_that_fails_commits_nothing(

@@ -74,8 +74,12 @@ def hash_of(text: str) -> int:
 
 
 def added(stage: Discovering, pages: Iterable[Page], size: int = 1) -> list[Findings]:
-    every = list(pages)
-    return [stage.add(block(every[n : n + size]), NOW) for n in range(0, len(every), size)]
+    """What comes of pages of which so many are a step."""
+    every, found = list(pages), []
+    for at in range(0, len(every), size):
+        found.append(stage.add(block(every[at : at + size]), NOW))
+        found[-1].alerts.extend(stage.ended(NOW))
+    return found
 
 
 def alerts(found: Iterable[Findings]) -> list[Alert]:
@@ -308,7 +312,8 @@ def test_what_is_spared_and_what_is_a_label_by_now() -> None:
     later = block([page_of(n, *texts) for n in range(9, 90)])
     marked = later.set_column(*_column("labeled", [list(range(2, 14))] * 81))
     marked = marked.set_column(*_column("labeled_by", [["discovered"] * 12] * 81))
-    again = stage.add(marked, NOW).alerts
+    assert not stage.add(marked, NOW).alerts
+    again = stage.ended(NOW)
     assert {alert.id for alert in again} == {alert.id for alert in told}
     assert all(alert.figure == pytest.approx(89, rel=0.05) for alert in again)
 

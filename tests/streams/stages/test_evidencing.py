@@ -37,7 +37,7 @@ def ids(found: list[Alert]) -> list[str]:
 
 
 @pytest.mark.parametrize("pairs", [0, 1, 2])
-def test_so_many_pairs_a_batch_have_evidence(pairs: int) -> None:
+def test_so_many_pairs_a_step_have_evidence(pairs: int) -> None:
     found = alerts(evidence_pairs=pairs)
     assert ids(found) == ids(alerts())
     assert [alert.evidence_missing for alert in found] == [
@@ -46,7 +46,7 @@ def test_so_many_pairs_a_batch_have_evidence(pairs: int) -> None:
     assert [bool(alert.evidence) for alert in found] == [n < pairs for n in range(len(found))]
 
 
-def test_the_bytes_of_a_batch_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bytes_of_a_step_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evidencing, "MOST_BYTES", 1)
     assert [alert.evidence_missing for alert in alerts()][:2] == [None, "budget"]
 
@@ -89,7 +89,7 @@ def test_an_archive_that_is_lost_is_asked_no_more_than_the_budget_allows() -> No
     assert len(asked) == 1
 
 
-def test_pages_are_read_once_and_kept_for_the_next_batch() -> None:
+def test_pages_are_read_once_and_kept_for_the_next_step() -> None:
     asked = []
 
     def count(origin: Origin) -> Page:
@@ -100,7 +100,7 @@ def test_pages_are_read_once_and_kept_for_the_next_batch() -> None:
     (first, *_) = alerts(None)
     for _ in range(2):
         made.begin()
-        made.complete([first, first], Counter())
+        made.messages([first, first], Counter())
     assert len(asked) == 2
 
 
@@ -117,6 +117,6 @@ def test_pages_that_share_no_run_say_so() -> None:
     events = Counter[str]()
     read = {10: far, 0: donor}
     made = Evidencing(SCHEME, lambda origin: read[origin.offset or 0], 1)
-    (found,) = made.complete([alert], events)
+    (found,) = alerts_of(made.messages([alert], events))
     assert (found.evidence, found.evidence_missing) == ((), "no common run")
     assert events["evidence-no-common-run"] == 1

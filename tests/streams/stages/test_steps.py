@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from reusewatch.detector.quilts.rules import QuiltRules
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.format import block_messages, read_block
-from reusewatch.streams.records import Alert, Page, Verdict
+from reusewatch.streams.records import Alert, Origin, Page, Verdict
+from reusewatch.streams.stages.discovering import Discovering
+from reusewatch.streams.stages.discovering import Rules as Worth
 from reusewatch.streams.stages.fingerprinting import GRAM_SAMPLES, FingerprintStage
 from reusewatch.streams.stages.indexing import IndexStage
 from reusewatch.streams.stages.judging_rules import Rules
@@ -27,6 +29,7 @@ from tests.streams.stages.making import NOW, as_message, zero
 from tests.streams.stages.test_settling import page
 
 SETTLE, PAGES, TEXTS = 20, 120, 15
+_COMMON = b"<p>" + b" ".join(b"everywhere%d" % n for n in range(20)) + b"</p>"
 Found = tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]
 
 
@@ -39,26 +42,36 @@ def episode(name: str, random: Random) -> list[Page]:
         begin = random.randrange(30)
         return random.choice(texts)[begin : begin + 30]
 
-    return [
+    pages = [
         page(
             f"{name}{random.randrange(8)}", f"{at}", *(part() for _ in range(random.randint(1, 5)))
         )
         for at in range(PAGES)
     ]
+    return [
+        msgspec.structs.replace(
+            one, body=one.body + _COMMON * (at % 2), origin=Origin(source=name, offset=at)
+        )
+        for at, one in enumerate(pages)
+    ]
 
 
-def stage() -> IndexStage:
+def stage(pages: Sequence[Page]) -> IndexStage:
+    """With too little evidence for all, and content that is told again as more pages have it."""
     rules = QuiltRules(m=12, c=2, template=3)
+    read = {one.origin: one for one in pages}.__getitem__
+    worth = Worth(pages=2, file_pages=100, sites=1, length=10)
     return IndexStage(
-        SCHEME, clock=lambda: NOW, max_pages=1000, settle_pages=SETTLE,
-        rules=Rules(policy="across", near_own=0.3),
+        SCHEME, clock=lambda: NOW, max_pages=1000, settle_pages=SETTLE, read_origin=read,
+        rules=Rules(policy="across", near_own=0.3, evidence_pairs=2),
         quilting=Quilting(SCHEME, rules, sample=GRAM_SAMPLES["all"], max_bytes=1 << 24),
+        discovering=Discovering(SCHEME, worth, window_pages=1000, read_origin=read),
     )  # fmt: skip
 
 
 def judged(pages: Sequence[Page], sizes: Sequence[int], *, restarts: bool = False) -> Found:
     """Alerts by id and last verdicts by URL, of pages in blocks of these sizes, in turn."""
-    index, sent, at, turn = stage(), [], 0, cycle(sizes)
+    index, sent, at, turn = stage(pages), [], 0, cycle(sizes)
     made = FingerprintStage(SCHEME, zero, grams="all").process(
         [as_message(page_message(one)) for one in pages]
     )
@@ -72,7 +85,7 @@ def judged(pages: Sequence[Page], sizes: Sequence[int], *, restarts: bool = Fals
         assert not output.dead
         sent += output.messages
         if restarts and at % 3 == 0:
-            state, index = index.save(), stage()
+            state, index = index.save(), stage(pages)
             index.restore(state)
     sent += index.settle().messages
     alerts, verdicts = {}, {}
@@ -104,6 +117,8 @@ def test_any_blocks_and_restarts_judge_alike(sizes: list[int], restarts: bool) -
 def test_the_stream_has_what_hangs_on_its_moment() -> None:
     pages, (alerts, _) = stream()
     assert {alert["kind"] for alert in alerts.values()} >= {"quilt", "partial-copy"}
+    assert {alert.get("evidence_missing") for alert in alerts.values()} == {None, "budget"}
+    assert any(alert.get("approximate") for alert in alerts.values())
     # Judged in the end, other pages are quilts: so the test above could fail.
     moved, _ = judged(list(reversed(pages)), [64])
     assert moved.keys() != alerts.keys()
