@@ -15,6 +15,7 @@ from typing import Any
 import numba as _numba
 from numba.core import typeinfer
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.runtime import rtsys
 
 from reusewatch.detector.compiling.loading import load_lazily
 from reusewatch.detector.compiling.sources import digest_of
@@ -34,6 +35,13 @@ class _Cache(_FunctionCache):  # type: ignore[misc]
         self._cache_file = IndexDataCacheFile(
             self._cache_path, self._impl.filename_base, digest_of(function.__module__)
         )
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """numba would first take in all that it can compile: what is compiled needs none of it."""
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+        return None
 
 
 def kept(signature: Any = None, **options: Any) -> Callable[[Any], Any]:
