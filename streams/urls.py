@@ -1,7 +1,7 @@
 """URL → page id, host, site. A page is a URL without fragment, host lower-cased, default port off.
 
-The site is the registered domain by the public suffix list that tldextract bundles: nothing is
-fetched.
+The site is the registered domain by the public suffix list that publicsuffixlist bundles: nothing
+is fetched.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme, hex_of
 
 if TYPE_CHECKING:
-    from tldextract import TLDExtract
+    from publicsuffixlist import PublicSuffixList
 
 MAX_URL = 16_384
 # Most URLs are canonical but for their fragment: nothing to split, nothing to put together.
@@ -23,6 +23,7 @@ _PLAIN = re.compile(r"(https?://([a-z0-9.-]*[a-z0-9])/[!\"$->@-~]*(?:\?[!\"$-~]+
 _ROOT = re.compile(r"https?://[A-Za-z0-9._:-]+/")
 # A page's place is asked for by who reads it and by who fingerprints it; a batch fits.
 _PLACES = 1024
+_ADDRESS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -35,13 +36,11 @@ class Place(NamedTuple):
 
 
 @cache
-def _extract() -> TLDExtract:
+def _suffixes(*, of_registries: bool = False) -> PublicSuffixList:
     """Private suffixes count, as in browsers: two authors under one blog host are two sites."""
-    import tldextract  # loads what fetches over HTTP: many commands ask for no site
+    from publicsuffixlist import PublicSuffixList  # ten thousand rules: many commands ask for none
 
-    return tldextract.TLDExtract(
-        suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
-    )
+    return PublicSuffixList(accept_unknown=False, only_icann=of_registries)
 
 
 @lru_cache(maxsize=_PLACES)
@@ -163,11 +162,10 @@ def site_of(host: str) -> str:
     >>> site_of("www.news.example.co.uk"), site_of("127.0.0.1"), site_of("www.alpha.test")
     ('example.co.uk', '127.0.0.1', 'alpha.test')
     """
-    found = _extract()(host)
-    if found.suffix:
-        return found.top_domain_under_public_suffix or host
-    if found.ipv4 or ":" in host:
+    if ":" in host or _ADDRESS.fullmatch(host):
         return host
+    if _suffixes().publicsuffix(host):
+        return _suffixes().privatesuffix(host) or host
     # The list's own last rule: a suffix it does not know is one label.
     return ".".join(host.split(".")[-2:])
 
@@ -178,7 +176,7 @@ def is_public_suffix(host: str) -> bool:
     >>> is_public_suffix("co.uk"), is_public_suffix("example.co.uk"), is_public_suffix("localhost")
     (True, False, False)
     """
-    return _extract()(host).suffix == host
+    return _suffixes().publicsuffix(host) == host
 
 
 @lru_cache(maxsize=65_536)
@@ -191,5 +189,4 @@ def owner_of(site: str) -> str:
     >>> owner_of("one.blogspot.com"), owner_of("example.co.uk"), owner_of("alpha.test")
     ('blogspot.com', 'example.co.uk', 'alpha.test')
     """
-    found = _extract()(site, include_psl_private_domains=False)
-    return found.top_domain_under_public_suffix or site
+    return _suffixes(of_registries=True).privatesuffix(site) or site

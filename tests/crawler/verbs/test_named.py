@@ -16,8 +16,8 @@ from tests.command import environment
 
 # Each of them takes longer to load than all that `--help` needs.
 HEAVY = {
-    "fastwarc", "kafka", "llvmlite", "numba", "numpy", "prometheus_client", "pyarrow", "requests",
-    "resiliparse", "rich.console", "scrapy", "sqlite3", "tldextract",
+    "fastwarc", "kafka", "llvmlite", "numba", "numpy", "prometheus_client", "publicsuffixlist", "pyarrow",
+    "pydantic", "requests", "resiliparse", "rich.console", "scrapy", "sqlite3", "tldextract",
 }  # fmt: skip
 _LOADED = """
 import sys
