@@ -4,16 +4,21 @@ Ctrl-C is no error, even while it loads.
 """
 
 import gc
+import os
 import sys
 
 # Loading makes hundreds of thousands of objects, none of them garbage: to look through them at
 # each seven hundred new ones is a tenth of a start.
 _NEW_OBJECTS = 50_000
+# Most large arrays are a batch's: pages of 2 MB for each cost more to clear, and the kernel more
+# to find, than they gain. What stays asks for them by itself: `detector.large_arrays`.
+_NO_HUGE_PAGES = ("NUMPY_MADVISE_HUGEPAGE", "0")
 
 
 def main() -> None:
     """Load the verbs, and run one."""
     gc.set_threshold(_NEW_OBJECTS, 10, 10)
+    os.environ.setdefault(*_NO_HUGE_PAGES)  # before numpy is loaded, here or in a worker
     try:
         from reusewatch.crawler.cli import main as run
 

@@ -15,7 +15,7 @@ from typing import Any
 import numba as _numba
 from numba.core import typeinfer
 from numba.core.caching import FunctionCache, IndexDataCacheFile
-from numba.core.runtime import rtsys
+from numba.core.runtime.nrt import rtsys
 
 from reusewatch.detector.compiling.loading import load_lazily
 from reusewatch.detector.compiling.sources import digest_of
@@ -41,7 +41,6 @@ class _Cache(_FunctionCache):  # type: ignore[misc]
         rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)
-        return None
 
 
 def kept(signature: Any = None, **options: Any) -> Callable[[Any], Any]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel
 from reusewatch.detector.compiling.mixers import mix
+from reusewatch.detector.large_arrays import moved
 from reusewatch.detector.quilts.gram_table import gram_bits, key_at
 from reusewatch.detector.quilts.store import (
     BLOCK,
@@ -34,7 +35,6 @@ from reusewatch.detector.window.buckets import (
     number_bits,
     put,
 )
-from reusewatch.detector.window.growth import longer
 
 _TEXT, _PAGE, _SITE = range(3)
 _OF_LINE = LINE - 1
@@ -58,14 +58,15 @@ def can_grow(store: Store) -> bool:
 
 
 def grown(store: Store, documents: int, postings: int, grams: int) -> Store:
-    """The same store with so much room; of what has enough already nothing is touched."""
+    """The same store with so much room; of what has enough already nothing is touched. The one
+    that was given is used up."""
     size, table = whole_blocks(postings), store.grams
     old_bits = len(store.postings).bit_length()
     if size > len(store.postings):
         store = store._replace(
-            postings=longer(store.postings, size),
-            named=longer(store.named, size // BLOCK),
-            begins=longer(store.begins, size // BLOCK),
+            postings=moved(store.postings, size),
+            named=moved(store.named, size // BLOCK),
+            begins=moved(store.begins, size // BLOCK),
             popular=np.zeros(size // BLOCK, np.uint64),
             popular_since=np.zeros(size // BLOCK, np.int64),
         )
@@ -75,8 +76,8 @@ def grown(store: Store, documents: int, postings: int, grams: int) -> Store:
         store = store._replace(grams=empty_tables(1, max(grams, room))[0])
         _rehash_grams(store, old_bits, table)
     if documents > len(store.documents):
+        store = store._replace(documents=moved(store.documents, documents))
         store = store._replace(
-            documents=longer(store.documents, documents),
             by_text=_larger(store, _TEXT, store.by_text, documents),
             by_page=_larger(store, _PAGE, store.by_page, documents),
             by_site=_larger(store, _SITE, store.by_site, documents),

@@ -13,6 +13,7 @@ from numba import types
 
 from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel
 from reusewatch.detector.compiling.mixers import mix
+from reusewatch.detector.large_arrays import longer
 from reusewatch.detector.similar.store import (
     BLOCK,
     BLOCKS,
@@ -28,7 +29,6 @@ from reusewatch.detector.similar.store import (
     TermStore,
 )
 from reusewatch.detector.window.buckets import empty_tables, number_bits, put
-from reusewatch.detector.window.growth import longer
 from reusewatch.detector.window.store import LIVE, ROWS, STORE, Store
 
 _SMALL = 1 << 20

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reusewatch.detector.large_arrays import zeros
 from reusewatch.detector.window.growth import NOBODY
 from reusewatch.detector.window.store import (
     CLUSTER,
@@ -49,7 +50,7 @@ def store_of(arrays: Mapping[str, NDArray[Any]]) -> Store:
     copies["numbers"] = np.pad(copies["numbers"], (0, COUNT - len(copies["numbers"])))
     for name, size in zip(_SIZES, arrays["capacities"].tolist(), strict=True):
         kind, _ = _RECORDS[name]
-        copies[name] = np.zeros(size, kind)
+        copies[name] = zeros(size, kind)
         raw = np.ascontiguousarray(arrays[name])
         saved = raw.view(kind)
         copies[name][: len(saved)] = saved

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel, part
 from reusewatch.detector.compiling.mixers import mix
+from reusewatch.detector.large_arrays import zeros
 
 LINE = 16
 """Words of a line: the first counts who went on to the next one, the others are slots."""
@@ -41,7 +42,7 @@ def capacity_of(slots: NDArray[np.uint32]) -> int:
 
 def empty_tables(tables: int, capacity: int) -> NDArray[np.uint32]:
     """Tables of one size, a row each."""
-    return np.zeros((tables, slots_for(capacity)), np.uint32)
+    return zeros((tables, slots_for(capacity)), np.uint32)
 
 
 @kernel(types.int64(OUT_COUNTS))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel
 from reusewatch.detector.compiling.mixers import mix
+from reusewatch.detector.large_arrays import longer
 from reusewatch.detector.window.buckets import empty_tables, number, number_bits, put
 from reusewatch.detector.window.candidates import hash_of, key_of
 from reusewatch.detector.window.expiry import sweep
@@ -105,13 +106,6 @@ def _capacity(need: int, have: int, limit: int) -> int:
         return need + need // _SWEPT
     more = 2 * have if have < _SMALL else have + have // 4
     return max(need, min(more, limit))
-
-
-def longer(array: NDArray[Any], size: int) -> NDArray[Any]:
-    """A copy with room for more at the end; what is not used yet takes no memory."""
-    grown = np.zeros((*array.shape[:-1], size), array.dtype)
-    grown[..., : array.shape[-1]] = array
-    return grown
 
 
 def _more_rows(store: Store, size: int) -> Store:

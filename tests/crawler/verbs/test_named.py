@@ -16,8 +16,9 @@ from tests.command import environment
 
 # Each of them takes longer to load than all that `--help` needs.
 HEAVY = {
-    "fastwarc", "kafka", "llvmlite", "numba", "numpy", "prometheus_client", "publicsuffixlist", "pyarrow",
-    "pydantic", "requests", "resiliparse", "rich.console", "scrapy", "sqlite3", "tldextract",
+    "fastwarc", "kafka", "llvmlite", "numba", "numpy", "prometheus_client", "publicsuffixlist",
+    "pyarrow", "pydantic", "requests", "resiliparse", "rich.console", "scrapy", "sqlite3",
+    "tldextract",
 }  # fmt: skip
 _LOADED = """
 import sys
@@ -27,6 +28,16 @@ try:
     main()
 except SystemExit as ended:
     print(ended.code, *sys.modules, file=sys.stderr)
+"""
+_HUGE = """
+import sys
+from reusewatch.crawler.__main__ import main
+sys.argv = ["reusewatch", "clusters", "--bus", "local:nowhere"]
+try:
+    main()
+except SystemExit:
+    from numpy._core.multiarray import _get_madvise_hugepage
+    print(_get_madvise_hugepage())
 """
 
 
@@ -47,6 +58,18 @@ def test_what_lists_verbs_loads_none_of_them(arguments: tuple[str, ...], tmp_pat
     assert not modules & HEAVY
     assert not [name for name in modules if ".verbs." in name and "labels" not in name
                 and not name.endswith("named")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "wanted"), [(None, "False"), ("1", "True")])
+def test_arrays_of_a_moment_get_no_huge_pages(
+    said: str | None, wanted: str, tmp_path: Path
+) -> None:
+    more = {} if said is None else {"NUMPY_MADVISE_HUGEPAGE": said}
+    done = subprocess.run(
+        [sys.executable, "-c", _HUGE], cwd=tmp_path, env={**environment(), **more},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.split()[-1:] == [wanted], done.stderr
 
 
 def listed(group: TyperGroup, path: str) -> list[tuple[str, Listed]]:

@@ -1,0 +1,40 @@
+"""Large arrays are zeros, grow without losing what they hold, and are moved without a copy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from reusewatch.detector.large_arrays import _LARGE, longer, moved, zeros
+
+RECORD = np.dtype([("low", "u4"), ("high", "u2")])
+
+
+@pytest.mark.parametrize("size", [0, 10, _LARGE // 6 + 1, 3 * _LARGE + 5])
+def test_longer_and_moved_hold_what_was_there(size: int) -> None:
+    for grow in (longer, moved):
+        array = zeros(size, RECORD)
+        assert not array.view(np.uint8).any()
+        array["low"], array["high"] = np.arange(size), np.arange(size) % 7
+        grown = grow(array, size + 1000)
+        assert grown.flags.writeable
+        assert np.array_equal(grown["low"][:size], np.arange(size))
+        assert np.array_equal(grown["high"][:size], np.arange(size) % 7)
+        assert not grown[size:].view(np.uint8).any()
+
+
+def test_tables_grow_row_by_row() -> None:
+    tables = zeros((2, _LARGE), np.uint32)
+    tables[0], tables[1] = 1, 2
+    grown = longer(tables, _LARGE + 3)
+    assert grown.sum(axis=1).tolist() == [_LARGE, 2 * _LARGE]
+
+
+def test_what_is_moved_gives_its_memory_back() -> None:
+    array = zeros(3 * _LARGE, np.uint8)
+    array[:] = 1
+    part = array[_LARGE:]
+    assert moved(part, 4 * _LARGE).sum() == 2 * _LARGE
+    assert array.all(), "of a part of an array nothing is given back"
+    assert moved(array, 4 * _LARGE).sum() == 3 * _LARGE
+    assert not array.any()
