@@ -46,9 +46,13 @@ Pair = tuple[str, int]
 class Twins:
     """The pages that have a twin on another site, by page."""
 
-    def __init__(self, *, least: int, most: int = MOST_TWINS) -> None:
+    def __init__(self, *, least: int, sure: int = 0, most: int = MOST_TWINS) -> None:
         self._least = least
+        # Up to so many twins a host may have too few pages yet: with each that comes, look again.
+        self._sure = sure
         self._most = most
+        # What was known before, of pages that changed while somebody remembers; else None.
+        self.before: list[tuple[int, Twin | None]] | None = None
         self.known: OrderedDict[int, Twin] = OrderedDict()
         self._counts: Counter[Pair] = Counter()
         self._looked: dict[Pair, int] = {}
@@ -71,6 +75,7 @@ class Twins:
         """A page is no copy any more; its twin stays, as others may have it."""
         if (twin := self.known.pop(page, None)) is not None:
             self._counts[twin.host, twin.other_site] -= 1
+            self._remember(page, twin)
 
     def _put(self, one: Place, other: Place, *, is_copy: bool) -> None:
         before = self.known.get(one.page)
@@ -78,12 +83,22 @@ class Twins:
         if kept and not is_copy:
             return  # what is known to be a copy stays one; else who was found first stands
         self.forget(one.page)
+        if before is None:
+            self._remember(one.page, None)
         self.known[one.page] = Twin(one.host, one.site, other.site, other.page, is_copy)
         self._counts[one.host, other.site] += 1
         self._grown.add((one.host, other.site))
         self._sites[one.host] = one.site
         if len(self.known) > self._most:
             self.forget(next(iter(self.known)))
+
+    def _remember(self, page: int, twin: Twin | None) -> None:
+        if self.before is not None:
+            self.before.append((page, twin))
+
+    def is_due(self, host: str, site: int) -> bool:
+        """Whether a pair to which a twin has come is to be looked at."""
+        return (host, site) in self._grown and self._is_due((host, site), at_rest=False)
 
     def due(self, *, at_rest: bool) -> list[Pair]:
         """The pairs to look at now; at rest, all that have enough twins."""
@@ -97,7 +112,8 @@ class Twins:
 
     def _is_due(self, pair: Pair, at_rest: bool) -> bool:
         count = self._counts[pair]
-        return count >= self._least and (at_rest or 2 * count >= 3 * self._looked.get(pair, 0))
+        again = count <= self._sure or 2 * count >= 3 * self._looked.get(pair, 0)
+        return count >= self._least and (at_rest or again)
 
     def _drop_what_is_gone(self) -> None:
         self._counts = +self._counts
@@ -111,14 +127,17 @@ class Twins:
             [page, t.host, t.site, t.other_site, t.other_page, t.is_copy]
             for page, t in self.known.items()
         ]
-        return {"twins": twins, "looked": [[*pair, n] for pair, n in self._looked.items()]}
+        looked = [[*pair, n] for pair, n in self._looked.items()]
+        return {"twins": twins, "looked": looked, "grown": sorted(self._grown)}
 
-    def restore(self, twins: Iterable[Any], looked: Iterable[Any]) -> None:
+    def restore(
+        self, twins: Iterable[Any], looked: Iterable[Any], grown: Iterable[Any] | None = None
+    ) -> None:
         """Take up what was saved."""
         self.known = OrderedDict((page, Twin(*rest)) for page, *rest in twins)
         self._counts = Counter((t.host, t.other_site) for t in self.known.values())
         self._looked = {(host, site): n for host, site, n in looked}
-        self._grown = set(self._counts)
+        self._grown = set(self._counts if grown is None else map(tuple, grown))
         self._sites = {t.host: t.site for t in self.known.values()}
 
 

@@ -252,6 +252,11 @@ class NearDuplicateIndex:
         for row in rows[found[first]]:
             yield int(row["site"]), int(row["page"]), self._url(row)
 
+    def first_of(self, page: int) -> int | None:
+        """When the page was first seen, of the versions that the window has; None of no page."""
+        rows = self._store.rows[versions_of(self._store, np.uint64(page))]
+        return int(rows["first"].min()) if rows.size else None
+
     def holds(self, page: int) -> bool:
         """Whether the window has any version of a page."""
         return bool(versions_of(self._store, np.uint64(page)).size)

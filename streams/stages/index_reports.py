@@ -124,6 +124,12 @@ class Reporter:
                 out += self._alerts(subject, match, flags, now)
             for turn in turned.get(at, ()):
                 out += self._turned(turn, subject, now)
+            if self._mirroring is not None and self._mirroring.crossed:
+                self._mirroring.look_after(at)
+        if self._mirroring is not None:
+            index = self._index
+            mirrors = self._mirroring.judge_batch(subjects, index.pages_of, index.first_of, now)
+            out += map(alert_message, mirrors)
         _count(found, events)
         return self.complete(out, events)
 

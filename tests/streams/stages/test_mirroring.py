@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
+import msgspec
 import pytest
 
 from reusewatch.detector.neighborhoods.mirrors import Place, Twins
@@ -37,8 +38,10 @@ ORIGINAL = site("author", TEXTS, day=0)
 MIRROR = site("mirror", TEXTS, day=MINUTE, under="copy/")
 
 
-def alerts_of(pages: Sequence[Page], **rules: object) -> list[Alert]:
-    """The mirrors that are open at the end, by prefix."""
+def told_of(
+    pages: Sequence[Page], *, together: int, restarts: bool, rests: bool, **rules: object
+) -> list[Alert]:
+    """What is told of mirrors, in order. `rests`: the stream stands still at its end."""
     fingerprint = FingerprintStage(SCHEME, zero, grams="sampled")
     index = IndexStage(
         SCHEME, clock=lambda: NOW, max_pages=1000,
@@ -46,18 +49,52 @@ def alerts_of(pages: Sequence[Page], **rules: object) -> list[Alert]:
         mirroring=Mirroring(SCHEME, least_pages=20, least_share=0.8),
     )  # fmt: skip
     sent = []
-    for at in range(0, len(pages), 7):
-        messages = [as_message(page_message(one)) for one in pages[at : at + 7]]
+    for at in range(0, len(pages), together):
+        messages = [as_message(page_message(one)) for one in pages[at : at + together]]
         for block in fingerprint.process(messages).messages:
             sent += index.process([as_message(block)]).messages
-            index.restore(index.save())
-    sent += index.settle().messages
-    told = {
-        message.key: read_json(as_message(message), Alert)
+            if restarts:
+                index.restore(index.save())
+    if rests:
+        sent += index.settle().messages
+    alerts = [
+        read_json(as_message(message), Alert)
         for message in sent if message.topic == topics.ALERTS and message.value is not None
-    }  # fmt: skip
-    found = [one for one in told.values() if one.kind == "mirror-host" and one.state == "open"]
+    ]  # fmt: skip
+    return [one for one in alerts if one.kind == "mirror-host"]
+
+
+def alerts_of(pages: Sequence[Page], **rules: object) -> list[Alert]:
+    """The mirrors that are open at the end, by prefix."""
+    told = told_of(pages, together=7, restarts=True, rests=True, **rules)
+    last = {one.id: one for one in told}
+    found = [one for one in last.values() if one.state == "open"]
     return sorted(found, key=lambda one: one.prefix or "")
+
+
+def test_a_mirror_is_told_with_its_twentieth_page() -> None:
+    late = site("mirror", TEXTS, day=5)
+    (alert,) = told_of([*ORIGINAL, *late[:25]], together=64, restarts=False, rests=False)
+    assert (alert.files, alert.figure) == (20, 1.0), "as if nothing had come after"
+    own = site("mirror", TEXTS_OF_ITS_OWN[:10], day=4)
+    (alert,) = told_of([*ORIGINAL, *own[:4], *late[4:20]], together=64, restarts=False, rests=False)
+    assert (alert.files, alert.figure) == (20, 0.8)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_told_of_mirrors_and_when_hangs_on_the_order_of_pages_alone(seed: int) -> None:
+    rng = Random(seed)
+    # Both sites, a scraper of half of each, pages that are fetched again, and what is nobody's.
+    other = site("other", TEXTS_OF_ITS_OWN, day=seed % 2)
+    scraper = site("scraper", [*TEXTS[:15], *TEXTS_OF_ITS_OWN[:25]], day=3 * (seed % 2))
+    again = [msgspec.structs.replace(one, fetched_at=NOW) for one in rng.sample(MIRROR, 12)]
+    pages = [*ORIGINAL, *other, *MIRROR, *scraper, *again]
+    if seed:
+        rng.shuffle(pages)
+    plain = told_of(pages, together=1, restarts=False, rests=True)
+    assert plain or seed
+    for together in (5, 33, len(pages)):
+        assert told_of(pages, together=together, restarts=seed % 2 == 0, rests=True) == plain
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -100,8 +137,8 @@ def test_a_mirror_that_gets_pages_of_its_own_is_none_any_more() -> None:
         [*ORIGINAL, *MIRROR[:19]],
         [
             *ORIGINAL,
-            *MIRROR[:20],
             *site("mirror", [words(120) for _ in range(8)], day=0, under="o/"),
+            *MIRROR[:20],
         ],
         [*ORIGINAL, *site("other", [*TEXTS[:15], *TEXTS_OF_ITS_OWN[:15]], day=0)],
     ],
