@@ -21,6 +21,7 @@ MAX_URL = 16_384
 # Most URLs are canonical but for their fragment: nothing to split, nothing to put together.
 _PLAIN = re.compile(r"(https?://([a-z0-9.-]*[a-z0-9])/[!\"$->@-~]*(?:\?[!\"$-~]+)?)(?:#[!-~]*)?")
 _ROOT = re.compile(r"https?://[A-Za-z0-9._:-]+/")
+_AFTER_SCHEME = len("https://")
 # A page's place is asked for by who reads it and by who fingerprints it; a batch fits.
 _PLACES = 1024
 _ADDRESS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
@@ -48,6 +49,12 @@ def place(url: str, scheme: HashScheme) -> Place:
     """Where the page of this URL stands. BadPage where the URL is none of a page."""
     canonical, host = _split(url)
     return Place(hex_of(scheme.of_text(canonical)), host, site_of(host))
+
+
+def host_and_site(url: str) -> tuple[str, str]:
+    """The same without the page's id. BadPage where the URL is none of a page."""
+    host = _split(url)[1]
+    return host, site_of(host)
 
 
 @lru_cache(maxsize=_PLACES)
@@ -120,8 +127,14 @@ def root_of(url: str) -> str:
     >>> root_of("https://www.example.org:8080/a/b?c")
     'https://www.example.org:8080/'
     """
+    # What is asked for each page of a site should cost little: nearly all begin with their root.
+    return _root(url[: url.find("/", _AFTER_SCHEME) + 1] or url)
+
+
+@lru_cache(maxsize=65_536)
+def _root(url: str) -> str:
     plain = _ROOT.match(url)
-    if plain is not None:  # nearly all; what is asked for each page of a site should cost little
+    if plain is not None:
         return plain[0]
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}/"

@@ -135,6 +135,11 @@ def verdict_message(verdict: Verdict) -> Outgoing:
     return Outgoing(topics.VERDICTS, verdict.id, _json.encode(verdict), _HEADERS[topics.VERDICTS])
 
 
+def verdict_bytes(page_id: str, value: bytes) -> Outgoing:
+    """A verdict that is encoded already."""
+    return Outgoing(topics.VERDICTS, page_id, value, _HEADERS[topics.VERDICTS])
+
+
 def dead_letter_message(letter: DeadLetter) -> Outgoing:
     """A dead letter, keyed by its id. What strangers wrote into it is cut."""
     letter = msgspec.structs.replace(

@@ -23,7 +23,7 @@ Reads no clock and matches no chunks.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from heapq import nlargest
 from typing import Any
@@ -49,7 +49,7 @@ from reusewatch.detector.neighborhoods.prefix_sums import (
     columns_of,
     restored,
 )
-from reusewatch.detector.neighborhoods.prefixes import Trap, crawl_trap, prefixes
+from reusewatch.detector.neighborhoods.prefixes import Trap, neighborhoods_of, prefixes
 from reusewatch.detector.text_column import packed, unpacked
 
 OF_NEIGHBORHOODS = Threshold(PAPER_NEIGHBORHOODS, most=PAPER_NEIGHBORHOODS)
@@ -105,7 +105,7 @@ class Neighborhood:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a page changed.
+    """What a page changed; `threshold`: by which a prefix was judged, if one was.
 
     `moved`: open as before, with another figure; `counted`: its figures are the page's now;
     `forgotten`: the page that left for it; `trap`: the page is in none of the figures;
@@ -121,6 +121,11 @@ class Change:
     trap: Trap | None = None
     new_trap: bool = False
     evicted: int = 0
+
+
+_NOTHING: Iterable[tuple[Neighborhood, ...]] = ((), (), ())
+_COUNTED = Change(counted=True)
+"""What most pages change."""
 
 
 class Neighborhoods:
@@ -199,20 +204,24 @@ class Neighborhoods:
 
     def add(self, page: PageFacts) -> Change:
         """Count a page in every neighborhood that it is in; again, it replaces what it was."""
-        trap = crawl_trap(page.url)
+        trap, touched = neighborhoods_of(page.url)
         if trap is not None:
             return self._caught(trap)
         old = self._seen.get(page.page)
         new = Contribution(page.at, page.labeled, page.total, self._turn)
         if old is not None and not new.newer_than(old):
             return Change(threshold=self.threshold)
-        touched, gone = self._take(page, old, new)
-        threshold = self.threshold
+        changed, gone = self._take(page, touched, old, new)
+        nodes = map(self._nodes.__getitem__, changed)
+        judged = [node for node in nodes if node.shares or node.open]
+        threshold = self.threshold if judged else 0.0
+        opened, closed, moved = self._judge(judged, threshold) if judged else _NOTHING
+        evicted = self._evict() if len(self._nodes) > self._max_prefixes else 0
+        if gone is None and not (opened or closed or moved or evicted):
+            return _COUNTED
         forgotten = None if gone is None else gone.page
-        opened, closed, moved = self._judge(touched, threshold)
         return Change(
-            opened, closed, moved, threshold, counted=True, forgotten=forgotten,
-            evicted=self._evict(),
+            opened, closed, moved, threshold, counted=True, forgotten=forgotten, evicted=evicted
         )  # fmt: skip
 
     def take_up(self, page: PageFacts) -> int | None:
@@ -221,7 +230,8 @@ class Neighborhoods:
         new = Contribution(page.at, page.labeled, page.total, self._turn)
         if old is not None and not new.newer_than(old):
             return None
-        _, gone = self._take(page, old, new)
+        touched = tuple(prefixes(page.url)[::-1])
+        _, gone = self._take(page, touched, old, new)
         self._evict()
         return None if gone is None else gone.page
 
@@ -237,20 +247,28 @@ class Neighborhoods:
         self._remember_trap(prefix)
 
     def _take(
-        self, page: PageFacts, old: Contribution | None, new: Contribution
-    ) -> tuple[list[str], Forgotten | None]:
-        """Count a page, and take out the one that is forgotten for it; which prefixes changed."""
+        self, page: PageFacts, touched: tuple[str, ...], old: Contribution | None,
+        new: Contribution,
+    ) -> tuple[Iterable[str], Forgotten | None]:  # fmt: skip
+        """Count a page in these prefixes, and take out the one that is forgotten for it; which
+        prefixes changed. The host is the last: of a page's prefixes, the deepest is the first to
+        leave."""
         self._count_page(old, new)
-        # The host last: of a page's prefixes, the deepest is the first to leave.
-        touched = prefixes(page.url)[::-1]
-        file = page.file
+        file, nodes = page.file, self._nodes
+        plain = old is None and not (new.labeled or page.labels)
         for prefix in touched:
-            self._count(prefix, page, file, old, new)
-        gone = self._seen.put(page.page, new, self._nodes[touched[0]].prefix)
+            node = nodes.get(prefix)
+            if plain and node is not None:
+                nodes.move_to_end(prefix)
+                if new.total:
+                    self._count_plain(node, new.total)
+            else:
+                self._count(prefix, page, file, old, new)
+        gone = self._seen.put(page.page, new, nodes[touched[0]].prefix)
         self._turn += 1
         if gone is None:
             return touched, None
-        return list(dict.fromkeys([*touched, *self._take_out(gone)])), gone
+        return dict.fromkeys([*touched, *self._take_out(gone)]), gone
 
     def _take_out(self, gone: Forgotten) -> list[str]:
         if gone.added.total:
@@ -286,6 +304,15 @@ class Neighborhoods:
         if new.total:
             self.pages.add(share(new.labeled, new.total))
 
+    def _count_plain(self, node: PrefixSums, total: int) -> None:
+        """Count a page that is new and of which nothing is labeled, as of most: no name changes,
+        and where nothing was labeled, no figure."""
+        files, badness = node.files, node.badness if node.shares else 0
+        node.files += 1
+        node.chunks += total
+        if node.shares or not files:
+            self._moved(node, files, badness)
+
     def _count(
         self,
         prefix: str,
@@ -302,14 +329,6 @@ class Neighborhoods:
             )
         else:
             self._nodes.move_to_end(prefix)
-        if old is None and not (new.labeled or node.shares or node.worst or page.labels):
-            # Most pages, of which nothing is labeled where nothing was: no figure moves.
-            if new.total:
-                if not node.files:
-                    self.neighborhoods.add(0)
-                node.files += 1
-                node.chunks += new.total
-            return
         files, badness = node.files, node.badness
         # What was counted before the prefix was evicted is not in its sums any more.
         if old is not None and old.turn >= node.born:
@@ -331,12 +350,15 @@ class Neighborhoods:
         if node.files:
             self.neighborhoods.add(now)
 
-    def _judge(self, touched: list[str], threshold: float) -> Iterator[tuple[Neighborhood, ...]]:
+    def _judge(
+        self, nodes: Iterable[PrefixSums], threshold: float
+    ) -> Iterable[tuple[Neighborhood, ...]]:
         """Of these prefixes those that open, those that close, those that moved."""
         found: dict[str, list[Neighborhood]] = {"opened": [], "closed": [], "moved": []}
-        for prefix in touched:
-            node = self._nodes[prefix]
-            if node.shares or node.open:
+        limit = int(threshold * _ONE)
+        for node in nodes:
+            # What is not open, and not above the threshold at all, is not so beyond chance either.
+            if node.open or node.shares > node.files * limit:
                 what = self._turned(node, threshold)
                 if what is not None:
                     found[what].append(_shown(node))

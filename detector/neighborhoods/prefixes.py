@@ -53,6 +53,22 @@ def prefixes(url: str) -> list[str]:
     return list(_directory(directory).prefixes) if directory else _prefixes(url)
 
 
+def neighborhoods_of(url: str) -> tuple[Trap | None, tuple[str, ...]]:
+    """The recursion error that a URL is part of, or else its neighborhoods, its host last: both by
+    one look, since each page of a crawl is asked for.
+
+    >>> neighborhoods_of("http://arxiv.org/archive/x?y")
+    (None, ('http://arxiv.org/archive/', 'http://arxiv.org/'))
+    """
+    directory, name = _cut(url)
+    if directory:
+        known = _directory(directory)
+        if not known.trapped and name not in known.components:
+            return None, known.prefixes[::-1]
+    trap = _crawl_trap(url)
+    return trap, () if trap is not None else tuple(prefixes(url)[::-1])
+
+
 def _prefixes(url: str) -> list[str]:
     host, path = _split(url)
     found, end = [f"{host}/"], path.find("/", 1)

@@ -61,19 +61,12 @@ def popular_shingles(
 ) -> PopularShingles:
     """The shingles that at least so many documents have, of those that are `kept`."""
     # A function at a time: all at once would be another copy of the largest column.
-    rows = (row[kept] for row in documents.shingles)
-    return popular_of(rows, documents.site[kept], least=least)
-
-
-def popular_of(
-    functions: Iterable[NDArray[np.uint64]], site: NDArray[np.int64], *, least: int = POPULAR
-) -> PopularShingles:
-    """The same of the min-values of one function after the other, of documents of these sites."""
     noted = []
     columns = []
-    for row in functions:
+    site = documents.site[kept]
+    for row in documents.shingles:
         noted.append(np.zeros(site.size, np.bool_))
-        columns.append(_of_function(row, site, least, noted[-1]))
+        columns.append(_of_function(row[kept], site, least, noted[-1]))
     which = np.array(noted).reshape(len(noted), site.size)
     sizes = [len(values) for values, _, _ in columns]
     values, counts, sites = map(np.concatenate, zip(*columns, strict=True))
@@ -81,22 +74,42 @@ def popular_of(
     return PopularShingles(function, values, counts, sites, which)
 
 
+def popular_places(
+    functions: Iterable[NDArray[np.uint64]], size: int, *, least: int = POPULAR
+) -> NDArray[np.bool_]:
+    """Of the min-values of one function after the other, a row each, those that are popular: as
+    `PopularShingles.which` has it, without what is not asked for there."""
+    noted = []
+    for row in functions:
+        noted.append(np.zeros(size, np.bool_))
+        _note(row, least, noted[-1])
+    return np.array(noted).reshape(len(noted), size)
+
+
 def _of_function(
     row: NDArray[np.uint64], site: NDArray[np.int64], least: int, which: NDArray[np.bool_]
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
     """Popular values of one function, their documents and sites; noted for each document."""
-    order = np.argsort(row)
-    values = row[order]
-    starts = np.flatnonzero(run_begins(values))
-    counts = np.diff(np.append(starts, row.size))
-    kept = counts >= least
+    order, starts, counts = _note(row, least, which)
+    values, kept = row[order], counts >= least
     members = order[np.repeat(kept, counts)]
-    which[members] = True
     run = np.repeat(np.arange(int(kept.sum())), counts[kept])
     width = int(site.max(initial=0)) + 1
     pairs = np.unique(run * width + site[members])
     sites = np.bincount(pairs // width, minlength=int(kept.sum()))
     return values[starts[kept]], counts[kept], sites
+
+
+def _note(
+    row: NDArray[np.uint64], least: int, which: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Note of each document whether its value is popular; the order of the values, where in it
+    each begins, and how many documents have it."""
+    order = np.argsort(row)
+    starts = np.flatnonzero(run_begins(row[order]))
+    counts = np.diff(np.append(starts, row.size))
+    which[order[np.repeat(counts >= least, counts)]] = True
+    return order, starts, counts
 
 
 def popular_phrases(

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from reusewatch.detector.phrases.classes import representatives
 from reusewatch.detector.phrases.documents import UNKNOWN, Documents, by_age, current_versions
 from reusewatch.detector.phrases.hosts import PhraseHost, phrase_hosts
-from reusewatch.detector.phrases.popular import PopularShingles, popular_of
+from reusewatch.detector.phrases.popular import popular_places
 from reusewatch.detector.phrases.sliced import is_sliced
 
 MIN_VALUES, SUPERSHINGLES = 84, 6
@@ -132,12 +132,12 @@ class PhraseWindow:
                 none["popular"],
             )  # fmt: skip
         rows = rows[kept]
-        found = popular_of(_by_function(fetches["shingles"], rows), documents.site[kept])
-        popular = found.per_document
+        which = popular_places(_by_function(fetches["shingles"], rows), len(rows))
+        popular = which.sum(axis=0)
         before = fetches["popular"][rows]
         new = before != popular
         fetches["popular"][rows] = popular
-        hosts = _told(fetches, rows, documents, kept, found)
+        hosts = _told(fetches, rows, documents, kept, which)
         return Judged(
             hosts, fetches["page"][rows][new], fetches["identity"][rows][new],
             fetches["truncated"][rows][new], popular[new], before[new],
@@ -174,15 +174,15 @@ def _told(
     rows: NDArray[np.int64],
     documents: Documents,
     kept: NDArray[np.int64],
-    popular: PopularShingles,
+    which: NDArray[np.bool_],
 ) -> tuple[Told, ...]:
     """The hosts of these rows' pages, which are those of the documents that were kept."""
     told = []
-    host, counts = documents.host[kept], popular.per_document
+    host, counts = documents.host[kept], which.sum(axis=0)
     for found in phrase_hosts(host, counts):
         mine = np.flatnonzero(host == found.host)
         shingles = fetches["shingles"][rows[mine]].T
-        if found.alike and is_sliced(shingles, popular.which[:, mine]):
+        if found.alike and is_sliced(shingles, which[:, mine]):
             pages = fetches["page"][rows[mine]]
             worst = np.lexsort((pages, -counts[mine]))[:5]
             name = int(fetches["host"][rows[mine[0]]])

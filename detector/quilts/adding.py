@@ -7,10 +7,11 @@ leaves if no other page has its words. Nothing here asks what a document is a co
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numba import types
+from numba.extending import intrinsic
 
 from reusewatch.detector.compiling.kernels import (
     COUNTS,
@@ -66,15 +67,15 @@ _AHEAD = 64
 """Grams that are looked for side by side."""
 
 
-@part(types.int64(types.uint64), inline=True)
-def _ones(word: Any) -> Any:
-    """How many bits of a word are set."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + (
-        (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
-    )
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return types.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+def _population(typing: Any, word: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.int64(types.uint64), codegen
+
+
+_ones = cast(Any, intrinsic(_population))
+"""How many bits of a word are set: one instruction of the machine."""
 
 
 @part(types.int64(STORE, types.int64), inline=True)

@@ -20,6 +20,7 @@ from numba import types
 from reusewatch.detector.compiling.kernels import (
     OUT_COUNTS,
     OUT_OFFSETS,
+    OUT_WORDS,
     WORDS,
     kernel,
     part,
@@ -47,7 +48,10 @@ _GROUP = 64
 _KNOWN = 1 << 14
 """Grams that were asked for in the same call, by some bits of their hash: pages of one site ask for
 its template again and again, each time a walk of `most` steps."""
+_SITES = 256
+"""Sites of which it is known in a call how many documents they have."""
 _NUMBERS = types.Array(types.int32, 1, "C")
+_SEEN_SITES = tuple_of(OUT_WORDS, OUT_OFFSETS)
 _COLUMNS = tuple_of(*[OUT_OFFSETS] * 5)
 """Of the walks of a group: where each stands in the ring; which posting that is, counted from the
 first ever; the gram before that is the same, or −1; those that go on; and the places passed."""
@@ -168,7 +172,9 @@ def _documents(
 
 
 _FOUND = tuple_of(OUT_COUNTS, OUT_OFFSETS, _NUMBERS, OUT_COUNTS)
-_MET = tuple_of(DOCUMENTS, _NUMBERS)
+_MET = tuple_of(DOCUMENTS, _NUMBERS, _NUMBERS)
+"""Documents that were met, where each stands; and of each that stands somewhere its number among
+those that were met, or −1."""
 
 
 @part(types.int64(STORE, types.int64, types.int64, types.int64, _COLUMNS, _FOUND, _MET,
@@ -179,7 +185,7 @@ def _list(
 ) -> Any:  # fmt: skip
     """Write down who holds each gram of the group; returns how many documents were met so far."""
     counts, offsets, documents, starts = out
-    records, numbered = met
+    records, stands, numbered = met
     asked, passed = walks[2], walks[4]
     end, at = offsets[first], 0
     for gram in range(first, end_gram):
@@ -194,7 +200,7 @@ def _list(
                 document = types.int64(found[at])
                 at += 1
                 if numbered[document] < 0:
-                    numbered[document] = known
+                    numbered[document], stands[known] = known, document
                     records[known] = store.documents[document]
                     known += 1
                 scale = types.int64(store.documents[document].flags) >> SCALE
@@ -205,32 +211,51 @@ def _list(
     return known
 
 
-@part(types.void(STORE, DOCUMENTS, types.int64))
+@part(types.int64(_SEEN_SITES, types.uint64), inline=True)
+def _peers_of(seen: Any, site: Any) -> Any:
+    """How many documents a site has, if it is one of those that were asked for last; else −1."""
+    at = types.int64(mix(site) & np.uint64(_SITES - 1))
+    return seen[1][at] if seen[0][at] == site else -1
+
+
+@part(types.void(STORE, DOCUMENTS, types.int64), allocates=True)
 def _note_peers(store: Any, met: Any, known: Any) -> None:
-    """Of each document that was met, how many its site has."""
+    """Of each document that was met, how many its site has: it is looked for once for those of a
+    site that come near each other, and side by side for the others."""
     bits, total = number_bits(store.by_site), types.int64(0)
+    seen = np.zeros(_SITES, np.uint64), np.full(_SITES, -1, np.int64)
     for begin in range(0, known, _GROUP):
         end = min(begin + _GROUP, known)
         for each in range(begin, end):
-            total += store.by_site[home(store.by_site, mix(met[each].site))]
+            if _peers_of(seen, met[each].site) < 0:
+                total += store.by_site[home(store.by_site, mix(met[each].site))]
         for each in range(begin, end):
-            hashed = mix(met[each].site)
-            at = seek(store.by_site, bits, hashed, home(store.by_site, hashed))
-            if at >= 0:
-                total += store.documents[number(store.by_site, bits, at)].peers
+            if _peers_of(seen, met[each].site) < 0:
+                hashed = mix(met[each].site)
+                at = seek(store.by_site, bits, hashed, home(store.by_site, hashed))
+                if at >= 0:
+                    total += store.documents[number(store.by_site, bits, at)].peers
         for each in range(begin, end):
-            met[each].peers = documents_of(store, met[each].site)
+            site = met[each].site
+            peers = _peers_of(seen, site)
+            if peers < 0:
+                peers = types.int64(documents_of(store, site))
+                at = types.int64(mix(site) & np.uint64(_SITES - 1))
+                seen[0][at], seen[1][at] = site, peers
+            met[each].peers = peers
     store.numbers[WARM] = total
 
 
-@kernel(types.int64(STORE, WORDS, types.int64, _FOUND, DOCUMENTS))
-def holders_of(store: Any, grams: Any, most: Any, out: Any, met: Any) -> Any:
+@kernel(types.int64(STORE, WORDS, types.int64, _FOUND, DOCUMENTS, _NUMBERS))
+def holders_of(store: Any, grams: Any, most: Any, out: Any, records: Any, numbered: Any) -> Any:
     """Of each gram how many documents hold it, counted to `most` + 1, and those of up to `most`.
 
-    Returns how many documents were met; the lists name them by their number in `met`.
+    Returns how many documents were met; the lists name them by their number in `records`.
+    `numbered` has a −1 for each place of a document, before and after: to write it anew for each
+    call takes as long, in a large window, as to ask for a page.
     """
     counts, offsets = out[0], out[1]
-    numbered = np.full(store.documents.size, -1, np.int32)
+    met = (records, np.empty(records.size, np.int32), numbered)
     before_at = np.full(_KNOWN, -1, np.int32)
     walks = (
         np.empty(_GROUP, np.int64), np.empty(_GROUP, np.int64), np.empty(_GROUP, np.int64),
@@ -245,7 +270,9 @@ def holders_of(store: Any, grams: Any, most: Any, out: Any, met: Any) -> Any:
         active = _begin(store, grams, first, end, most, counts, walks, before_at, last)
         _walk(store, grams, counts, first, most, active, walks, last)
         total += _documents(store, first, end, most, counts, walks[4], found)
-        known = _list(store, first, end, most, walks, out, (met, numbered), found, known)
+        known = _list(store, first, end, most, walks, out, met, found, known)
     store.numbers[WARM] = total
-    _note_peers(store, met, known)
+    for each in range(known):
+        numbered[met[1][each]] = -1
+    _note_peers(store, records, known)
     return known

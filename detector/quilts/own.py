@@ -60,9 +60,10 @@ def _slot(table: Any, key: Any) -> Any:
 def _put_all(store: Any, at: Any, table: Any, size: Any, whose: Any) -> Any:
     """Put a document's grams into the table; how many grams it has then."""
     slots, keys, counts, _, zeros = table
-    begin = store.documents[at].begin
-    for posting in range(begin, begin + types.int64(store.documents[at].kept)):
-        key = key_at(store, posting % store.postings.size)
+    posting = store.documents[at].begin % store.postings.size
+    for _ in range(types.int64(store.documents[at].kept)):
+        key = key_at(store, posting)
+        posting = posting + 1 if posting + 1 < store.postings.size else 0
         if mix(key) & zeros:
             continue
         slot = _slot(table, key)
@@ -77,8 +78,10 @@ def _put_all(store: Any, at: Any, table: Any, size: Any, whose: Any) -> Any:
 @part(types.void(STORE, types.int64, types.int64, _TABLE, types.int64))
 def _count_some(store: Any, begin: Any, end: Any, table: Any, column: Any) -> None:
     slots, _, counts, _, zeros = table
-    for posting in range(begin, end):
-        key = key_at(store, posting % store.postings.size)
+    posting = begin % store.postings.size
+    for _ in range(end - begin):
+        key = key_at(store, posting)
+        posting = posting + 1 if posting + 1 < store.postings.size else 0
         if mix(key) & zeros:
             continue
         slot = _slot(table, key)

@@ -7,7 +7,7 @@ not exact. For exact ones the pages have to be read (`detector.evidence`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,22 @@ class Patch:
     donor_start: int
     donor_end: int
     grams: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stands:
+    """A page's grams, where they stand, and who holds them: what `patches` are found by, kept until
+    somebody asks."""
+
+    holders: Holders
+    grams: slice
+    starts: NDArray[np.uint32]
+    ends: NDArray[np.uint32]
+    donors: Sequence[int]
+
+    def patches(self) -> list[Patch]:
+        """Those of the page from these donors."""
+        return patches(self.holders, self.grams, self.starts, self.ends, self.donors)
 
 
 def patches(

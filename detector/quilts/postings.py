@@ -66,6 +66,8 @@ class GramPostings:
             raise ValueError(f"postings have room for at least one gram, not {max_bytes} bytes")
         self._facts = {MAX_AGE: -1 if max_age_us is None else max_age_us, MAX_BYTES: max_bytes}
         self._store = self._bounded(empty_store())
+        # Of each place of a document, between two questions, −1: see `holders_of`.
+        self._numbered = np.empty(0, np.int32)
 
     def _bounded(self, store: Store) -> Store:
         for number, value in self._facts.items():
@@ -134,8 +136,12 @@ class GramPostings:
         counts, offsets = np.zeros(len(grams), np.uint32), np.zeros(len(grams) + 1, np.int64)
         held_by, starts = np.empty(size, np.int32), np.empty(size, np.uint32)
         met = np.empty(min(size, len(self._store.documents)), DOCUMENT)
-        grams = np.require(grams, np.uint64, ["C", "A"])
-        known = holders_of(self._store, grams, most, (counts, offsets, held_by, starts), met)
+        if len(self._numbered) != len(self._store.documents):
+            self._numbered = np.full(len(self._store.documents), -1, np.int32)
+        known = holders_of(
+            self._store, np.require(grams, np.uint64, ["C", "A"]), most,
+            (counts, offsets, held_by, starts), met, self._numbered,
+        )  # fmt: skip
         listed = offsets[-1]
         return Holders(
             most, counts, offsets, held_by[:listed].copy(), starts[:listed].copy(),

@@ -19,7 +19,8 @@ from reusewatch.detector.similar.weighted_pages import WeightedPages
 _KINDS = (
     np.uint64, np.int64, np.int64, np.int64, np.uint64, np.int32, np.float32, np.uint8,
 )  # fmt: skip
-_OFFSETS, _TERMS, _BEGINS, _WEIGHTS = 2, 4, 5, 6
+_SIZES = tuple(np.dtype(kind).itemsize for kind in _KINDS)
+_TERMS, _BEGINS, _WEIGHTS = 4, 5, 6
 _HEAD = 32
 
 
@@ -84,20 +85,15 @@ class KeptPages:
         page, fetched, offsets, url_offsets, values, begins, weights, text = columns
         return cls(page, fetched, Ragged(values, offsets), begins, weights, text, url_offsets)
 
-    @staticmethod
-    def terms_in(read: Callable[[int, int], bytes | memoryview], row: int) -> Weighted:
-        """The terms of one page of what was packed, and their weights; `read` gives so many bytes
-        from one on, and is asked for little more than those of the page."""
-        places = _places(read(0, _HEAD))
-        offsets, terms, begins, weights = (
-            places[at] for at in (_OFFSETS, _TERMS, _BEGINS, _WEIGHTS)
-        )
-        start, end = np.frombuffer(read(offsets[0] + 8 * row, 16), np.int64).tolist()
-        runs = np.frombuffer(read(begins[0], 4 * begins[1]), np.int32)
-        first, last = np.searchsorted(runs, (start, end)).tolist()
-        shares = np.frombuffer(read(weights[0] + 4 * first, 4 * (last - first)), np.float32)
-        found = np.frombuffer(read(terms[0] + 8 * start, 8 * (end - start)), np.uint64)
-        return found, _repeated(shares, runs[first:last], start, end)
+    def stands(self) -> Stands:
+        """Where the terms of each page stand in what is packed."""
+        offsets = self.terms.offsets
+        sizes = (len(self.page), self.terms.values.size, self.begins.size, self.urls.size)
+        columns = _places(np.array(sizes, np.int64).data)
+        return Stands(
+            offsets.astype(np.int32), np.searchsorted(self.begins, offsets).astype(np.int32),
+            *(columns[at][0] for at in (_TERMS, _BEGINS, _WEIGHTS)),
+        )  # fmt: skip
 
     def url_of(self, row: int) -> str:
         """The URL of a page."""
@@ -105,14 +101,35 @@ class KeptPages:
         return self.urls[start:end].tobytes().decode("utf-8", "surrogatepass")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Stands:
+    """Where in what was packed the terms of a page stand, and the runs of their weights: kept in
+    memory, so that no more is read of a batch than what one page has."""
+
+    terms: NDArray[np.int32]
+    runs: NDArray[np.int32]
+    terms_at: int
+    begins_at: int
+    weights_at: int
+
+    def terms_in(self, read: Callable[[int, int], bytes | memoryview], row: int) -> Weighted:
+        """The terms of one page, and their weights; `read` gives so many bytes from one on."""
+        start, end = self.terms[row : row + 2].tolist()
+        first, last = self.runs[row : row + 2].tolist()
+        runs = np.frombuffer(read(self.begins_at + 4 * first, 4 * (last - first)), np.int32)
+        shares = np.frombuffer(read(self.weights_at + 4 * first, 4 * (last - first)), np.float32)
+        found = np.frombuffer(read(self.terms_at + 8 * start, 8 * (end - start)), np.uint64)
+        return found, _repeated(shares, runs, start, end)
+
+
 def _places(head: bytes | memoryview) -> list[tuple[int, int]]:
     """Where each column begins, and how many values it has."""
     pages, terms, runs, urls = np.frombuffer(head, np.int64).tolist()
     counts = (pages, pages, pages + 1, pages + 1, terms, runs, runs, urls)
     at, found = _HEAD, []
-    for kind, count in zip(_KINDS, counts, strict=True):
+    for size, count in zip(_SIZES, counts, strict=True):
         found.append((at, count))
-        at += -(-np.dtype(kind).itemsize * count // 8) * 8
+        at += -(-size * count // 8) * 8
     return found
 
 

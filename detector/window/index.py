@@ -10,6 +10,7 @@ Knows no clock: `now` is a fact that is passed in. Never decides what a site is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from reusewatch.detector.window.arrays import arrays_of, store_of
 from reusewatch.detector.window.class_list import Class, classes
 from reusewatch.detector.window.growth import empty_store, with_room
 from reusewatch.detector.window.judging import JUDGED
+from reusewatch.detector.window.looking_up import NOW, row_at, rows_held
 from reusewatch.detector.window.near_rules import Policy
 from reusewatch.detector.window.owned import is_owned, real
 from reusewatch.detector.window.shares import LEAST_SHARE, counted, share_of, uncounted
@@ -192,21 +194,16 @@ class NearDuplicateIndex:
         """
         from reusewatch.detector.window.settled import WITH_OWN, judge_settled
 
-        held, rows = [], []
-        for at, (page, text) in enumerate(versions):
-            for row in versions_of(self._store, np.uint64(page)):
-                if self._store.rows[row]["entry"] >= 0 and text == self._text_of(row):
-                    held.append(at)
-                    rows.append(row)
-                    break
+        rows = np.empty(len(versions), np.int64)
+        pages, texts = (np.array(column, np.uint64) for column in _columns(versions))
+        rows_held(self._store, pages, texts, rows)
+        held = np.flatnonzero(rows >= 0)
+        rows = rows[held]
         answer = np.empty(len(rows), JUDGED)
         nearest = np.empty((len(rows) * WITH_OWN, 4), np.int32)
-        found = judge_settled(self._store, np.array(rows, np.int64), self._rules, answer, nearest)
+        found = judge_settled(self._store, rows, self._rules, answer, nearest)
         judged = self._judgements(answer, np.empty(0, JUDGED), found)
-        return held, Settled(judged, nearest.reshape(len(rows), WITH_OWN, 4))
-
-    def _text_of(self, row: int) -> int:
-        return int(self._store.entries[self._store.rows[row]["entry"]]["text"])
+        return held.tolist(), Settled(judged, nearest.reshape(len(rows), WITH_OWN, 4))
 
     def _judgements(
         self, pages: NDArray[Any], turned: NDArray[Any], found: NDArray[Any]
@@ -243,14 +240,22 @@ class NearDuplicateIndex:
         row = self._row_at(page, at)
         return None if row is None else self._seen(row)
 
-    def pages_of(self, sites: set[int]) -> Iterator[tuple[int, int, str]]:
+    def pages_of(self, sites: set[int]) -> list[tuple[int, int, str]]:
         """Site, page and URL of all pages of these sites; looks at every row once."""
         rows = self._store.rows[: self._store.numbers[ROWS]]
         mine = np.isin(rows["site"], np.array(sorted(sites), np.uint64))
         found = np.flatnonzero(mine & ((rows["state"] & LIVE) != 0))
         _, first = np.unique(rows["page"][found], return_index=True)
-        for row in rows[found[first]]:
-            yield int(row["site"]), int(row["page"]), self._url(row)
+        found = found[first]
+        named = np.zeros(len(found), SEEN)
+        for name in ("url", "length"):
+            named[name] = rows[name][found]
+        return list(
+            zip(
+                rows["site"][found].tolist(), rows["page"][found].tolist(),
+                _texts(read_out(self._store, named).tobytes(), named["length"]), strict=True,
+            )
+        )  # fmt: skip
 
     def first_of(self, page: int) -> int | None:
         """When the page was first seen, of the versions that the window has; None of no page."""
@@ -279,23 +284,19 @@ class NearDuplicateIndex:
         return None if row is None else self._entry(row)
 
     def _row_at(self, page: int, at: int | None) -> Any:
-        rows = self._store.rows[versions_of(self._store, np.uint64(page))]
-        if at is not None:
-            rows = rows[(rows["first"] <= at) & (at <= rows["last"])]
-            return rows[rows["first"].argmax()] if rows.size else None
-        return max(rows, key=lambda row: (row["last"], self._entry(row)["text"]), default=None)
+        row = row_at(self._store, np.uint64(page), NOW if at is None else at)
+        return None if row < 0 else self._store.rows[row]
 
     def _entry(self, row: Any) -> Any:
         """The identity set of a row; a page without words has an empty one."""
         return self._store.entries[row["entry"]] if row["entry"] >= 0 else _WORDLESS
 
     def _seen(self, row: Any) -> Seen:
+        (page, site, first, last, file, origin, start, end, _, _, since, canonical, *_) = row.item()
         return Seen(
-            page=int(row["page"]), url=self._url(row),
-            site=int(row["site"]), first=int(row["first"]), last=int(row["last"]),
-            text=int(self._entry(row)["text"]), start=int(row["start"]), end=int(row["end"]),
-            file=int(row["file"]), origin=int(row["origin"]), since=real(int(row["since"])),
-            owned=is_owned(int(row["since"])), canonical=int(row["canonical"]),
+            page=page, url=self._url(row), site=site, first=first, last=last,
+            text=int(self._entry(row)["text"]), start=start, end=end, file=file, origin=origin,
+            since=real(since), owned=is_owned(since), canonical=canonical,
         )  # fmt: skip
 
     def _url(self, row: Any) -> str:
@@ -319,6 +320,20 @@ class NearDuplicateIndex:
         live = (rows["state"] & LIVE) != 0
         mine = np.fromiter((owns(self._url(row)) for row in rows[live]), np.bool_, int(live.sum()))
         own_pages(self._store, np.flatnonzero(live), mine)
+
+
+def _columns(versions: Sequence[tuple[int, int]]) -> tuple[Sequence[int], Sequence[int]]:
+    pages, texts = zip(*versions, strict=True) if versions else ((), ())
+    return pages, texts
+
+
+def _texts(urls: bytes, lengths: NDArray[np.uint32]) -> Iterator[str]:
+    """URLs that stand end to end."""
+    ends = np.cumsum(lengths, dtype=np.int64).tolist()
+    if urls.isascii():  # nearly always, and then a byte is a character
+        text = urls.decode("ascii")
+        return (text[begin:end] for begin, end in pairwise([0, *ends]))
+    return (urls[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairwise([0, *ends]))
 
 
 def _joined(parts: list[Judgements]) -> Judgements:

@@ -246,6 +246,15 @@ class Judgements:
     def __len__(self) -> int:
         return len(self.pages)
 
+    @property
+    def matched(self) -> NDArray[np.bool_]:
+        """Of which pages the window knew any other: of the rest there is no match to tell."""
+        one = self.pages
+        found: NDArray[np.bool_] = (
+            (one["text"] >= 0) | (one["file"] >= 0) | (one["near"] >= 0) | (one["donor_count"] > 0)
+        )
+        return found
+
     def match(self, page: int) -> Match:
         """What the window knew of a page of the batch just before it was added."""
         return self._match(self.pages[page])
@@ -291,30 +300,21 @@ class Judgements:
         )  # fmt: skip
 
     def _match(self, record: Any) -> Match:
-        donors = range(record["donors"], record["donors"] + record["donor_count"])
+        (
+            cluster, flags, since, _, _, file, text, donors, count, copies, near, alert, _, _, _,
+            b, c, alert_b, alert_c,
+        ) = record.item()  # fmt: skip
         return Match(
-            file=self._optional(record["file"]),
-            text=self._optional(record["text"]),
-            donors=tuple(map(self.seen, donors)),
-            copies=int(record["copies"]),
-            near=self._near(record, "near", "b", "c", SAME),
-            alert=self._near(record, "alert", "alert_b", "alert_c", ALERT_SAME),
-            since=date_of(int(record["since"])),
-        )
-
-    def _optional(self, at: int) -> Seen | None:
-        return None if at < 0 else self.seen(int(at))
-
-    def _near(self, record: Any, seen: str, b: str, c: str, same: int) -> Near | None:
-        if record[seen] < 0:
-            return None
-        return Near(
-            seen=self.seen(int(record[seen])),
-            b=int(record[b]),
-            c=int(record[c]),
-            same_site=bool(record["flags"] & same),
-            cluster=int(record["cluster"]),
-        )
+            file=None if file < 0 else self.seen(file),
+            text=None if text < 0 else self.seen(text),
+            donors=tuple(map(self.seen, range(donors, donors + count))),
+            copies=copies,
+            near=None if near < 0 else Near(self.seen(near), b, c, bool(flags & SAME), cluster),
+            alert=None if alert < 0 else Near(
+                self.seen(alert), alert_b, alert_c, bool(flags & ALERT_SAME), cluster
+            ),
+            since=date_of(since),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from reusewatch.streams.blocks.occurrences import lists_of
+from reusewatch.streams.blocks.occurrences import lengths_of, lists_of
 from reusewatch.streams.wire import Malformed
 
 _BESIDE = ("link_sites", "link_starts")
@@ -50,6 +49,4 @@ def _owned(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _lengths(block: pa.RecordBatch, name: str) -> NDArray[np.int64]:
-    lengths = pc.fill_null(pc.list_value_length(block.column(name)), 0)
-    found: NDArray[np.int64] = lengths.to_numpy(zero_copy_only=False)
-    return found
+    return lengths_of(block.column(name))

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.streams.blocks.occurrences import lists_of
+from reusewatch.streams.blocks.occurrences import lengths_of, lists_of
 from reusewatch.streams.wire import Malformed
 
 if TYPE_CHECKING:
@@ -89,6 +88,5 @@ class QuiltColumns:
 
 def is_wordy(block: pa.RecordBatch) -> NDArray[np.bool_]:
     """Which pages brought any grams."""
-    lengths = pc.fill_null(pc.list_value_length(block.column("grams")), 0)
-    found: NDArray[np.bool_] = lengths.to_numpy(zero_copy_only=False) > 0
+    found: NDArray[np.bool_] = lengths_of(block.column("grams")) > 0
     return found

@@ -22,6 +22,8 @@ from reusewatch.streams.wire import Malformed
 if TYPE_CHECKING:
     from reusewatch.detector.window.sightings import Sightings
 
+# Made once: for each number of Python's Arrow looks for pandas on the disk.
+_NONE = pa.scalar(0, pa.uint64())
 # Microseconds of the years 1 to 9999: what a date can be.
 _EARLIEST, _LATEST = -62_135_596_800_000_000, 253_402_300_799_999_999
 
@@ -29,8 +31,9 @@ _EARLIEST, _LATEST = -62_135_596_800_000_000, 253_402_300_799_999_999
 def times_of(block: pa.RecordBatch, name: str) -> list[int | None]:
     """A column of times as microseconds. Malformed where one is no date."""
     column = block.column(name).cast(pa.int64())
-    ends = pc.min_max(column).as_py()
-    if ends["min"] is not None and not _EARLIEST <= ends["min"] <= ends["max"] <= _LATEST:
+    known = column.drop_null().to_numpy()
+    if known.size and not _EARLIEST <= known.min() <= known.max() <= _LATEST:
+        ends = f"from {known.min()} to {known.max()}"
         raise Malformed(f"a fingerprint block with a value that no page has: {name} {ends}")
     found: list[int | None] = column.to_pylist()
     return found
@@ -61,8 +64,8 @@ def subjects_of(block: pa.RecordBatch, origins: Origins) -> list[Subject]:
 
 def obfuscated_of(block: pa.RecordBatch) -> NDArray[np.float32]:
     """The share of each page's words that dodge; 0 where nobody looked."""
-    shares = pc.fill_null(block.column("obfuscated"), 0.0).to_numpy(zero_copy_only=False)
-    found: NDArray[np.float32] = np.nan_to_num(shares).clip(0, 1)
+    shares = block.column("obfuscated").to_numpy(zero_copy_only=False)  # null: no number
+    found: NDArray[np.float32] = np.nan_to_num(shares).clip(0, 1).astype(np.float32)
     return found
 
 
@@ -71,10 +74,11 @@ def is_judged(block: pa.RecordBatch) -> NDArray[np.bool_]:
 
     The same error page stands on a million sites: it neither is a copy nor makes one.
     """
-    # Not by Arrow's comparisons: each number that they are given looks for pandas on the disk.
-    status = pc.fill_null(block.column("status"), FINE.start).to_numpy(zero_copy_only=False)
-    here = pc.is_null(block.column("revisit_of")).to_numpy(zero_copy_only=False)
-    found: NDArray[np.bool_] = (status >= FINE.start) & (status < FINE.stop) & here
+    # Not by Arrow's comparisons: each number that they are given looks for pandas on the disk. A
+    # status that is null is no number here, which is neither.
+    status = block.column("status").to_numpy(zero_copy_only=False)
+    here = block.column("revisit_of").is_null().to_numpy(zero_copy_only=False)
+    found: NDArray[np.bool_] = ~(status < FINE.start) & ~(status >= FINE.stop) & here
     return found
 
 
@@ -126,7 +130,7 @@ def sightings_of(
             simhash=_rows(block, "simhash"),
             sample=sample_of(_rows(block, "shingles")),
             owned=owned,
-            canonical=pc.fill_null(block.column("canonical"), 0).to_numpy(),
+            canonical=pc.fill_null(block.column("canonical"), _NONE).to_numpy(),
             **_urls(block.column("url")),
         )
     except (pa.ArrowException, ValueError) as error:

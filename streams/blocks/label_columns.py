@@ -5,7 +5,7 @@ Chunks are named by their position in the page's chunk hash vector.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -67,6 +67,7 @@ GRAM_LABEL_FIELDS = (
 )
 LABEL_FIELDS = (*MATCH_FIELDS, *HOME_FIELDS, *STOOD_FIELDS, *GRAM_LABEL_FIELDS)
 
+Row = Mapping[str, Any]
 Place = Mapping[str, Any]
 GramMarks = Mapping[str, Any]
 
@@ -117,3 +118,12 @@ def marks_of(row: Mapping[str, Any]) -> Marks:
         if isinstance(value, list):
             values[name] = tuple(value)
     return Marks(**values)
+
+
+def rows_of(block: pa.RecordBatch, names: Sequence[str], rows: Iterable[int]) -> list[Row]:
+    """Some rows of a block. Few pages are labeled: to take them out of thirty columns, most of
+    them lists, would cost more than to read what they have there."""
+    columns = [block.column(name) for name in names]
+    return [
+        dict(zip(names, (column[row].as_py() for column in columns), strict=True)) for row in rows
+    ]

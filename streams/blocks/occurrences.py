@@ -98,6 +98,14 @@ def lists_of(column: pa.ListArray) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return values.to_numpy(zero_copy_only=False), offsets - offsets[0]
 
 
+def lengths_of(column: pa.ListArray) -> NDArray[np.int64]:
+    """How long each list of a column is; nothing is as long as an empty one."""
+    lengths: NDArray[np.int64] = np.diff(column.offsets.to_numpy()).astype(np.int64)
+    if column.null_count:  # one that is not there may stand for any values
+        lengths[column.is_null().to_numpy(zero_copy_only=False)] = 0
+    return lengths
+
+
 def _beside(block: pa.RecordBatch, name: str, offsets: NDArray[np.int64]) -> NDArray[Any]:
     """A column that runs beside the chunks."""
     values, found = lists_of(block.column(name))

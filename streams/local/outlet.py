@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import groupby
+from functools import lru_cache
 from pathlib import Path
 
 from reusewatch.streams import topics
@@ -21,6 +21,9 @@ from reusewatch.streams.local.database import (
 from reusewatch.streams.local.generation import Opened, mark_of, stamp
 from reusewatch.streams.segments import Entry, LogWriter
 
+# Of a table nearly all rows have the same headers, but for alerts.
+_HEADERS = 16
+
 
 class LocalOutlet(FlushedAtClose):
     """Sends; a flush is one transaction and one fsync per log."""
@@ -33,7 +36,8 @@ class LocalOutlet(FlushedAtClose):
             self._database = connect(directory)
         self._opened = Opened(directory)
         self._logs: dict[str, LogWriter] = {}
-        self._rows: list[Outgoing] = []
+        # By topic, and what is compacted by key in the order in which it was sent: the last counts.
+        self._rows: dict[str, dict[str | int, Outgoing]] = {}
         self._ends: dict[str, int] = {}
         self._positions: dict[str, int | None] = {}
 
@@ -60,7 +64,10 @@ class LocalOutlet(FlushedAtClose):
                 f"a message of {size} bytes for {topic.name}, which takes {topic.message_bytes}"
             )
         if message.topic in TABLES:
-            self._rows.append(message)
+            rows = self._rows.setdefault(message.topic, {})
+            key = message.key if topic.cleanup == "compact" else len(rows)
+            rows.pop(key, None)
+            rows[key] = message
             return
         entry = Entry(message.key, message.value, message.headers, now_ms())
         with told(self._directory):
@@ -105,12 +112,12 @@ class LocalOutlet(FlushedAtClose):
         self._opened.require()
 
     def _write_rows(self) -> None:
-        now = now_ms()
-        for topic, rows in groupby(self._rows, key=lambda row: row.topic):
+        now, headers = now_ms(), lru_cache(_HEADERS)(stored)
+        for topic, rows in self._rows.items():
             self._database.executemany(
                 f'INSERT OR REPLACE INTO "{topic}" (key, value, headers, at) '  # noqa: S608 - a name of ours
                 "VALUES (?, ?, ?, ?)",
-                [(row.key, row.value, stored(row.headers), now) for row in rows],
+                [(row.key, row.value, headers(row.headers), now) for row in rows.values()],
             )
 
     def _write_offsets(self, ends: Mapping[str, int]) -> None:

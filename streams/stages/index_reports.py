@@ -45,7 +45,8 @@ from reusewatch.streams.stages.reports import (
 )
 from reusewatch.streams.stages.reusing import Reusing
 from reusewatch.streams.stages.similarity import Similarity
-from reusewatch.streams.urls import place
+from reusewatch.streams.stages.verdicts import PlainVerdicts
+from reusewatch.streams.urls import host_and_site
 from reusewatch.streams.wire import alert_message, verdict_message, withdrawal
 
 _ALERTS = ALERT | NEAR_ALERT
@@ -85,6 +86,7 @@ class Reporter:
         self._reusing = reusing
         self._mirroring = mirroring
         self._rules = rules
+        self._plain = PlainVerdicts(scheme)
         # Pages of this batch whose near-duplicates are told when they have settled.
         self._near: dict[tuple[int, int], Subject] = {}
 
@@ -107,10 +109,7 @@ class Reporter:
         """
         out: list[Outgoing | Alert] = []
         turned = {by: list(turns) for by, turns in groupby(found.turns(), lambda turn: turn.by)}
-        pages = found.pages
-        something = ((pages["text"] >= 0) | (pages["file"] >= 0) | (pages["near"] >= 0)
-                     | (pages["donor_count"] > 0))  # fmt: skip
-        rows = zip(subjects, pages["flags"].tolist(), something.tolist(), strict=True)
+        rows = zip(subjects, found.pages["flags"].tolist(), found.matched.tolist(), strict=True)
         for at, (subject, flags, matched) in enumerate(rows):
             match = found.match(at) if matched else None
             # What is known of a page by its dates is better than what a record without one says.
@@ -135,13 +134,15 @@ class Reporter:
 
     def verdict(self, subject: Subject, match: Match | None, labeled: Labeled) -> Outgoing:
         """What is known of a page."""
+        said = NOTHING_SAID if self._quilting is None else self._quilting.said(subject.page)
+        popular = None if self._phrasing is None else self._phrasing.said(subject.page)
+        if match is None and said.quilt is None and said.within is None:
+            return self._plain.of(subject, labeled, popular)
         mwo = None
         if match is not None and match.near is not None:
             mwo = self._mwo(subject.page, match.near.seen.page)
-        said = NOTHING_SAID if self._quilting is None else self._quilting.said(subject.page)
         made = verdict(
-            subject, match, labeled, self._scheme, mwo=mwo, said=said,
-            popular=None if self._phrasing is None else self._phrasing.said(subject.page),
+            subject, match, labeled, self._scheme, mwo=mwo, said=said, popular=popular
         )  # fmt: skip
         return verdict_message(made)
 
@@ -150,13 +151,16 @@ class Reporter:
         its words, and whether it is truncated."""
         out = []
         held, found = self._index.settled([version[:2] for version in versions])
-        for row, at in enumerate(held):
-            record = found.judged.pages[row]
-            if not int(record["flags"]) & SUPERSEDED:
-                subject = self._as_known(found.judged.seen(int(record["seen"])))
-                said = self._labeled.said(subject.page)
-                subject = subject._replace(obfuscated=said.obfuscated, truncated=versions[at][2])
-                out.append(self.verdict(subject, found.judged.match(row), said))
+        judged, columns = found.judged, found.judged.pages
+        rows = zip(held, columns["flags"].tolist(), columns["seen"].tolist(),
+                   judged.matched.tolist(), strict=True)  # fmt: skip
+        for row, (at, flags, seen, matched) in enumerate(rows):
+            if not flags & SUPERSEDED:
+                page, _, truncated = versions[at]
+                said = self._labeled.said(page)
+                subject = self._as_known(judged.seen(seen), said.obfuscated, truncated=truncated)
+                match = judged.match(row) if matched else None
+                out.append(self.verdict(subject, match, said))
         return out
 
     def not_judged(self, subject: Subject, why: Literal["error-page", "revisit"]) -> Outgoing:
@@ -168,31 +172,30 @@ class Reporter:
 
     def _turned(self, turn: Turned, by: Subject, now: datetime) -> list[Outgoing | Alert]:
         """A page judged before is a copy now, or near to one that was seen before it."""
-        subject = self._subject(turn.seen, by)
+        said = self._labeled.said(turn.seen.page)
+        subject = self._subject(turn.seen, by, said.obfuscated)
         flags = (ALERT if turn.alert else 0) | (NEAR_ALERT if turn.near_alert else 0)
         flags |= WITHDRAWN if turn.withdrawn else 0
         flags |= NEAR_WITHDRAWN if turn.near_withdrawn else 0
-        said = self._labeled.said(subject.page)
-        subject = subject._replace(obfuscated=said.obfuscated)
         out: list[Outgoing | Alert] = []
         if not turn.superseded:
             out.append(self.verdict(subject, turn.match, said))
         return out + self._alerts(subject, turn.match, flags, now)
 
-    def _subject(self, seen: Seen, by: Subject) -> Subject:
+    def _subject(self, seen: Seen, by: Subject, obfuscated: float) -> Subject:
         """A page of the window. Where the words are the same, so is the excerpt."""
-        subject = self._as_known(seen)
+        subject = self._as_known(seen, obfuscated)
         if seen.text != by.text:
             return subject
         return subject._replace(truncated=by.truncated, overlong=by.overlong, excerpt=by.excerpt)
 
-    def _as_known(self, seen: Seen) -> Subject:
+    def _as_known(self, seen: Seen, obfuscated: float, *, truncated: bool = False) -> Subject:
         """A page by what the window has of it."""
-        where = place(seen.url, self._scheme)
+        host, site = host_and_site(seen.url)
         return Subject(
-            page=seen.page, url=seen.url, site=where.site, host=where.host, text=seen.text,
-            file=seen.file, start=seen.start, end=seen.end, truncated=False, overlong=False,
-            ip=None, excerpt=None, fetched_us=seen.first,
+            page=seen.page, url=seen.url, site=site, host=host, text=seen.text,
+            file=seen.file, start=seen.start, end=seen.end, truncated=truncated, overlong=False,
+            ip=None, excerpt=None, fetched_us=seen.first, obfuscated=obfuscated,
             origin=seen.origin, canonical=seen.canonical or None,
             came_from=self._origins.origin(seen.origin),
         )  # fmt: skip

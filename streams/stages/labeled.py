@@ -12,15 +12,14 @@ came, as in the paper; with a fixed one it depends on nothing but the page.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from msgspec.structs import replace as replace_record
 from numpy.typing import NDArray
 
@@ -28,8 +27,16 @@ from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.labels.contains import contains
 from reusewatch.detector.mean_and_deviation import PAPER_PAGES, Moments, Threshold, share
 from reusewatch.streams.blocks.for_window import counts, obfuscated_of
-from reusewatch.streams.blocks.label_columns import LABEL_FIELDS, Marks, Place, marks_of
+from reusewatch.streams.blocks.label_columns import (
+    LABEL_FIELDS,
+    Marks,
+    Place,
+    Row,
+    marks_of,
+    rows_of,
+)
 from reusewatch.streams.blocks.matchable import Rule, counted_chunks
+from reusewatch.streams.blocks.occurrences import lengths_of
 from reusewatch.streams.records import (
     DETECTOR,
     FINE,
@@ -53,15 +60,15 @@ _SAID_BYTES = 400
 MOST_EVIDENCE = 24
 LABELED_GRAMS = 0.05
 """From this share of a page's grams on it is reported, if nothing else is set."""
+# Versions of labels whose pages come at one time.
+_VERSIONS = 64
 _COUNTED = ("labeled", "file_labels")
 _COLUMNS = (
     "page", "url", "site", "ip", "status", "revisit_of", "fetched_at", "text_start", "text_end",
     "excerpt", "salvaged", "truncated", "overlong", "obfuscated", "file_hash", "identity_hash",
-    "chunks", "chunk_starts", "chunk_ends", "source", "offset", "record_id",
+    "chunk_starts", "chunk_ends", "source", "offset", "record_id",
     *(field.name for field in LABEL_FIELDS),
 )  # fmt: skip
-
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,31 +141,28 @@ class LabeledPages:
         versions = block.column("labels_version").to_pylist()
         if not any(versions):
             return [NOT_JUDGED] * len(block)
-        sizes = {name: pc.list_value_length(block.column(name)) for name in _COUNTED}
-        some = pc.add(sizes["labeled"], sizes["file_labels"])
+        some = sum(lengths_of(block.column(name)) for name in _COUNTED)
         by_grams = block.column("labeled_grams").is_valid().to_numpy(zero_copy_only=False)
-        labeled = pa.array((some.to_numpy(zero_copy_only=False) > 0) | by_grams)
-        rows = iter(block.select(_COLUMNS).filter(labeled).to_pylist())
+        hits = np.flatnonzero((some > 0) | by_grams).tolist()
+        rows = dict(zip(hits, rows_of(block, _COLUMNS, hits), strict=True)) if hits else {}
         found = []
         pages = zip(
-            block.column("page").to_pylist(), labeled.to_pylist(), versions,
-            counted_chunks(block, self._rule).tolist(), counts(block).tolist(), free,
-            strict=True,
+            block.column("page").to_pylist(), versions, counted_chunks(block, self._rule).tolist(),
+            counts(block).tolist(), free, strict=True,
         )  # fmt: skip
-        for page, hit, version, total, counted, mine in pages:
-            row = next(rows) if hit else None
+        for at, (page, version, total, counted, mine) in enumerate(pages):
+            row = rows.get(at)
             if row is not None:
                 one = self.judge(row, total, now, owned=mine)
                 if row["salvaged"]:
                     found.append(one)
                     continue  # what is said of the page itself stays as it is
-            elif counted and version is not None:
-                one = Labeled(0.0 if total else None, (), version)
-                if total and not mine:
-                    self._seen.add(0)
+                self.remember(page, one)
             else:
-                one = NOT_JUDGED
-            self.remember(page, one)
+                one = _unlabeled(version if counted else None, bool(total))
+                self._said.pop(page, None)
+                if total and counted and version is not None and not mine:
+                    self._seen.add(0)
             found.append(one)
         return found
 
@@ -302,6 +306,12 @@ class LabeledPages:
             ),
             file_hash=hex_of(row["file_hash"]),
         )  # fmt: skip
+
+
+@lru_cache(_VERSIONS)
+def _unlabeled(version: str | None, counts: bool) -> Labeled:
+    """What is said of a page of which nothing is labeled: of most."""
+    return NOT_JUDGED if version is None else Labeled(0.0 if counts else None, (), version)
 
 
 def _severest(*said: str | None) -> str | None:

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme
@@ -38,8 +37,9 @@ from reusewatch.detector.neighborhoods.neighborhoods import (
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.for_window import counts, times_of
 from reusewatch.streams.blocks.format import read_block
-from reusewatch.streams.blocks.label_columns import LABEL_FIELDS, Marks, marks_of
+from reusewatch.streams.blocks.label_columns import LABEL_FIELDS, Marks, marks_of, rows_of
 from reusewatch.streams.blocks.matchable import Rule, counted_chunks
+from reusewatch.streams.blocks.occurrences import lengths_of
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.questions import BadQuestion, Parameters, Rows, no_questions, number
 from reusewatch.streams.stages.neighborhood_log import Heard, NeighborhoodLog, take_up_part
@@ -313,28 +313,29 @@ def _counted(
     """
     try:
         urls = list(map(canonical, block.column("url").to_pylist()))
-        chunks, labeled = (
-            pc.list_value_length(block.column(name)) for name in ("chunks", "labeled")
-        )
+        chunks, labeled = (lengths_of(block.column(name)) for name in ("chunks", "labeled"))
         totals = counted_chunks(block, rule).tolist()
-        marked = pa.array((labeled.to_numpy(zero_copy_only=False) > 0) & ~owned.of(block))
-        names = [field.name for field in LABEL_FIELDS]
-        marks = map(marks_of, block.select(names).filter(marked).to_pylist())
-        stopped = block.column("stopped").to_pylist()
+        of = counts(block)
+        marked = np.flatnonzero((labeled > 0) & of & ~owned.of(block)).tolist()
+        marks = {}
+        if marked:
+            names = [field.name for field in LABEL_FIELDS]
+            marks = dict(zip(marked, map(marks_of, rows_of(block, names, marked)), strict=True))
         versions = block.column("labels_version").to_pylist()
     except (pa.ArrowException, BadPage, ValueError) as error:
         raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
     rows = zip(
-        counts(block).tolist(), block.column("page").to_pylist(), urls,
-        times_of(block, "fetched_at"), chunks.to_pylist(), stopped, totals, marked.to_pylist(),
+        of.tolist(), block.column("page").to_pylist(), urls, times_of(block, "fetched_at"), totals,
         versions, strict=True,
     )  # fmt: skip
     found = []
-    for counted, page, url, at, chunks, stops, total, some, version in rows:
-        mine = next(marks) if some else None
+    for row, (counted, page, url, at, total, version) in enumerate(rows):
         if counted:
-            labeled = set() if mine is None else {p for p in mine.labeled if p < chunks} - {*stops}
-            found.append((_facts(page, url, at or 0, total, labeled, mine), version))
+            mine, most = marks.get(row), int(chunks[row])
+            labeled_at = (
+                set() if mine is None else {p for p in mine.labeled if p < most} - {*mine.stopped}
+            )
+            found.append((_facts(page, url, at or 0, total, labeled_at, mine), version))
     return found
 
 

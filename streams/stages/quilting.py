@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from reusewatch.detector.quilts.judging import Judged
-    from reusewatch.detector.quilts.patches import Patch
+    from reusewatch.detector.quilts.patches import Patch, Stands
     from reusewatch.detector.quilts.postings import GramPages, GramPostings
 
 _SAID_BYTES = 300
@@ -38,7 +39,7 @@ _DONORS = 10
 """Donors that are told of one page: those that bring most."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Stitched:
     """What was found of one page: figures, and its donors with their shares and patches.
 
@@ -51,10 +52,17 @@ class Stitched:
     sources: int
     is_quilt: bool
     donors: tuple[tuple[Any, float], ...]
-    patches: tuple[tuple[Any, Patch], ...]
+    stands: Stands
     whole: Any | None
     here: float
     there: float
+
+    @cached_property
+    def patches(self) -> list[tuple[Any, Patch]]:
+        """Donors, and where on them and on the page a part stands. Most of what is stitched is told
+        as a near-duplicate, and nobody asks."""
+        documents = self.stands.holders.documents
+        return [(documents[patch.document], patch) for patch in self.stands.patches()]
 
 
 class Quilting:
@@ -142,21 +150,21 @@ class Quilting:
         self, judged: Judged, part: GramPages, row: int, subject: Subject, is_quilt: bool,
         is_copy: bool,
     ) -> Stitched:  # fmt: skip
-        from reusewatch.detector.quilts.patches import patches
+        from reusewatch.detector.quilts.patches import Stands
 
         record, documents = judged.pages[row], judged.holders.documents
         sources = judged.sources_of(row)[:_DONORS]
         closest = int(record["donor"])
         numbers = sources["document"].tolist() if is_quilt else [closest]
         grams = slice(int(part.grams.offsets[row]), int(part.grams.offsets[row + 1]))
-        found = patches(judged.holders, grams, part.starts[grams], part.ends[grams], numbers)
+        stands = Stands(judged.holders, grams, part.starts[grams], part.ends[grams], numbers)
         return Stitched(
             subject=subject,
             fraction=float(record["fraction"]),
             sources=int(record["sources"]),
             is_quilt=is_quilt,
             donors=tuple((documents[one["document"]], float(one["share"])) for one in sources),
-            patches=tuple((documents[patch.document], patch) for patch in found),
+            stands=stands,
             whole=documents[closest] if is_copy else None,
             here=float(record["here"]),
             there=float(record["there"]),

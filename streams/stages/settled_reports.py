@@ -128,11 +128,13 @@ class SettledReporter:
     def _own(self, subject: Subject, near: list[Near]) -> Near | None:
         """The first of these that is like a page in what is their own, or is not known to be
         unlike; else the one that is most like it."""
-        own = self._quilting.own(subject.text, [each.seen.text for each in near])
-        told = [replace(each, own=share) for each, share in zip(near, own, strict=True)]
-        for each in told:
-            if self._is_own(each):
-                return each
+        told = []
+        # One after the other: mostly the first one is.
+        for each in near:
+            (own,) = self._quilting.own(subject.text, [each.seen.text])
+            told.append(replace(each, own=own))
+            if self._is_own(told[-1]):
+                return told[-1]
         return max(told, key=lambda each: each.own or 0.0, default=None)
 
     def _before(self, subject: Subject, before: Seen | None, near: Near | None) -> Seen | None:

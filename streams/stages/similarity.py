@@ -30,7 +30,7 @@ from reusewatch.streams.wire import Malformed
 if TYPE_CHECKING:
     from reusewatch.detector.similar.answers import Search, Weighted
     from reusewatch.detector.similar.index import MwoIndex
-    from reusewatch.detector.similar.kept_pages import KeptPages
+    from reusewatch.detector.similar.kept_pages import KeptPages, Stands
     from reusewatch.detector.similar.one_pass import Found
     from reusewatch.detector.similar.weighted_pages import WeightedPages
     from reusewatch.detector.window.index import NearDuplicateIndex
@@ -44,6 +44,8 @@ PASSES = 32
 _WHERE_BYTES = 120
 # A pair is asked for with each verdict of its page: these that were asked for last are known.
 _OVERLAPS = 8192
+# And a page is a near one of several that come near each other: the terms of so many.
+_READ = 256
 _FILED, _KEPT = "filed", "kept"
 _ROWS = 1 << 32
 
@@ -56,6 +58,7 @@ class _Kept:
     place: Place
     page: np.ndarray[Any, Any]
     at: np.ndarray[Any, Any]
+    stands: Stands
     now: int
 
     def read(self) -> KeptPages:
@@ -64,9 +67,7 @@ class _Kept:
         return KeptPages.unpacked(self.place.read())
 
     def terms_of(self, row: int) -> Weighted:
-        from reusewatch.detector.similar.kept_pages import KeptPages
-
-        return KeptPages.terms_in(self.place.part, row)
+        return self.stands.terms_in(self.place.part, row)
 
 
 class Similarity:
@@ -112,11 +113,12 @@ class Similarity:
         """Keep pages; each replaces what was kept of it, if it is not older."""
         from reusewatch.detector.similar.kept_pages import KeptPages
 
-        self._keep(self._shelf.put(KeptPages.of(weighted).packed()), now, weighted)
+        pages = KeptPages.of(weighted)
+        self._keep(self._shelf.put(pages.packed()), now, pages)
 
-    def _keep(self, place: Place, now: int, pages: WeightedPages | KeptPages) -> None:
+    def _keep(self, place: Place, now: int, pages: KeptPages) -> None:
         # Copies: a view would keep the whole block alive, or what was read of a file.
-        kept = _Kept(place, pages.page.copy(), pages.at.copy(), now)
+        kept = _Kept(place, pages.page.copy(), pages.at.copy(), pages.stands(), now)
         base = (self._gone + len(self._unfiled)) * _ROWS
         self._unfiled.append(kept)
         self._count += len(pages)
@@ -161,13 +163,20 @@ class Similarity:
         self._unfiled: deque[_Kept] = deque()
         self._where: dict[int, int] = {}
         self._overlaps: OrderedDict[tuple[int, int], float] = OrderedDict()
+        self._read: OrderedDict[int, Weighted] = OrderedDict()
         self._count = self._gone = 0
 
     def _terms_of(self, page: int) -> Weighted | None:
-        found = self._found(page)
-        if found is None:
+        where = self._where.get(page)
+        if where is None:
             return None if self._index is None else self._index.terms_of(page)
-        return found[0].terms_of(found[1])
+        known = self._read.get(where)
+        if known is None:
+            batch, row = divmod(where, _ROWS)
+            known = self._read[where] = self._unfiled[batch - self._gone].terms_of(row)
+            if len(self._read) > _READ:
+                self._read.popitem(last=False)
+        return known
 
     def overlap(self, page: int, other: int) -> float | None:
         """MWO of two pages; None where one has left."""

@@ -1,0 +1,68 @@
+"""Which version of a page is meant, against a search through all that was seen."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reusewatch.detector.window.index import NearDuplicateIndex
+from tests.detector.window.window_pages import NOW, T0, Page, base_text, columns
+
+TEXTS = [base_text(seed) for seed in range(4)]
+seen_pages = st.lists(
+    st.builds(
+        lambda page, at, text: Page(page, page % 2, at, TEXTS[text], text + 1, path=f"?é{text}"),
+        st.integers(1, 3), st.integers(0, 20), st.integers(0, 3),
+    ),
+    min_size=1, max_size=20,
+)  # fmt: skip
+
+
+def times_of(seen: list[Page]) -> dict[tuple[int, int], tuple[int, int]]:
+    """Of each page with these words when it was seen first and last."""
+    found: dict[tuple[int, int], tuple[int, int]] = {}
+    for one in seen:
+        key = one.page, one.text.text
+        first, last = found.get(key, (one.at, one.at))
+        found[key] = min(first, one.at), max(last, one.at)
+    return found
+
+
+@given(seen_pages, st.integers(0, 20))
+def test_a_page_is_found_as_it_was_and_as_it_is(seen: list[Page], at: int) -> None:
+    index = NearDuplicateIndex(max_pages=100)
+    index.add(columns(seen), now=NOW)
+    known = times_of(seen)
+    for page in (1, 2, 3):
+        mine = {text: times for (of, text), times in known.items() if of == page}
+        now = index.version_at(page, None)
+        then = index.version_at(page, T0 + at)
+        latest = max(mine.items(), key=lambda one: (one[1][1], one[0]), default=None)
+        assert (None if now is None else now.text) == (None if latest is None else latest[0])
+        there = [first for first, last in mine.values() if first <= at <= last]
+        assert (None if then is None else then.first - T0) == max(there, default=None)
+
+
+@given(seen_pages)
+def test_all_pages_of_sites_are_told_with_their_urls(seen: list[Page]) -> None:
+    index = NearDuplicateIndex(max_pages=100)
+    index.add(columns(seen), now=NOW)
+    for sites in ({0}, {1}, {0, 1}, {7}):
+        found = index.pages_of(sites)
+        urls: dict[int, set[str]] = {}
+        for one in seen:
+            if one.site in sites:
+                urls.setdefault(one.page, set()).add(one.url)
+        assert [page for _, page, _ in found] == sorted(urls)
+        assert all(site == page % 2 and url in urls[page] for site, page, url in found)
+
+
+@given(seen_pages, seen_pages)
+def test_versions_are_held_whose_words_were_seen(seen: list[Page], asked: list[Page]) -> None:
+    index = NearDuplicateIndex(max_pages=100)
+    index.add(columns(seen), now=NOW)
+    versions = [(one.page, one.text.text) for one in asked]
+    held, found = index.settled(versions)
+    assert held == [at for at, one in enumerate(versions) if one in times_of(seen)]
+    told = [found.judged.seen(int(at)) for at in found.judged.pages["seen"]]
+    assert [(one.page, one.text) for one in told] == [versions[at] for at in held]
