@@ -111,9 +111,10 @@ def _show(web: LocalWeb, outcome: Outcome, found: list[dict[str, Any]], *, json:
     saved = outcome.summary["steered"]
     print_line("")
     print_line(
-        f"Steering saved {saved.get('dropped', 0)} requests to places that were found bad, and "
-        f"{saved.get('traps', 0)} into traps; {saved.get('sampled', 0)} went there all the same, "
-        "to see whether they are as bad as they were."
+        f"Steering saved {saved.get('saved', 0)} requests: so many different URLs were kept out, "
+        f"links to bad places {saved.get('dropped', 0)} times and into traps "
+        f"{saved.get('traps', 0)} times; {saved.get('sampled', 0)} requests went there all the "
+        "same, to see whether they are as bad as they were."
     )
     if seconds := outcome.summary["steer_seconds"]:
         print_line(

@@ -14,6 +14,7 @@ from scrapy.http import Request, Response
 from scrapy.robotstxt import RobotParser
 from twisted.internet.defer import Deferred
 
+from reusewatch.crawler.live.journal import AGAIN
 from reusewatch.crawler.live.quiet import reason_of
 
 FORBIDDEN = "robotstxt/forbidden"
@@ -44,6 +45,8 @@ class Robots(RobotsTxtMiddleware):
         if isinstance(rp, Unreachable):
             self._stats.inc_value(FORBIDDEN)
             self._stats.inc_value(UNREACHABLE)
+            # A crawl that goes on asks again: the site may be back then.
+            request.meta[AGAIN] = True
             raise IgnoreRequest(f"robots.txt cannot be had, so nothing is allowed: {rp.reason}")
         super().process_request_2(rp, request)
 

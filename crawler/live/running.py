@@ -20,8 +20,9 @@ from reusewatch.crawler.live.manners import Plan, scrapy_settings
 from reusewatch.crawler.live.quiet import hush
 from reusewatch.crawler.live.robots import FORBIDDEN, UNREACHABLE
 from reusewatch.crawler.live.sample import Sample
-from reusewatch.crawler.live.steer import Steer
+from reusewatch.crawler.live.steer import SAVED, Steer
 from reusewatch.crawler.live.tap import Tap, tap_of
+from reusewatch.crawler.live.url_traps import SAVED as TRAPS_SAVED
 from reusewatch.crawler.spiders.sites import Sites
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import Stop
@@ -169,10 +170,12 @@ def _steer_seconds(crawler: Crawler) -> dict[str, float]:
 
 
 def _steered(crawler: Crawler) -> dict[str, int]:
-    """What was not sent, or sent last, because of what is known of its place."""
+    """What was not sent, or sent last, because of what is known of its place: requests, a link that
+    is met again each time; `saved` are different URLs that were kept out, traps among them."""
     names = {
         "dropped": "steer/dropped", "lowered": "steer/lowered", "sampled": "steer/sampled",
         "would-be-dropped": "steer/would-be-dropped", "traps": "traps/dropped",
     }  # fmt: skip
     found = {k: crawler.stats.get_value(f"reusewatch/{name}", 0) for k, name in names.items()}
+    found["saved"] = sum(crawler.stats.get_value(name, 0) for name in (SAVED, TRAPS_SAVED))
     return {name: count for name, count in found.items() if count}

@@ -32,6 +32,7 @@ from reusewatch.streams.opening import open_bus, state_directory
 from reusewatch.streams.running.stage_names import JUDGES
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.steering.delays import Delays
+from reusewatch.streams.steering.distinct import Distinct
 from reusewatch.streams.steering.following import Following
 from reusewatch.streams.steering.places import KeptOut, Places
 from reusewatch.streams.steering.rules import Decision, Steering
@@ -42,6 +43,9 @@ _DECIDED = "_reusewatch_steered"
 _PATIENCE_SECONDS = 30.0
 _LOOK_SECONDS = 0.05
 _DONE = {"drop": "dropped", "lower": "lowered", "keep": "sampled"}
+# The stats that scripts rely on, by what is done.
+_STATS = {"dropped": "dropped", "would-be-dropped": "would_drop", "sampled": "let_through"}
+SAVED = "reusewatch/steered/saved"
 
 
 class KeptOutOf(IgnoreRequest):
@@ -61,6 +65,7 @@ class Steer:
         self._told: set[str] = set()
         self._closing = False
         self.steering = Steering(rules)
+        self._saved = Distinct(rules.seed)
         self.delays = Delays(datetime.now(UTC))
         self.following = Following(
             lambda stop: open_bus(self._settings, stop=stop),
@@ -121,6 +126,12 @@ class Steer:
         done = f"would-be-{_DONE[decision.action]}" if self._is_dry else _DONE[decision.action]
         self._crawler.stats.inc_value(f"reusewatch/steer/{done}")
         self._crawler.stats.inc_value(f"reusewatch/steer/{done}/{decision.place.kind}")
+        if (name := _STATS.get(done)) is not None:
+            self._crawler.stats.inc_value(f"reusewatch/steered/{name}")
+        if done == "dropped":
+            # A link that stands on each page of a site was one request, had it been sent.
+            self._saved.add(request.url)
+            self._crawler.stats.set_value(SAVED, len(self._saved))
         # A place may hold millions of URLs: the first request tells of it.
         first = decision.place.alert not in self._told
         self._told.add(decision.place.alert)
@@ -130,6 +141,8 @@ class Steer:
     async def _opened(self, spider: Spider) -> None:
         from twisted.internet import reactor
 
+        for name in (*_STATS.values(), "saved"):
+            self._crawler.stats.set_value(f"reusewatch/steered/{name}", 0)
         self.following.start()
         ends = time.monotonic() + _PATIENCE_SECONDS
         while not self._is_ready() and not self._closing and time.monotonic() < ends:

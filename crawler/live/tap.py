@@ -33,7 +33,14 @@ from reusewatch.crawler.exit_codes import UNREACHABLE, code_of
 from reusewatch.crawler.live.ending import LOST, LastWords, at_end
 from reusewatch.crawler.live.feeder import Feeder, Item
 from reusewatch.crawler.live.fetched import fetched, letter, maker, skip_kind
-from reusewatch.crawler.live.project import EXIT_CODE, MUST_BE_THERE, capacity, resolved, warc_files
+from reusewatch.crawler.live.project import (
+    EXIT_CODE,
+    MUST_BE_THERE,
+    capacity,
+    crawl_metrics_port,
+    resolved,
+    warc_files,
+)
 from reusewatch.crawler.live.quiet import spare
 from reusewatch.crawler.live.watching import CrawlWatch, Pulse
 from reusewatch.crawler.pages.archive_events import Limits
@@ -79,6 +86,7 @@ class Tap:
         self.watch = CrawlWatch(
             crawler, self._settings, figures=self.figures, waiting=self.feeder.waiting,
             opened=lambda: self.feeder.opened, pulse=self._pulse,
+            port=crawl_metrics_port(crawler.settings),
         )  # fmt: skip
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._closed, signals.spider_closed)

@@ -13,6 +13,7 @@ was fetched; nor in a dry run, since alerts steer other crawls.
 from __future__ import annotations
 
 import logging
+import secrets
 from collections import Counter
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -26,6 +27,7 @@ from reusewatch.crawler.live.project import resolved, traps_mode
 from reusewatch.crawler.live.steer import META
 from reusewatch.crawler.live.tap import tap_of
 from reusewatch.streams.records import Alert
+from reusewatch.streams.steering.distinct import Distinct
 from reusewatch.streams.steering.reports import Seen, trap_alert
 from reusewatch.streams.steering.traps import Growing, UrlTrap, UrlTraps, grown
 from reusewatch.streams.urls import canonical, site_of_url
@@ -35,6 +37,7 @@ logger = logging.getLogger(__name__)
 _GROWING = "_reusewatch_growing_since"
 # Alerts of a crawl, and of one site: a page of links into traps would else make one of each.
 MOST_TOLD, MOST_OF_SITE = 10_000, 100
+SAVED = "reusewatch/traps/saved"
 
 
 class TrapFilter:
@@ -50,6 +53,7 @@ class TrapFilter:
         self._crawler = crawler
         self._scheme = resolved(crawler.settings).settings.scheme
         self._told: set[str] = set()
+        self._saved = Distinct(secrets.randbits(63))
         self._of_site: Counter[str] = Counter()
 
     @classmethod
@@ -88,6 +92,9 @@ class TrapFilter:
         done = "would-be-dropped" if self._is_dry else "dropped"
         self._stats.inc_value(f"reusewatch/traps/{done}")
         self._stats.inc_value(f"reusewatch/traps/{done}/{trap.kind}")
+        if not self._is_dry:
+            self._saved.add(request.url)
+            self._stats.set_value(SAVED, len(self._saved))
         now = datetime.now(UTC)
         alert = trap_alert(trap.found, Seen(canonical(request.url), now, now), self._scheme)
         told_to_others = own and not self._is_dry

@@ -1,7 +1,8 @@
 """A crawl's port for metrics: what Scrapy and the feeder count, and nothing of what a page says.
 
-On Kafka only, where the setting `metrics_port` is given: on a local bus the process that judges
-serves there. A port that is taken costs the metrics, and never the crawl.
+On Kafka where the setting `metrics_port` is given; on a local bus the process that judges serves
+there, and a crawl where the add-on is given a port of the crawl's own. A port that is taken costs
+the metrics, and never the crawl.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from scrapy.crawler import Crawler
 
 from reusewatch.streams.running.crawl_port import CrawlFigures, CrawlPort
 from reusewatch.streams.settings import Settings
+from reusewatch.streams.steering.places import KINDS
 
 # The names of Scrapy's stats, by the reasons that we tell.
 _STATS: Mapping[str, str] = {
@@ -23,6 +25,18 @@ _STATS: Mapping[str, str] = {
     "failed": "retry/max_reached",
     "steered": "reusewatch/steer/dropped",
 }
+
+
+# The kinds of findings, and what was done, by the names of our stats.
+_KINDS: Mapping[str, str] = {kind: f"reusewatch/steer/{{}}/{kind}" for kind in KINDS} | {
+    "url-trap": "reusewatch/traps/{}"
+}
+_DONE: Mapping[str, str] = {
+    "dropped": "dropped", "lowered": "lowered", "let-through": "sampled",
+    "would-drop": "would-be-dropped", "would-lower": "would-be-lowered",
+    "would-let-through": "would-be-sampled",
+}  # fmt: skip
+_SAVED = ("reusewatch/steered/saved", "reusewatch/traps/saved")
 
 
 class Pulse:
@@ -48,12 +62,13 @@ class CrawlWatch:
         waiting: Callable[[], int],
         opened: Callable[[], bool],
         pulse: Pulse,
+        port: int | None = None,
     ) -> None:
         self._crawler = crawler
         self._figures = figures
         self._waiting = waiting
         self._pulse = pulse
-        self._port = CrawlPort(settings, self.read, opened)
+        self._port = CrawlPort(settings, self.read, opened, port)
 
     def open(self, say: Callable[[str], None]) -> None:
         """Serve, where a port is given."""
@@ -86,6 +101,12 @@ class CrawlWatch:
             waiting=self._waiting(),
             scheduled=max(queued - taken, 0),
             last_response=self._pulse.at,
+            steered={
+                (kind, done): _count(stats.get_value(stat.format(name)))
+                for kind, stat in _KINDS.items()
+                for done, name in _DONE.items()
+            },
+            saved=sum(_count(stats.get_value(name)) for name in _SAVED),
             drops=drops | {str(kind): _count(count) for kind, count in skipped.items()},
         )
 

@@ -87,7 +87,11 @@ def crawl(
     ] = False,
     allow_network: Annotated[
         list[str] | None,
-        typer.Option("--allow-network", metavar="NET", help="Also this network: 10.1.0.0/16."),
+        typer.Option(
+            "--allow-network",
+            metavar="NET",
+            help="Also this network, on all its ports: 10.1.0.0/16.",
+        ),
     ] = None,
     warc: Annotated[
         Path | None,

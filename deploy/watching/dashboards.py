@@ -94,6 +94,23 @@ FINDINGS = Dashboard(
                 stacked=True,
             ),
         )),
+        Row("What steering does", (
+            Panel(
+                "Requests that steering decided on, by finding and what was done",
+                "Of crawls that are steered and have a metrics port. A dry run says what it would "
+                "have done.", "cpm",
+                (Query(
+                    "60 * sum by (kind, done) (rate(reusewatch_crawl_steered_total"
+                    f"[{_R}])) > 0 or vector(0)", "{{kind}}, {{done}}"),),
+                stacked=True,
+            ),
+            Panel(
+                "Different URLs a minute that steering saved",
+                "Kept out, each counted once, however many links lead there.", "cpm",
+                (Query(f"60 * sum(rate(reusewatch_crawl_saved_total[{_R}])) or vector(0)",
+                       "saved"),),
+            ),
+        )),
     ),
 )  # fmt: skip
 

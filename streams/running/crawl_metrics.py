@@ -1,4 +1,4 @@
-"""The metrics of a crawl on Kafka: what its process counts anyway, read when somebody scrapes.
+"""The metrics of a crawl: what its process counts anyway, read when somebody scrapes.
 
 The reasons of drops are a closed set: what a site does never makes a new series.
 """
@@ -14,6 +14,7 @@ from prometheus_client.registry import Collector
 
 from reusewatch.streams.running.crawl_port import CrawlFigures
 from reusewatch.streams.running.metrics import Declared
+from reusewatch.streams.steering.places import KINDS
 
 STAGE = "crawl"
 DROPS: Mapping[str, str] = {
@@ -31,6 +32,17 @@ DROPS: Mapping[str, str] = {
     "robots": "it is a robots.txt",
 }
 """Why a request or a response comes to no page."""
+STEERED_KINDS = (*KINDS, "url-trap")
+"""What steering goes by: kinds of alerts, and traps that are told by their URLs alone."""
+STEERED: Mapping[str, str] = {
+    "dropped": "it was not sent",
+    "lowered": "it came last",
+    "let-through": "it was sent, to see whether the place is as bad as it was",
+    "would-drop": "a dry run: it would not have been sent",
+    "would-lower": "a dry run: it would have come last",
+    "would-let-through": "a dry run: it would have been one of those that are sent all the same",
+}
+"""What steering does with a request."""
 
 
 def _declared(name: str, kind: str, meaning: str, *labels: str) -> Declared:
@@ -46,6 +58,9 @@ _COUNTED = {
         "counter",
         "Responses that are not known to be on the bus, and will not come to it.",
     ),
+    "saved": _declared(
+        "saved_total", "counter", "Different URLs that steering kept the crawl from asking for."
+    ),
     "dead_letters": _declared(
         "dead_letters_total", "counter", "Responses that could not be made a page."
     ),
@@ -56,7 +71,14 @@ _LAST = _declared("last_response_timestamp_seconds", "gauge", "When the crawl go
 _DROPS = _declared(
     "drops_total", "counter", "Requests and responses that came to no page, by reason.", "reason"
 )
-DECLARED = (*_COUNTED.values(), _WAITING, _SCHEDULED, _LAST, _DROPS)
+_STEERED = _declared(
+    "steered_total",
+    "counter",
+    "Decisions of steering, by the kind of finding and by what was done.",
+    "kind",
+    "done",
+)
+DECLARED = (*_COUNTED.values(), _WAITING, _SCHEDULED, _LAST, _DROPS, _STEERED)
 
 
 class CrawlMeters:
@@ -91,6 +113,8 @@ class _Figures(Collector):
         if found.last_response is not None:
             yield _family(_LAST, {(): found.last_response})
         yield _family(_DROPS, {(reason,): found.drops.get(reason, 0) for reason in DROPS})
+        done = ((kind, done) for kind in STEERED_KINDS for done in STEERED)
+        yield _family(_STEERED, {one: found.steered.get(one, 0) for one in done})
 
 
 def _family(declared: Declared, values: Mapping[tuple[str, ...], float]) -> Metric:

@@ -1,4 +1,4 @@
-"""The port of a crawl on Kafka: its metrics, whether its bus is open, and what to keep out of.
+"""The port of a crawl: its metrics, whether its bus is open, and what to keep out of.
 
 A crawl's host needs no more than the bus does: what serves is loaded where a port is given. A port
 that is taken, or a part that is not installed, costs the metrics, and never the crawl.
@@ -33,23 +33,31 @@ class CrawlFigures:
     scheduled: int = 0
     last_response: float | None = None
     drops: Mapping[str, int] = field(default_factory=dict)
+    # By the kind of finding, and what was done.
+    steered: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    saved: int = 0
 
 
 class CrawlPort:
     """Serves a crawl's figures. `read` and `opened` are asked in the server's threads."""
 
     def __init__(
-        self, settings: Settings, read: Callable[[], CrawlFigures], opened: Callable[[], bool]
-    ) -> None:
+        self, settings: Settings, read: Callable[[], CrawlFigures], opened: Callable[[], bool],
+        port: int | None = None,
+    ) -> None:  # fmt: skip
         self._settings = settings
+        self._port = port
         self._read = read
         self._opened = opened
         self._health: Health | None = None
 
     def open(self, say: Callable[[str], None]) -> None:
-        """Serve, where a port is given; on a local bus the process that judges does."""
-        settings = self._settings
-        if settings.metrics_port is None or settings.bus.startswith("local:"):
+        """Serve, where a port is given. On a local bus `metrics_port` is of the process that
+        judges, and the crawl has one of its own."""
+        settings, port = self._settings, self._port
+        if port is None and not settings.bus.startswith("local:"):
+            port = settings.metrics_port
+        if port is None:
             return
         try:
             with needed_for("metrics of a crawl (metrics_port)"):
@@ -57,7 +65,7 @@ class CrawlPort:
                 from reusewatch.streams.running.prefix_answers import PrefixAnswers
                 from reusewatch.streams.running.serving import Health
             self._health = Health(
-                CrawlMeters(self._read), settings.metrics_host, settings.metrics_port, self,
+                CrawlMeters(self._read), settings.metrics_host, port, self,
                 prefixes=PrefixAnswers(lambda stop: open_bus(settings, stop=stop), say),
                 question_hosts=settings.question_hosts,
             )  # fmt: skip

@@ -131,6 +131,9 @@ def _handler(
             else:
                 self._answer(404, b"there is " + _THERE_IS + b"\n")
 
+        def do_HEAD(self) -> None:
+            self.do_GET()
+
         def do_POST(self) -> None:
             length = length_of(self.headers, _LONGEST_QUESTION)
             if not self.path.startswith(_QUESTIONS):
@@ -197,7 +200,8 @@ def _handler(
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body)
+            if self.command != "HEAD":
+                self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
             """Scrapes are not news."""

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from reusewatch.streams.running.crawl_metrics import DECLARED, DROPS
+from reusewatch.streams.running.crawl_metrics import DECLARED, DROPS, STEERED
 from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.settings import described
 from reusewatch.streams.stages.events import EVENTS, FINDINGS
@@ -78,12 +78,19 @@ def drops() -> str:
     return "\n".join(["| reason | dropped since |", "| --- | --- |", *rows]) + "\n"
 
 
+def steered() -> str:
+    """The names that `reusewatch_crawl_steered_total` has as its label `done`."""
+    rows = [f"| `{name}` | {meaning} |" for name, meaning in STEERED.items()]
+    return "\n".join(["| done | what became of the request |", "| --- | --- |", *rows]) + "\n"
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     "settings": described.markdown,
     "metrics": metrics,
     "events": events,
     "findings": findings,
     "drops": drops,
+    "steered": steered,
 }
 
 

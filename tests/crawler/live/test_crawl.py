@@ -184,13 +184,17 @@ def test_ctrl_c_twice_waits_for_nobody(tmp_path: Path) -> None:
 @pytest.mark.parametrize("robots", [404, 503])
 def test_a_robots_txt_that_cannot_be_had_forbids_everything(robots: int, tmp_path: Path) -> None:
     answers = {"/robots.txt": Answer(status=robots), "/": Answer(b"<p>here", status=200)}
+    reachable, job = robots < 500, (*ALLOWED, "--job", "job")
     with serving(Site(answers)) as site:
-        code, out, err = run(crawl_arguments("local:state", site.url()), tmp_path)
-    reachable = robots < 500
-    assert (site.paths()["/"], code) == ((1, 0) if reachable else (0, 1)), err
-    assert summary_of(out)["robots"] == ({} if reachable else {"unreachable": 1})
-    told = f"{site.url()} was not fetched: {UNREACHABLE}: it answered 503"
-    assert (told in err) is not reachable
+        code, out, err = run(crawl_arguments("local:state", site.url(), flags=job), tmp_path)
+        assert (site.paths()["/"], code) == ((1, 0) if reachable else (0, 1)), err
+        assert summary_of(out)["robots"] == ({} if reachable else {"unreachable": 1})
+        told = f"{site.url()} was not fetched: {UNREACHABLE}: it answered 503"
+        assert (told in err) is not reachable
+        # A job that goes on asks again what only a robots.txt that was away had kept out.
+        site.answers["/robots.txt"] = Answer(status=404)
+        code, _, err = run(crawl_arguments("local:state", site.url(), flags=job), tmp_path)
+        assert (site.paths()["/"], code) == (1, 0), err
 
 
 def test_a_start_url_that_answers_with_trouble_is_named(tmp_path: Path) -> None:

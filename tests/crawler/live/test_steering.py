@@ -98,8 +98,14 @@ def scheduled(steer: Steer, request: Request) -> bool:
 
 
 def counted(steer: Steer) -> dict[str, object]:
-    stats = steer._crawler.stats.get_stats()
-    return {name.removeprefix("reusewatch/steer/"): n for name, n in stats.items()}
+    stats, own = steer._crawler.stats.get_stats(), "reusewatch/steer/"
+    return {name.removeprefix(own): n for name, n in stats.items() if name.startswith(own)}
+
+
+def promised(steer: Steer) -> dict[str, object]:
+    """The stats that scripts may rely on."""
+    stats, own = steer._crawler.stats.get_stats(), "reusewatch/steered/"
+    return {name.removeprefix(own): n for name, n in stats.items() if name.startswith(own)}
 
 
 def test_a_dry_run_says_what_it_would_have_done(site: Site) -> None:
@@ -108,6 +114,20 @@ def test_a_dry_run_says_what_it_would_have_done(site: Site) -> None:
     assert scheduled(steer, request)
     assert steer.process_request(request) is None
     assert counted(steer) == {"would-be-dropped": 1, "would-be-dropped/bad-neighborhood": 1}
+    assert promised(steer) == {"would_drop": 1}
+
+
+def test_a_link_that_is_met_again_saves_nothing_more(site: Site) -> None:
+    steer = steered(site, found(site))
+    for path in ("/bad/1", "/bad/2", "/bad/1", "/good/1", "/bad/1"):
+        scheduled(steer, Request(site.url(path)))
+    assert promised(steer) == {"dropped": 4, "saved": 2}
+
+
+def test_what_is_let_through_is_counted(site: Site) -> None:
+    steer = steered(site, found(site), REUSEWATCH_STEER_SAMPLED=1)
+    assert scheduled(steer, Request(site.url("/bad/1")))
+    assert promised(steer) == {"let_through": 1}
 
 
 def test_robots_of_a_bad_host_are_asked_for(site: Site) -> None:

@@ -47,9 +47,9 @@ def port(bus: LocalBus) -> Iterator[int]:
     health.close()
 
 
-def get(port: int, path: str, **headers: str) -> tuple[HTTPResponse, str]:
+def get(port: int, path: str, *, method: str = "GET", **headers: str) -> tuple[HTTPResponse, str]:
     connection = HTTPConnection("127.0.0.1", port, timeout=30)
-    connection.request("GET", path, headers={k.replace("_", "-"): v for k, v in headers.items()})
+    connection.request(method, path, headers={k.replace("_", "-"): v for k, v in headers.items()})
     response = connection.getresponse()
     found = response.read().decode()
     connection.close()
@@ -73,6 +73,16 @@ def test_prefixes_are_told_again_only_when_they_changed(bus: LocalBus, port: int
     while (answer := get(port, "/prefixes", If_None_Match=tag))[0].status == 304:
         assert monotonic() < end
     assert answer[1] == ""
+
+
+def test_who_asks_for_the_head_alone_gets_it(bus: LocalBus, port: int) -> None:
+    put(bus, alert_message(ALERT))
+    whole, _ = get(port, "/prefixes")
+    head, text = get(port, "/prefixes", method="HEAD")
+    assert (head.status, text, head.headers["ETag"]) == (200, "", whole.headers["ETag"])
+    assert head.headers["Content-Length"] == whole.headers["Content-Length"]
+    tag = whole.headers["ETag"]
+    assert get(port, "/prefixes", method="HEAD", If_None_Match=tag)[0].status == 304
 
 
 def test_they_come_in_the_words_of_a_filter(bus: LocalBus, port: int) -> None:
