@@ -12,10 +12,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.kernels import Bool, Int, int64, part, uint64
+from reusewatch.detector.compiling.kernels import Bool, Int, Tuple, int64, part, uint64
 from reusewatch.detector.scanning import characters as ch
 from reusewatch.detector.scanning.elements import ATTRIBUTES
-from reusewatch.detector.scanning.page_bytes import byte_at, place_of
+from reusewatch.detector.scanning.page_bytes import (
+    SIXTEEN,
+    alphanumerics_at,
+    byte_at,
+    eight_lowered_at,
+    lowered_at,
+    name_bytes_at,
+    place_of,
+)
 from reusewatch.detector.scanning.tables import SPREAD, TAG_SLOTS, Tables
 
 # What `tag_end` finds, by place in its `found` array: spans are start and end, -1 where absent.
@@ -27,6 +35,7 @@ LOOKS, STYLE, HIDDEN = 14, 15, 17
 STYLED, IS_HIDDEN = 1, 2
 _SPREAD = uint64(SPREAD)
 _SLOTS_MASK = TAG_SLOTS - 1
+_EIGHT = 8
 _CANONICAL = np.frombuffer(b"canonical", dtype=np.uint8)
 _NOFOLLOW = np.frombuffer(b"nofollow", dtype=np.uint8)
 _UGC = np.frombuffer(b"ugc", dtype=np.uint8)
@@ -59,13 +68,18 @@ def starts_markup(buf: NDArray[np.uint8], at: Int, hi: Int) -> Bool:
 
 
 @part(inline=True)
-def tag_end(
-    buf: NDArray[np.uint8], at: Int, hi: Int, look: Tables, found: NDArray[np.int64]
-) -> Int:
-    """The end of the tag whose name starts at `at`, or -1 if the page ends within it.
-
-    Fills `found`; attributes only where the element's matter.
-    """
+def _name(buf: NDArray[np.uint8], at: Int, hi: Int) -> Tuple:
+    """Where the name of a tag ends, and its first and second eight bytes as numbers."""
+    if at + SIXTEEN < hi:
+        # The usual name is of letters and digits, and read at once.
+        length = alphanumerics_at(buf, uint64(at))
+        if length < SIXTEEN:
+            c = byte_at(buf, at + length)
+            if c == ch.GREATER or c == ch.SLASH or is_space(c):
+                if length < _EIGHT:
+                    return at + length, lowered_at(buf, at, length), uint64(0)
+                rest = lowered_at(buf, at + _EIGHT, length - _EIGHT)
+                return at + length, eight_lowered_at(buf, at), rest
     i = at
     first = uint64(0)
     second = uint64(0)
@@ -79,11 +93,23 @@ def tag_end(
             # `script` and a NUL is no script; the padding of packed names is zeros.
             c = 0xFF
         length = i - at
-        if length < 8:
+        if length < _EIGHT:
             first |= uint64(c) << uint64(8 * length)
-        elif length < 16:
+        elif length < SIXTEEN:
             second |= uint64(c) << uint64(8 * (length - 8))
         i += 1
+    return i, first, second
+
+
+@part(inline=True)
+def tag_end(
+    buf: NDArray[np.uint8], at: Int, hi: Int, look: Tables, found: NDArray[np.int64]
+) -> Int:
+    """The end of the tag whose name starts at `at`, or -1 if the page ends within it.
+
+    Fills `found`; attributes only where the element's matter.
+    """
+    i, first, second = _name(buf, at, hi)
     found[NAME] = at
     found[NAME_END] = i
     bits = 0
@@ -127,10 +153,12 @@ def _attributes(
         name = i
         # An equals sign here is the name's first character.
         i += 1
-        while i < hi:
-            c = byte_at(buf, i)
-            if c == ch.EQUALS or c == ch.GREATER or c == ch.SLASH or is_space(c):
+        while i + SIXTEEN <= hi:
+            length = name_bytes_at(buf, uint64(i))
+            i += length
+            if length < SIXTEEN:
                 break
+        while i < hi and not _ends_attribute(byte_at(buf, i)):
             i += 1
         name_end = i
         while i < hi and is_space(byte_at(buf, i)):
@@ -163,6 +191,11 @@ def _attributes(
             if which >= 0 and found[which] < 0:
                 found[which] = value
                 found[which + 1] = value_end
+
+
+@part(inline=True)
+def _ends_attribute(c: Int) -> Bool:
+    return c == ch.EQUALS or c == ch.GREATER or c == ch.SLASH or is_space(c)
 
 
 @part(inline=True)

@@ -37,7 +37,13 @@ from reusewatch.detector.scanning.output import (
     end_block,
     facts_of,
 )
-from reusewatch.detector.scanning.page_bytes import byte_at
+from reusewatch.detector.scanning.page_bytes import (
+    SIXTEEN,
+    alphanumerics_at,
+    byte_at,
+    eight_lowered_at,
+    lowered_at,
+)
 from reusewatch.detector.scanning.references import reference, starts_reference
 from reusewatch.detector.scanning.scratch_memory import Work
 from reusewatch.detector.scanning.syntax import starts_markup
@@ -68,6 +74,7 @@ _NONE, _WORD, _SINGLE = range(3)
 _BYTE = uint64(8)
 _FULL = uint64(64)
 _ZERO = uint64(0)
+_EIGHT, _BITS = 8, uint64(3)
 
 # With a word's facts: whether marks on its last letter count, and what its letters say (`dodges`).
 _SEEN_SHIFT = 32
@@ -132,6 +139,21 @@ def read_text(
             else:
                 own = (own | (int64(folded) & LATIN) << _SEEN_SHIFT) & ~_MARKED
             size -= i
+            length = SIXTEEN
+            if used == _ZERO and i + SIXTEEN <= limit:
+                length = alphanumerics_at(buf, uint64(i))
+            if length < SIXTEEN:
+                # The usual word is read at once.
+                if length < _EIGHT:
+                    w = lowered_at(buf, i, length)
+                    used = uint64(length) << _BITS
+                else:
+                    h = fold_product(h ^ eight_lowered_at(buf, i), first)
+                    w = lowered_at(buf, i + _EIGHT, length - _EIGHT)
+                    used = uint64(length - _EIGHT) << _BITS
+                end = i = i + length
+                size += i
+                continue
             while True:
                 w |= uint64(folded) << used
                 used += _BYTE
