@@ -17,7 +17,8 @@ from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.scanning.decoding import Decoded, decode
 from reusewatch.detector.scanning.readable import Readable
 from reusewatch.detector.scanning.scan import Scan, scan_batch
-from reusewatch.detector.sketching.fingerprint import Document, excerpt_of, source_of
+from reusewatch.detector.sketching.excerpts import excerpt_of
+from reusewatch.detector.sketching.fingerprint import Document, source_of
 
 LONGEST = 80
 """Characters of a word that is shown; pages come from strangers."""

@@ -19,9 +19,9 @@ from reusewatch.detector.ragged import Ragged
 from reusewatch.detector.scanning import state
 from reusewatch.detector.scanning.decoding import Decoded, decode
 from reusewatch.detector.scanning.readable import address_text, resolved
-from reusewatch.detector.scanning.scan import Batch, Scan, ScanLimits, Source, scan_batch
-from reusewatch.detector.scanning.unescaping import unescaped
+from reusewatch.detector.scanning.scan import Batch, ScanLimits, Source, scan_batch
 from reusewatch.detector.sketching.chunks import Unit
+from reusewatch.detector.sketching.excerpts import EXCERPT, excerpt_of, excerpts_of, plain
 from reusewatch.detector.sketching.grams import GRAM_K, SHORT
 from reusewatch.detector.sketching.outlinks import Outlink, outlinks_of
 from reusewatch.detector.sketching.raw_chunks import raw_chunks_of
@@ -30,14 +30,10 @@ from reusewatch.detector.sketching.tokens import TokenBatch
 from reusewatch.detector.sketching.word_places import WordPlaces
 
 NONE = 0  # no hash: an empty file, a page without words
-EXCERPT = 300
 TITLE = 300
 MOST_CANONICAL = 4096
 """Bytes of an address: what is longer names nothing."""
-# Words looked at for the excerpt: enough to fill it, whatever stands between them.
-_EXCERPT_WORDS = 80
 _LIMITS = ScanLimits()
-_TITLE = bytes([Field.TITLE])
 _TAG = re.compile(rb"<[A-Za-z/!?][^<>]*(?:>|$)")
 _SOURCE = 64 * EXCERPT
 
@@ -135,7 +131,7 @@ class RawTexts:
         document = self.documents[page]
         start = int(self.starts[chunk])
         source = document.body[start : min(int(self.ends[chunk]), start + _SOURCE)]
-        return _plain(_TAG.sub(b" ", decode(source, document.charset).utf8))[:EXCERPT]
+        return plain(_TAG.sub(b" ", decode(source, document.charset).utf8))[:EXCERPT]
 
 
 def fingerprints(
@@ -156,18 +152,19 @@ def fingerprints(
     starts, ends = batch.starts[first].astype(np.int64), batch.ends[last].astype(np.int64)
     whole = np.full(len(made), gram_sample >= 1) | (made.words < SHORT + GRAM_K)
     of_grams = (*_gram_places(at, made), whole)
-    chunk_at, token_at = made.chunks.hashes.offsets.tolist(), batch.token_at.tolist()
+    chunk_at = made.chunks.hashes.offsets.tolist()
     gram_at = made.grams.hashes.offsets.tolist()
     told = batch.facts.tolist()
     outlinks = outlinks_of(batch)
+    below, excerpts = _beginnings(batch, decoded)
     facts = []
     for page, (document, text) in enumerate(zip(documents, decoded, strict=True)):
         own = slice(chunk_at[page], chunk_at[page + 1])
-        words = slice(token_at[page], token_at[page] + told[page][state.TEXT_TOKENS])
         spans = _to_body(text, starts[own], ends[own])
         _to_body(text, *(place[gram_at[page] : gram_at[page + 1]] for place in of_grams[:2]))
         leads = _in_body(text, outlinks[page])
-        facts.append(_facts(document, text.utf8, batch, words, told[page], spans, leads, scheme))
+        span = _span(spans, below[page])
+        facts.append(_facts(document, text.utf8, told[page], excerpts[page], span, leads, scheme))
     if chunks == "raw":
         return _with_raw_chunks(facts, made, documents, at, scheme, limits, of_grams)
     texts = ChunkTexts([source.utf8 for source in sources], batch, first, last)
@@ -222,23 +219,19 @@ def _in_body(decoded: Decoded, outlinks: Sequence[Outlink]) -> Sequence[Outlink]
 def _facts(
     document: Document,
     utf8: bytes,
-    batch: Batch,
-    words: slice,
     told: list[int],
-    spans: tuple[NDArray[np.int64], NDArray[np.int64]],
+    excerpt: str,
+    span: tuple[int, int],
     outlinks: Sequence[Outlink],
     scheme: HashScheme,
 ) -> Facts:
-    """`words` are the page's visible tokens in the batch, `told` the scan's facts of it."""
-    count = words.stop - words.start
-    titled = _title_words(batch.fields[words])
-    below = int(0 < titled < count)  # the title is the first chunk, and not the text's beginning
+    """`told` are the scan's facts of a page."""
     return Facts(
         file_hash=scheme.of_bytes(document.body) if document.body else NONE,
         title=_title(utf8, told[state.TITLE_START], told[state.TITLE_END]),
-        excerpt=excerpt_of(utf8, batch, words.start + titled * below, words.stop),
-        start=int(spans[0][below]) if count else 0,
-        end=int(spans[1][-1]) if count else 0,
+        excerpt=excerpt,
+        start=span[0],
+        end=span[1],
         truncated=any(told[state.TOKENS_LOST : state.BYTES_LOST + 1]) or told[state.SAMPLED] > 0,
         obfuscated=_obfuscated(told),
         canonical=_canonical(document.url, utf8, told),
@@ -246,15 +239,30 @@ def _facts(
     )
 
 
+def _span(spans: tuple[NDArray[np.int64], NDArray[np.int64]], below: int) -> tuple[int, int]:
+    """From a page's first chunk, or the second, to its last."""
+    starts, ends = spans
+    return (int(starts[below]), int(ends[-1])) if len(starts) else (0, 0)
+
+
+def _beginnings(batch: Batch, decoded: Sequence[Decoded]) -> tuple[list[int], list[str]]:
+    """Of each page the chunk that its text begins with below a title, and the text's beginning."""
+    first = batch.token_at[:-1]
+    stop = first + batch.facts[:, state.TEXT_TOKENS]
+    # The words of a page begin with the title's, which is then the first chunk.
+    others = np.append(np.flatnonzero(batch.fields != Field.TITLE), batch.token_at[-1])
+    titled = np.minimum(others[others.searchsorted(first)], stop)
+    below = (first < titled) & (titled < stop)
+    utf8 = [text.utf8 for text in decoded]
+    return below.astype(int).tolist(), excerpts_of(
+        utf8, batch, np.where(below, titled, first), stop
+    )
+
+
 def _obfuscated(told: list[int]) -> float:
     folded, hidden = told[state.FOLDED], told[state.HIDDEN]
     # Words over the limit are counted as well, and not among the page's.
     return min(1.0, (folded + hidden) / max(1, told[state.TEXT_TOKENS] + hidden))
-
-
-def _title_words(fields: NDArray[np.uint8]) -> int:
-    """How many of the page's words, which begin with the title's, are the title's."""
-    return len(fields) - len(fields.tobytes().lstrip(_TITLE))
 
 
 def _chunk_words(at: WordPlaces, made: Sketches) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -292,51 +300,4 @@ def _gram_places(at: WordPlaces, made: Sketches) -> tuple[NDArray[np.int64], NDA
 
 
 def _title(utf8: bytes, start: int, end: int) -> str:
-    return _plain(utf8[start : min(end, start + 4 * TITLE)])[:TITLE] if start >= 0 else ""
-
-
-def excerpt_of(utf8: bytes, words: Batch | Scan, first: int, stop: int) -> str:
-    """The beginning of the text from word to word; what stands between two of them counts unless
-    it is markup."""
-    some = slice(first, min(stop, first + _EXCERPT_WORDS))
-    plain = _without_markup(utf8, words.starts[some], words.ends[some])
-    if plain is not None:
-        return _plain(plain)[:EXCERPT]
-    parts: list[bytes] = []
-    last = size = 0
-    for start, end in zip(words.starts[some].tolist(), words.ends[some].tolist(), strict=True):
-        between = utf8[last:start] if parts and start - last <= EXCERPT else b" "
-        word = utf8[start : min(end, start + EXCERPT)]
-        parts.append(b" " if b"<" in between else between)
-        parts.append(word if b"<" not in word else _TAG.sub(b"", word))
-        last = end
-        size += len(between) + len(word)
-        if size > EXCERPT:
-            break
-    return _plain(b"".join(parts))[:EXCERPT]
-
-
-def _without_markup(
-    utf8: bytes, starts: NDArray[np.int32], ends: NDArray[np.int32]
-) -> bytes | None:
-    """The same where it is one piece, as of a page of few tags and many words; else None."""
-    if not starts.size or b"<" in utf8[int(starts[0]) : int(starts[0]) + EXCERPT + 1]:
-        return None
-    begin = int(starts[0])
-    # The first word that ends beyond is the last; before the first stands a blank.
-    count = int(np.searchsorted(ends, begin + EXCERPT - 1, "right")) + 1
-    starts, ends = starts[:count], ends[:count]
-    end = int(ends[-1])
-    if end > begin + 2 * EXCERPT or b"<" in utf8[begin:end]:
-        return None
-    gaps = starts[1:] - ends[:-1]
-    if np.any(ends - starts > EXCERPT) or np.any((gaps < 0) | (gaps > EXCERPT)):
-        return None
-    return utf8[begin:end]
-
-
-def _plain(text: bytes) -> str:
-    decoded = text.decode("utf-8", "replace")
-    if "&" in decoded:
-        decoded = unescaped(decoded)
-    return " ".join(decoded.replace("\0", "").split())
+    return plain(utf8[start : min(end, start + 4 * TITLE)])[:TITLE] if start >= 0 else ""
