@@ -94,6 +94,9 @@ class Feeder:
         self._bytes = 0
         self._room_wanted = self._ending = False
         self._unsettled = 0
+        # How many were taken when the sink gave something up for the first time, but for those
+        # since the last checkpoint.
+        self._whole: int | None = None
         # A daemon: who is told twice to stop does not wait for a broker.
         self._thread = threading.Thread(target=self._run, name="reusewatch-feeder", daemon=True)
 
@@ -130,10 +133,13 @@ class Feeder:
             return len(self._queue) + self._unsettled
 
     def safe(self) -> int:
-        """How many of those taken first are known to be safe; none once something has failed."""
+        """How many of those taken first are known to be safe; none once something has failed, and
+        none of those that came with or behind one that was given up."""
         with self._guard:
             if self.failure is not None:
                 return 0  # the queue was emptied: what was lost would count as safe
+            if self._whole is not None:
+                return self._whole
             return self.taken - len(self._queue) - self._unsettled
 
     def join(self) -> None:
@@ -161,7 +167,7 @@ class Feeder:
             self._feed(sink)
             sink.checkpoint()
             # From here on nothing that fails can lose a page.
-            self._unsettled = 0
+            self._settled(sink)
             sink.close()
         except Exception as error:
             # Told first: giving a broker up can take seconds in which the crawl would go on.
@@ -179,10 +185,17 @@ class Feeder:
                     self._note(sink)
             if self._unsettled and time.monotonic() >= settled_at + self._checkpoint_seconds:
                 sink.checkpoint()
-                self._unsettled = 0
+                self._settled(sink)
                 self._note(sink)
             if not self._unsettled:
                 settled_at = time.monotonic()
+
+    def _settled(self, sink: PageSink) -> None:
+        """All that was delivered is safe, or was given up."""
+        with self._guard:
+            if sink.lost and self._whole is None:
+                self._whole = self.taken - len(self._queue) - self._unsettled
+            self._unsettled = 0
 
     def _next(self, due: float) -> Item | object | None:
         """The next item; None when a checkpoint is due; _END when there is none to come."""

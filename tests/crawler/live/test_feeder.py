@@ -16,6 +16,7 @@ from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.bus import BusBroken, Unreachable
 from reusewatch.streams.records import DeadLetter, Page
 from reusewatch.streams.running.sinks import PageSink
+from tests.crawler.live.crawls import until
 
 PATIENCE = 30
 MAKE = maker("scrapy:test", HashScheme(1), Limits(max_body_bytes=1 << 20))
@@ -25,11 +26,12 @@ class Sink:
     """A sink that waits at a gate, and remembers what it was told."""
 
     alerts = 0
-    lost = untold = 0
+    untold = 0
     remark = None
 
     def __init__(self, *, fails_at: int | None = None) -> None:
         self.dead: Counter[str] = Counter()
+        self.lost = 0
         self.gate = threading.Event()
         self.put_urls: list[str] = []
         self.calls: list[str] = []
@@ -200,6 +202,22 @@ def test_only_what_came_after_a_checkpoint_is_not_safe() -> None:
     fed.offer(response(2))
     end(fed)
     assert fed.account.not_safe == 1
+
+
+def test_what_came_with_what_was_given_up_is_not_safe() -> None:
+    sink = Sink()
+    sink.gate.set()
+    fed = feeder(lambda: sink, checkpoint_seconds=0.05)
+    fed.offer(response(1))
+    until(lambda: fed.safe() == 1)
+    sink.lost = 1  # the bus is away, and `on_trouble` is to go on
+    fed.offer(response(2))
+    until(lambda: fed.waiting() == 0)
+    sink.settled.clear()
+    fed.offer(response(3))
+    end(fed)
+    assert fed.safe() == 1, "those since may be asked for again"
+    assert fed.account.lost == 1
 
 
 @pytest.mark.parametrize("items", [0, -1])
