@@ -53,15 +53,17 @@ def classes(store: Store, *, top: int, row: int | None, largest: int) -> Classes
     """The largest classes, or the one of a row, whatever its size."""
     entries, rows = _live(store)
     super5 = store.entries["super5"][entries]
-    of_set, refused = closure(super5, largest)
+    of_set, refused = closure(super5, store.entries["text"][entries], largest)
     place = np.zeros(len(store.entries), np.int64)
     place[entries] = of_set
     of_row = place[store.rows["entry"][rows]]
-    sizes = np.bincount(of_row, minlength=len(entries))
-    wanted = [] if row is not None else _largest(store, rows, of_row, sizes, top)
-    if row is not None and row in rows:
-        wanted = [int(of_row[rows == row][0])]
-    rows_of, sets_of = _Groups(of_row), _Groups(of_set)
+    if row is None:
+        wanted = _largest(store, rows, of_row, np.bincount(of_row, minlength=len(entries)), top)
+    else:
+        wanted = of_row[rows == row].tolist()
+    is_wanted = np.zeros(len(entries), np.bool_)
+    is_wanted[wanted] = True
+    rows_of, sets_of = _Groups(of_row, is_wanted), _Groups(of_set, is_wanted)
     return Classes(
         tuple(
             _class(store, rows[rows_of.places(one)], super5, sets_of.places(one), entries)
@@ -72,10 +74,12 @@ def classes(store: Store, *, top: int, row: int | None, largest: int) -> Classes
 
 
 class _Groups:
-    """Where each number stands in an array. Sorted once: a thousand classes cost what one does."""
+    """Where each number stands in an array, of those that are wanted. Sorted once: a thousand
+    classes cost what one does."""
 
-    def __init__(self, numbers: NDArray[np.int64]) -> None:
-        self._order = np.argsort(numbers, kind="stable")
+    def __init__(self, numbers: NDArray[np.int64], is_wanted: NDArray[np.bool_]) -> None:
+        held = np.flatnonzero(is_wanted[numbers])
+        self._order = held[np.argsort(numbers[held], kind="stable")]
         self._sorted = numbers[self._order]
 
     def places(self, number: int) -> NDArray[np.int64]:
@@ -86,26 +90,37 @@ class _Groups:
 
 
 def _live(store: Store) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Sets in the order of their hashes, and rows with words."""
-    text = store.entries["text"][: store.numbers[ENTRIES]]
-    entries = np.flatnonzero(text)
+    """Sets, and rows with words."""
+    entries = np.flatnonzero(store.entries["text"][: store.numbers[ENTRIES]])
     used = store.rows[: store.numbers[ROWS]]
     rows = np.flatnonzero((used["state"] & LIVE != 0) & (used["entry"] >= 0))
-    return entries[np.argsort(text[entries])], rows
+    return entries, rows
 
 
 def _largest(
     store: Store, rows: NDArray[np.int64], of_row: NDArray[np.int64], sizes: NDArray[Any], top: int
 ) -> list[int]:
     """Classes of two pages and more by size; ties go to the one seen first."""
+    if top < 1:
+        return []
     several = np.flatnonzero(sizes > 1)
-    if len(several) > top:  # all that are as large as the last one stay, for the tie
-        several = several[sizes[several] >= np.sort(sizes[several])[-top]]
-    inside = np.isin(of_row, several)
-    order = rows[inside][_in_order(store, rows[inside])]
-    back = dict(zip(rows[inside].tolist(), of_row[inside].tolist(), strict=True))
-    first = dict.fromkeys(back[row] for row in order.tolist())
-    return sorted(first, key=lambda one: -int(sizes[one]))[:top]
+    if len(several) > top:  # of those as large as the last one the first seen are taken
+        last = np.partition(sizes[several], -top)[-top]
+        since = np.full(len(sizes), np.iinfo(np.int64).max)
+        np.minimum.at(since, of_row, store.rows["since"][rows])
+        ties = several[sizes[several] == last]
+        latest = np.partition(since[ties], min(top, len(ties)) - 1)[min(top, len(ties)) - 1]
+        several = several[
+            (sizes[several] > last) | (sizes[several] == last) & (since[several] <= latest)
+        ]
+    is_one = np.zeros(len(sizes), np.bool_)
+    is_one[several] = True
+    inside = np.flatnonzero(is_one[of_row])
+    inside = inside[_in_order(store, rows[inside])]
+    found, first = np.unique(of_row[inside], return_index=True)
+    order = np.lexsort((first, -sizes[found]))
+    chosen: list[int] = found[order[:top]].tolist()
+    return chosen
 
 
 def _in_order(store: Store, rows: NDArray[np.int64]) -> NDArray[np.int64]:

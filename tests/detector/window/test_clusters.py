@@ -48,10 +48,14 @@ def rows_of(rows: list[list[int]]) -> np.ndarray:
     return np.array(rows, np.uint32).reshape(len(rows), 6)
 
 
+def names_of(rows: list[list[int]]) -> np.ndarray:
+    return np.arange(len(rows), dtype=np.uint64)
+
+
 @given(shingles)
 @settings(max_examples=300)
 def test_classes_are_the_transitive_closure(rows: list[list[int]]) -> None:
-    found, refused = closure(rows_of(rows), len(rows) + 1)
+    found, refused = closure(rows_of(rows), names_of(rows), len(rows) + 1)
     groups = {frozenset(np.flatnonzero(found == one).tolist()) for one in set(found.tolist())}
     assert groups == by_definition(rows)
     assert refused == 0
@@ -59,7 +63,7 @@ def test_classes_are_the_transitive_closure(rows: list[list[int]]) -> None:
 
 @given(shingles, st.integers(1, 5))
 def test_no_class_outgrows_its_bound(rows: list[list[int]], largest: int) -> None:
-    found, refused = closure(rows_of(rows), largest)
+    found, refused = closure(rows_of(rows), names_of(rows), largest)
     sizes = np.bincount(found) if len(rows) else np.zeros(1)
     assert sizes.max() <= largest
     assert (refused > 0) == (max(map(len, by_definition(rows)), default=0) > largest)
