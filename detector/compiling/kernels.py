@@ -120,3 +120,17 @@ def _apart(typing: Any) -> Any:
 apart = cast(Any, intrinsic(_apart))
 """Within a part: it stays a function. What is rare would make the loop that calls it slow, and
 long to compile."""
+
+
+def _wide(typing: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        # Past llvmlite's own `add`, which knows the attributes without a value only.
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.none(), codegen
+
+
+wide = cast(Any, intrinsic(_wide))
+"""Within a kernel: its loops are made of the widest vectors that the machine has. Of those with
+AVX-512 LLVM takes half as wide ones by itself, and multiplies 64-bit numbers at half the speed."""

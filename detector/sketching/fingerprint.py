@@ -250,13 +250,12 @@ def _beginnings(batch: Batch, decoded: Sequence[Decoded]) -> tuple[list[int], li
     first = batch.token_at[:-1]
     stop = first + batch.facts[:, state.TEXT_TOKENS]
     # The words of a page begin with the title's, which is then the first chunk.
-    others = np.append(np.flatnonzero(batch.fields != Field.TITLE), batch.token_at[-1])
-    titled = np.minimum(others[others.searchsorted(first)], stop)
+    of_titles = np.flatnonzero(batch.fields == Field.TITLE)
+    titled = first + np.diff(of_titles.searchsorted(batch.token_at))
     below = (first < titled) & (titled < stop)
-    utf8 = [text.utf8 for text in decoded]
-    return below.astype(int).tolist(), excerpts_of(
-        utf8, batch, np.where(below, titled, first), stop
-    )
+    first = np.where(below, titled, first)
+    excerpts = excerpts_of([text.utf8 for text in decoded], batch, first, stop)
+    return below.astype(int).tolist(), excerpts
 
 
 def _obfuscated(told: list[int]) -> float:

@@ -29,6 +29,7 @@ from reusewatch.detector.compiling.kernels import (
     WORDS,
     kernel,
     part,
+    wide,
 )
 from reusewatch.detector.compiling.mixers import chain, mix
 from reusewatch.detector.hashing import HashScheme
@@ -123,6 +124,7 @@ def _phrases(tokens: Any, offsets: Any, factors: Any, starts: Any, out: Any) -> 
 
     Slices and zero-based indices, because only then LLVM makes vectors of the inner loops.
     """
+    wide()
     k = factors.size
     for page in range(offsets.size - 1):
         source = tokens[offsets[page] : offsets[page + 1]]
@@ -155,6 +157,7 @@ def _min_values(phrases: Any, offsets: Any, factors: Any, out: Any) -> None:
 
     `least` is of constant length and padded, so that the inner loop is whole vectors.
     """
+    wide()
     least = np.empty(_LANES, np.int64)
     for page in range(offsets.size - 1):
         least[:] = _GREATEST

@@ -24,6 +24,7 @@ from reusewatch.detector.compiling.kernels import (
     WORDS,
     kernel,
     part,
+    wide,
 )
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged
@@ -145,6 +146,7 @@ def _above(rows: Any, end: Any, lane: Any, threshold: Any) -> Any:
 @kernel(types.void(WORDS, OFFSETS, WORDS, OUT_WORD_ROWS))
 def _simhashes(tokens: Any, offsets: Any, constants: Any, out: Any) -> None:
     """Counters stand upright: row i holds bit i of all 384 counts, so one operation adds to 64."""
+    wide()
     rows = np.zeros(_COUNTS + 64 * _LANES, np.uint64)
     for row in range(_CARRY):  # not by slices: see `tokens`
         rows[row] = constants[row]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from numba import njit
 
+from reusewatch.detector.compiling.kernels import wide
 from reusewatch.detector.compiling.linking import linked
 
 
@@ -39,3 +41,16 @@ def test_a_kernel_takes_in_its_parts() -> None:
 def test_a_part_is_not_called_from_python() -> None:
     with pytest.raises(KeyError):
         _half(8)
+
+
+def test_what_is_wide_is_so_to_the_compiler() -> None:
+    @njit
+    def doubled(values: Any) -> None:
+        wide()
+        for i in range(values.size):
+            values[i] += values[i]
+
+    doubled(values := np.ones(3, np.uint64))
+    assert values.tolist() == [2, 2, 2]
+    (code,) = doubled.inspect_llvm().values()
+    assert '"prefer-vector-width"="512"' in code
