@@ -24,8 +24,8 @@ from reusewatch.streams.running.sinks import PageSink
 
 # An alert is of what was found without its page.
 Item = Fetched | DeadLetter | Alert
-# Far below what steering may take from a response to its effect.
-GATHER_SECONDS = 0.05
+# How long: a crawl that is steered has a second from a response to its effect.
+GATHER_SECONDS, STEERED_GATHER_SECONDS = 0.2, 0.05
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 from scrapy.settings import BaseSettings
 
-from reusewatch.crawler.live.feeder import Capacity
+from reusewatch.crawler.live.feeder import GATHER_SECONDS, STEERED_GATHER_SECONDS, Capacity
 from reusewatch.streams.extras import needed_for
 from reusewatch.streams.settings import ENV_PREFIX, SECRETS, Resolved, SettingsError, resolve
 from reusewatch.streams.steering.rules import MODES, Mode, Rules
@@ -137,6 +137,12 @@ def traps_mode(settings: BaseSettings) -> Mode:
     if mode not in MODES:
         raise SettingsError(f"{TRAPS} = {mode!r}: there is {', '.join(MODES)}")
     return cast("Mode", mode)
+
+
+def gather_seconds(settings: BaseSettings) -> float:
+    """How long pages are gathered before they are handed on."""
+    steered = steering_rules(settings).mode != "off"
+    return STEERED_GATHER_SECONDS if steered else GATHER_SECONDS
 
 
 def capacity(settings: BaseSettings) -> Capacity:

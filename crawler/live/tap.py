@@ -38,6 +38,7 @@ from reusewatch.crawler.live.project import (
     MUST_BE_THERE,
     capacity,
     crawl_metrics_port,
+    gather_seconds,
     resolved,
     warc_files,
 )
@@ -81,6 +82,7 @@ class Tap:
             checkpoint_seconds=self._settings.commit_seconds,
             changed=self._changed,
             capacity=capacity(crawler.settings),
+            gather_seconds=gather_seconds(crawler.settings),
         )
         self._pulse = Pulse()
         self.watch = CrawlWatch(
