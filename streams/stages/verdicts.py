@@ -1,5 +1,5 @@
 """The verdict of a page of which nothing was found, as the bytes that its record would be encoded
-to. Most pages of a crawl are such, and to make the record costs three times as much as its bytes.
+to. Most pages of a crawl are such, and to make the record costs two to three times as much.
 
 What does not change from page to page stands in a template, which is made from the record itself:
 its fields, their order, their defaults. Of which something was found is told by `reports.verdict`.
