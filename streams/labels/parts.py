@@ -18,6 +18,7 @@ import xxhash
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus, BusBroken, Message, Outgoing
+from reusewatch.streams.disk import write_pieces
 from reusewatch.streams.labels.store import checksum_of
 from reusewatch.streams.records import PackLabel, PackNamed
 from reusewatch.streams.segments import sync_directory
@@ -120,7 +121,7 @@ def assemble(
                     damage = f"; part {part:06d}: {reason}"
                     continue
                 file.seek(part * PART_BYTES)
-                file.write(message.value)
+                write_pieces(file, message.value)
                 here.add(part)
                 if len(here) == pack.parts:
                     break

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.streams.bus import Unreachable
+from reusewatch.streams.disk import PIECE
 from reusewatch.streams.stages.errors import what_to_do
 
 FILE_BYTES = 8 << 20
@@ -57,7 +58,7 @@ class Stored:
         """Append these bytes."""
         left = memoryview(data)
         while left:
-            done = os.pwrite(self._file, left, self.size)
+            done = os.pwrite(self._file, left[:PIECE], self.size)
             self.size, left = self.size + done, left[done:]
 
     def read(self, offset: int, size: int) -> bytes | memoryview:
