@@ -43,6 +43,8 @@ class LocalBus:
 
     def lock(self, does: str = "") -> None:
         """Become the one process that writes here; `does` tells others what for."""
+        if self._lock is not None:
+            return
         with told(self.directory):
             self.directory.mkdir(parents=True, exist_ok=True)
             lock = (self.directory / "lock").open("a+")

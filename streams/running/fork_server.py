@@ -16,9 +16,12 @@ from contextlib import contextmanager, suppress
 from multiprocessing import forkserver, resource_tracker, util
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from reusewatch.streams.stages.fingerprinting import ReadOrigin
+from reusewatch.streams import kernels
+
+if TYPE_CHECKING:
+    from reusewatch.streams.page_text import ReadOrigin
 
 DIRECTORY = "processes"
 _WARM = "reusewatch.streams.running.warm"
@@ -27,6 +30,14 @@ _WARM = "reusewatch.streams.running.warm"
 _LONGEST = 75
 _forked = multiprocessing.get_context("forkserver")
 _spawned = multiprocessing.get_context("spawn")
+
+
+def load_beside(bus: Path, read_origin: ReadOrigin | None) -> None:
+    """Begin to load what the processes of a replay need, ahead of what this one does: they have
+    work before it has. Not where the kernels would be compiled in both."""
+    socket_in(bus)
+    if kernels.are_compiled():
+        load_ahead(read_origin)
 
 
 def socket_in(bus: Path) -> None:

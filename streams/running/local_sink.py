@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from reusewatch.streams import kernels, topics
-from reusewatch.streams.blocks.format import PAGES_HEADER
+from reusewatch.streams.blocks.format import PAGES_HEADER, take_as_made
 from reusewatch.streams.bus import BusError, Message, Partition
 from reusewatch.streams.dead_letter_limit import DeadLetterLimit
 from reusewatch.streams.labels.follower import publish_local
@@ -24,7 +24,7 @@ from reusewatch.streams.local.database import told
 from reusewatch.streams.questions import Parameters, Rows, no_questions
 from reusewatch.streams.records import UNDATED, Alert, DeadLetter, Origin, Page
 from reusewatch.streams.running.chain import Following, Task
-from reusewatch.streams.running.fork_server import load_ahead, socket_in
+from reusewatch.streams.running.fork_server import load_beside
 from reusewatch.streams.running.label_settings import label_store
 from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.news import Brief
@@ -69,10 +69,11 @@ class LocalSink:
         # First: whoever looks while the kernels are compiled finds the bus taken.
         bus.lock(does)
         if settings.workers > 1:
-            socket_in(bus.directory)
-            if kernels.are_compiled():
-                load_ahead(read_origin)
-        kernels.prepare(say)
+            load_beside(bus.directory, read_origin)
+            # Pages are scanned in the other processes.
+            kernels.prepare_stored(say)
+        else:
+            kernels.prepare(say)
         bus.check()
         self.dead: Counter[str] = Counter()
         self.lost = self.untold = 0
@@ -209,6 +210,8 @@ class LocalSink:
         for message in output.messages:
             self._outlet.send(message)
         self._passed += output.pages
+        if self._one_block(output):
+            take_as_made(output.messages[0], self._scheme)
         self.dead.update(output.dead)
         self.meters.pages.labels("fingerprint").inc(output.pages)
         for reason, count in output.dead.items():
@@ -219,6 +222,11 @@ class LocalSink:
         self._limit.saw(output.pages + dead, dead, next(iter(output.dead), ""))
         for judge in self._judges:
             judge.take(0)
+
+    def _one_block(self, output: Output) -> bool:
+        """Whether another process made a block, which is judged next, and nothing beside it."""
+        made = isinstance(self._runner, ProcessPool) and len(output.messages) == 1
+        return made and output.messages[0].topic == topics.FINGERPRINTS
 
     def _judge_all(self) -> None:
         for judge in self._judges:

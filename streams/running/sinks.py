@@ -46,9 +46,14 @@ def open_sink(
     if not isinstance(bus, LocalBus):
         return BusSink(bus)
     with needed_for(f"a local bus ({settings.bus})"):
-        from reusewatch.streams.running.local_sink import LocalSink
-
         try:
+            if settings.workers > 1:
+                from reusewatch.streams.running.fork_server import load_beside
+
+                bus.lock("replays")
+                load_beside(bus.directory, read_origin)
+            from reusewatch.streams.running.local_sink import LocalSink
+
             return LocalSink(bus, settings, read_origin=read_origin, say=say)
         except Taken:
             pid, does = holder_of(bus.directory)

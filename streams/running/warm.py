@@ -10,6 +10,7 @@ import gc
 from contextlib import suppress
 
 from reusewatch.streams import kernels
+from reusewatch.streams.running.allocation import keep_large_apart
 
 # As in the process that starts it: loading makes many objects, and no garbage.
 _NEW_OBJECTS = 50_000
@@ -22,6 +23,7 @@ def _load() -> None:
         from reusewatch.streams.stages import fingerprinting  # noqa: F401
 
 
+keep_large_apart()
 gc.set_threshold(_NEW_OBJECTS, 10, 10)
 _load()
 # What is loaded stays: a collection that looked through it would write to all of it, and what is

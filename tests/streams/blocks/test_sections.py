@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from reusewatch.streams.blocks.checking import CHECKSUM_HEADER, checksum_of
-from reusewatch.streams.blocks.format import SCHEMA, SECTIONS, encode, read_block
+from reusewatch.streams.blocks.format import SCHEMA, SECTIONS, encode, read_block, take_as_made
 from reusewatch.streams.blocks.sections import HEADER, Section, known, said
 from reusewatch.streams.bus import Message
 from reusewatch.streams.wire import Malformed, NewerSchema
@@ -97,3 +97,15 @@ def test_columns_of_now_are_read_again_as_they_were_written() -> None:
     message, _ = block()
     found = read_block(message, SCHEME)
     assert encode(found, SCHEME) == message.value
+
+
+def test_a_block_that_was_just_made_elsewhere_is_read_as_any_other() -> None:
+    (sent,), (other,) = blocks_of([Fetch(0, 0, 0, 1)]), blocks_of([Fetch(1, 1, 1, 2)])
+    assert read_block(as_message(other), SCHEME)  # what was made here last is another one by now
+    wanted = read_block(as_message(sent), SCHEME)
+    read_block(as_message(other), SCHEME)
+    take_as_made(sent, SCHEME)
+    taken = read_block(as_message(sent), SCHEME)
+    assert taken.equals(wanted)
+    assert taken.schema.equals(wanted.schema)
+    assert taken is read_block(as_message(sent), SCHEME)
