@@ -196,9 +196,11 @@ class Mirroring:
     def _looked_at(self, pair: Pair, pages: _Pages, then: _Then) -> _Host:
         host, other_site = pair
         mine = [page for page in pages.of_host.get(host, ()) if page not in then.absent]
+        known = self._twins.known
+        noted = [page for page in mine if page in known or page in then.twins]
         pairs, copies = [], 0
-        for page in sorted(mine, key=pages.urls.__getitem__):
-            twin = then.twins[page] if page in then.twins else self._twins.known.get(page)
+        for page in sorted(noted, key=pages.urls.__getitem__):
+            twin = then.twins[page] if page in then.twins else known[page]
             if twin is not None and twin.other_site == other_site:
                 there = pages.urls.get(twin.other_page)
                 if there is not None:
