@@ -14,7 +14,7 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from reusewatch.crawler.live.fetched import is_robots, skip_kind
-from reusewatch.crawler.live.journal import AGAIN
+from reusewatch.crawler.spiders.waiting import AGAIN
 
 LIMIT = "BUDGET_PAGES"
 REASON = "limit_pages"

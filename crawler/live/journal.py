@@ -23,9 +23,7 @@ FILE = "requests.sqlite"
 _LOCK = "requests.lock"
 # What Scrapy's own scheduler leaves in a directory of jobs.
 _OF_SCRAPY = ("requests.seen", "requests.queue")
-# Set in the meta of a request that was not sent, and is to be when the crawl goes on.
-AGAIN = "_reusewatch_again"
-_VERSION = 1
+_VERSION = 2
 _TABLES = """
 CREATE TABLE IF NOT EXISTS seen (fingerprint BLOB PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS waiting (number INTEGER PRIMARY KEY AUTOINCREMENT, request BLOB);

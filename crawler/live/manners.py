@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from reusewatch.crawler.live.guard import ALLOW
+from reusewatch.crawler.spiders.waiting import MOST_BYTES
 from reusewatch.streams.steering.rules import Mode
 
 CONCURRENT = 16
@@ -119,6 +120,7 @@ def _towards_the_machine(plan: Plan, max_body_bytes: int) -> Mapping[str, Any]:
         "DOWNLOAD_MAXSIZE": max_body_bytes,
         "DOWNLOAD_WARNSIZE": 0,
         "DOWNLOAD_TIMEOUT": 60,
+        "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 5_000_000 + MOST_BYTES,
         "DOWNLOAD_HANDLERS": {"data": None, "file": None, "ftp": None, "s3": None},
         # A proxy would connect to what the guard never sees.
         "HTTPPROXY_ENABLED": False,

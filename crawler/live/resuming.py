@@ -22,8 +22,9 @@ from scrapy.utils.request import request_from_dict
 from twisted.internet.defer import Deferred
 
 from reusewatch.crawler.errors import JobError
-from reusewatch.crawler.live.journal import AGAIN, Journal
+from reusewatch.crawler.live.journal import Journal
 from reusewatch.crawler.live.tap import tap_of
+from reusewatch.crawler.spiders.waiting import AGAIN
 
 _COMMIT_SECONDS = 0.25
 _NUMBER = "_reusewatch_number"

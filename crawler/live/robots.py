@@ -14,8 +14,8 @@ from scrapy.http import Request, Response
 from scrapy.robotstxt import RobotParser
 from twisted.internet.defer import Deferred
 
-from reusewatch.crawler.live.journal import AGAIN
 from reusewatch.crawler.live.quiet import reason_of
+from reusewatch.crawler.spiders.waiting import AGAIN
 
 FORBIDDEN = "robotstxt/forbidden"
 UNREACHABLE = "reusewatch/robots/unreachable"

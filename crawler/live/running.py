@@ -15,7 +15,7 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.task import LoopingCall
 from twisted.python.failure import Failure
 
-from reusewatch.crawler.live.journal import AGAIN, Journal
+from reusewatch.crawler.live.journal import Journal
 from reusewatch.crawler.live.manners import Plan, scrapy_settings
 from reusewatch.crawler.live.quiet import hush
 from reusewatch.crawler.live.robots import FORBIDDEN, UNREACHABLE
@@ -24,6 +24,7 @@ from reusewatch.crawler.live.steer import SAVED, Steer
 from reusewatch.crawler.live.tap import Tap, tap_of
 from reusewatch.crawler.live.url_traps import SAVED as TRAPS_SAVED
 from reusewatch.crawler.spiders.sites import Sites
+from reusewatch.crawler.spiders.waiting import AGAIN
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import Stop
 
@@ -62,7 +63,7 @@ def run_crawl(
     failures: list[Failure] = []
     process.crawl(
         crawler, plan.urls, depth=plan.depth, other_sites=plan.other_sites,
-        sitemaps=plan.sitemaps, wanted=Sample(plan.sample).take,
+        sitemaps=plan.sitemaps, most_held=plan.sample or 0, wanted=Sample(plan.sample).take,
     ).addErrback(failures.append)  # fmt: skip
     watch = LoopingCall(_look, crawler, stop, progress)
     watch.start(_LOOK_SECONDS, now=False).addErrback(failures.append)
@@ -158,8 +159,10 @@ def _robots(crawler: Crawler) -> dict[str, int]:
 
 
 def _cut(crawler: Crawler) -> dict[str, int]:
-    """Pages of which not all links were taken, and sitemaps of which not all was."""
-    found = {k: crawler.stats.get_value(f"reusewatch/{k}_cut", 0) for k in ("links", "sitemaps")}
+    """Pages of which not all links were taken, sitemaps of which not all was, and pages or hosts
+    that were not waited for."""
+    kinds = ("links", "sitemaps", "waiting")
+    found = {k: crawler.stats.get_value(f"reusewatch/{k}_cut", 0) for k in kinds}
     return {name: count for name, count in found.items() if count}
 
 

@@ -273,7 +273,9 @@ def test_hostile_pages_and_sitemaps_cost_little(site: Site, tmp_path: Path) -> N
     packed = (("Content-Type", "text/html"), ("Content-Encoding", "gzip"))
     xml = (("Content-Type", "application/xml"),)
     names = [site.url(path) for path in ("/map.xml", "/bomb.xml.gz", "/many.xml")]
-    many = "".join(f"<url><loc>{site.url(f'/s/{i}')}</loc></url>" for i in range(50_001))
+    # First those that the first page links to, too: a sample is for what a sitemap names.
+    paths = ["/bomb", "/deep", "/links", "/nul", "/good", *(f"/s/{i}" for i in range(50_001))]
+    many = "".join(f"<url><loc>{site.url(path)}</loc></url>" for path in paths)
     bomb = gzip.compress(b"<urlset>" + b" " * (51 << 20))
     site.answers |= {
         "/robots.txt": Answer(b"Sitemap: /map.xml\n", headers=(("Content-Type", "text/plain"),)),
