@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import (
     OFFSETS,
+    OUT_OFFSET_ROWS,
     OUT_OFFSETS,
     WORDS,
     kernel,
@@ -53,24 +54,24 @@ class Runs:
 
 def align(here: NDArray[np.uint64], there: Ragged, seeds: Seeds) -> Runs:
     """The runs that grow of the seeds."""
+    return align_one(here, there.values, there.offsets, seeds)
+
+
+def align_one(
+    here: NDArray[np.uint64], there: NDArray[np.uint64], offsets: NDArray[np.int64], seeds: Seeds
+) -> Runs:
+    """The same, of donors' words and where each donor's begin; trusts the offsets."""
     k = gram_length(here.size)
     if seeds.lists.size > max(0, here.size - k + 1):
         raise ValueError(f"seeds at {seeds.lists.size} positions of a page of {here.size} words")
-    if seeds.places.size and not 0 <= seeds.places.min() <= seeds.places.max() < there.values.size:
-        raise ValueError(f"a seed outside of the donors' {there.values.size} words")
-    found = np.flatnonzero(seeds.lists >= 0)
-    # The bits of the number of pairs: of bytes, numpy's stable sort is a radix sort.
-    rarity = np.frexp(seeds.pairs[seeds.lists[found]].astype(np.float64))[1].astype(np.uint8)
-    order = found[np.argsort(rarity, kind="stable")]
-    columns = tuple(np.empty(here.size // k + 1, np.int64) for _ in range(4))
+    columns = np.empty((4, here.size // k + 1), np.int64)
     count, work = _align(
-        np.ascontiguousarray(here, np.uint64), there.values, there.offsets, order, k,
-        (seeds.lists, seeds.starts, seeds.places), columns,
-    )  # fmt: skip
-    ours, theirs, lengths, donors = (column[:count] for column in columns)
-    rising = np.argsort(ours, kind="stable")
-    theirs = theirs[rising] - there.offsets[donors[rising]]
-    return Runs(ours[rising], theirs, lengths[rising], donors[rising], work)
+        here, there, offsets, k, (seeds.lists, seeds.starts, seeds.places, seeds.pairs), columns
+    )
+    if count < 0:
+        raise ValueError(f"a seed outside of the donors' {there.size} words")
+    ours, theirs, lengths, donors = columns[:, :count]
+    return Runs(ours, theirs, lengths, donors, work)
 
 
 @part(types.int64(OFFSETS, types.int64))
@@ -86,19 +87,69 @@ def _page_of(offsets: Any, place: Any) -> Any:
     return low
 
 
-_SEEDS = tuple_of(OFFSETS, OFFSETS, OFFSETS)
-_OUT = tuple_of(*([OUT_OFFSETS] * 4))
+@part(types.int64(types.int64))
+def _bits(number: Any) -> Any:
+    """Of how many bits a number is, of which none is below 0."""
+    bits = 0
+    while number:
+        number >>= 1
+        bits += 1
+    return bits
+
+
+_SEEDS = tuple_of(OFFSETS, OFFSETS, OFFSETS, OFFSETS)
+_BITS = 64
+
+
+@part(types.int64(_SEEDS, OUT_OFFSETS), allocates=True)
+def _by_rarity(seeds: Any, order: Any) -> Any:
+    """The positions that have seeds, the rarest first, and how many these are."""
+    lists, _, _, pairs = seeds
+    rarity = np.empty(pairs.size, np.uint8)
+    for i in range(pairs.size):
+        rarity[i] = _bits(pairs[i])
+    ends = np.zeros(_BITS + 2, np.int64)
+    for p in range(lists.size):
+        if lists[p] >= 0:
+            ends[rarity[lists[p]] + 1] += 1
+    for bits in range(_BITS + 1):
+        ends[bits + 1] += ends[bits]
+    for p in range(lists.size):
+        if lists[p] >= 0:
+            bits = rarity[lists[p]]
+            order[ends[bits]] = p
+            ends[bits] += 1
+    return ends[_BITS]
+
+
+@part(types.void(OUT_OFFSET_ROWS, types.Array(types.int32, 1, "C"), OUT_OFFSET_ROWS))
+def _put_in_order(grown: Any, taken: Any, out: Any) -> None:
+    """The runs as they follow each other in the subject, by which of them took each word."""
+    p = 0
+    for run in range(grown.shape[0]):
+        while taken[p] == 0:
+            p += 1
+        which = taken[p] - 1
+        for column in range(4):
+            out[column, run] = grown[which, column]
+        p += grown[which, 2]
 
 
 @kernel(tuple_of(types.int64, types.int64)(
-    WORDS, WORDS, OFFSETS, OFFSETS, types.int64, _SEEDS, _OUT
+    WORDS, WORDS, OFFSETS, types.int64, _SEEDS, OUT_OFFSET_ROWS
 ))  # fmt: skip
-def _align(here: Any, there: Any, offsets: Any, order: Any, k: Any, seeds: Any, out: Any) -> Any:
-    lists, starts, places = seeds
-    ours, theirs, lengths, donors = out
-    taken = np.zeros(here.size, np.uint8)
+def _align(here: Any, there: Any, offsets: Any, k: Any, seeds: Any, out: Any) -> Any:
+    """The runs by their place in the subject; −1 of them where a seed leads outside."""
+    lists, starts, places, _ = seeds
+    for place in places:
+        if place < 0 or place >= there.size:
+            return -1, 0
+    order = np.empty(lists.size, np.int64)
+    found = _by_rarity(seeds, order)
+    grown = np.empty((out.shape[1], 4), np.int64)
+    taken = np.zeros(here.size, np.int32)  # by the run of this number, from 1 on
     count, work = 0, 0
-    for p in order:
+    for p in order[:found]:
         # Runs have k words or more: one between these two would have less.
         if taken[p] != 0 or taken[p + k - 1] != 0:
             continue
@@ -132,8 +183,9 @@ def _align(here: Any, there: Any, offsets: Any, order: Any, k: Any, seeds: Any, 
                 best, begin, place, donor = left + right, p - left, q - left, page
         if best == 0:
             continue
-        taken[begin : begin + best] = 1
-        ours[count], theirs[count] = begin, place
-        lengths[count], donors[count] = best, donor
+        grown[count, 0], grown[count, 1] = begin, place - offsets[donor]
+        grown[count, 2], grown[count, 3] = best, donor
         count += 1
+        taken[begin : begin + best] = count
+    _put_in_order(grown[:count], taken, out)
     return count, work

@@ -38,21 +38,26 @@ def _own_words(words: Any, here: Any, salt: Any, out: Any) -> Any:
     mask = (1 << table_bits(words.size)) - 1
     table = np.full(mask + 1, -1, np.int64)
     more = np.zeros(words.size, np.int64)  # by the word's first position
+    firsts = np.empty(words.size, np.int64)
     for at in range(words.size):
         slot = find(table, mask, words, words[at], salt)
         if table[slot] < 0:
             table[slot] = at
+        firsts[at] = table[slot]
         more[table[slot]] += 1 if at < here else -1
-    counts = (0, 0)
-    for at in range(words.size):
-        slot = find(table, mask, words, words[at], salt)
-        first = table[slot]
-        if at < here and more[first] > 0 and counts[0] < ours.size:
-            ours[counts[0]] = at
-            counts = (counts[0] + 1, counts[1])
-            more[first] = 0  # told once
-        elif at >= here and more[first] < 0 and counts[1] < theirs.size:
-            theirs[counts[1]] = at - here
-            counts = (counts[0], counts[1] + 1)
-            more[first] = 0
-    return counts
+    mine, others = 0, 0
+    for at in range(here):
+        if mine == ours.size:
+            break
+        if more[firsts[at]] > 0:
+            ours[mine] = at
+            mine += 1
+            more[firsts[at]] = 0  # told once
+    for at in range(here, words.size):
+        if others == theirs.size:
+            break
+        if more[firsts[at]] < 0:
+            theirs[others] = at - here
+            others += 1
+            more[firsts[at]] = 0
+    return mine, others

@@ -14,11 +14,15 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.fields import Field
 from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.ragged import Ragged, page_offsets
 from reusewatch.detector.scanning.decoding import Decoded, decode
 from reusewatch.detector.scanning.readable import Readable
 from reusewatch.detector.scanning.scan import Scan, scan_batch
 from reusewatch.detector.sketching.excerpts import excerpt_of
 from reusewatch.detector.sketching.fingerprint import Document, source_of
+from reusewatch.detector.sketching.grams import GRAM_K
+from reusewatch.detector.sketching.identity import identity_hashes
+from reusewatch.detector.sketching.shingles import phrases
 
 LONGEST = 80
 """Characters of a word that is shown; pages come from strangers."""
@@ -33,6 +37,9 @@ class PageWords:
     decoded: Decoded
     scanned: Scan
     hashes: NDArray[np.uint64]
+    # Of `GRAM_K` words each, and what depends on all words.
+    grams: NDArray[np.uint64]
+    identity: np.uint64
     _readable: Readable | None = field(default=None, init=False)
 
     def __len__(self) -> int:
@@ -78,10 +85,11 @@ def words_of_pages(documents: Sequence[Document], scheme: HashScheme) -> list[Pa
     """The pages scanned, all in one call."""
     decoded = [decode(document.body, document.charset) for document in documents]
     batch = scan_batch(list(map(source_of, documents, decoded)), key=scheme.key)
-    return [
-        PageWords(text, one, one.hashes[: one.text_tokens])
-        for text, one in zip(decoded, map(batch.__getitem__, range(len(batch))), strict=True)
-    ]
+    scanned = [batch[page] for page in range(len(batch))]
+    hashes = [one.hashes[: one.text_tokens] for one in scanned]
+    words = Ragged(np.concatenate(hashes), page_offsets(map(len, hashes)))
+    grams = phrases(words, GRAM_K, scheme, circular=False)
+    return list(map(PageWords, decoded, scanned, hashes, grams, identity_hashes(words, scheme)))
 
 
 def _shown(word: str) -> str:

@@ -11,13 +11,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.evidence.alignment import Runs, align
+from reusewatch.detector.evidence.alignment import Runs, align_one
 from reusewatch.detector.evidence.own_words import own_words
 from reusewatch.detector.evidence.pages import PageWords
 from reusewatch.detector.evidence.passages import Passages, passages
-from reusewatch.detector.evidence.shared_grams import shared_grams
+from reusewatch.detector.evidence.shared_grams import (
+    SharedGrams,
+    gram_length,
+    shared_grams,
+    shared_of,
+)
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.sketching.grams import GRAM_K
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +75,9 @@ def compare(
     weights: NDArray[np.float32] | None = None,
 ) -> Pair:
     """Align two pages. `weights`, where known, say how rare each gram of the subject is."""
-    donors = Ragged(there.hashes, np.array([0, len(there)], np.int64))
-    found = shared_grams(here.hashes, donors, scheme)
-    runs = align(here.hashes, donors, found.seeds)
+    offsets = np.array([0, len(there)], np.int64)
+    found = _shared(here, there, offsets, scheme)
+    runs = align_one(here.hashes, there.hashes, offsets, found.seeds)
     ours, theirs = own_words(here.hashes, there.hashes, found.salt)
     return Pair(
         here=here, there=there, runs=runs,
@@ -81,3 +87,14 @@ def compare(
         only_here=tuple(map(here.word, ours)), only_there=tuple(map(there.word, theirs)),
         cut=found.seeds.cut,
     )  # fmt: skip
+
+
+def _shared(
+    here: PageWords, there: PageWords, offsets: NDArray[np.int64], scheme: HashScheme
+) -> SharedGrams:
+    """By the grams that the pages have, but for those of a page of fewer words than a gram has."""
+    if gram_length(len(here)) < GRAM_K:
+        return shared_grams(here.hashes, Ragged(there.hashes, offsets), scheme)
+    grams = np.array([0, there.grams.size], np.int64)
+    salt = here.identity ^ there.identity
+    return shared_of(here.grams, there.grams, (grams, offsets), GRAM_K, salt)

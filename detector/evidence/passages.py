@@ -10,10 +10,13 @@ site's template; passages of nothing else come last, whatever their length.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
+from reusewatch.detector.compiling.kernels import OFFSETS, OUT_OFFSET_ROWS, kernel, tuple_of
 from reusewatch.detector.evidence.alignment import Runs
 from reusewatch.detector.evidence.shared_grams import Seeds, gram_length
 
@@ -52,39 +55,63 @@ def passages(
     between: int = MOST_BETWEEN,
 ) -> Passages:
     """The passages of a subject of so many words; `weights` are those of its grams, in order."""
-    ends, donor_ends = runs.here + runs.length, runs.there + runs.length
-    begins = np.ones(len(runs), np.bool_)
-    if len(runs) > 1:
-        here = runs.here[1:] - ends[:-1]
-        there = runs.there[1:] - donor_ends[:-1]
-        apart = (here > between) | (there < 0) | (there > between)
-        begins[1:] = apart | (runs.donor[1:] != runs.donor[:-1])
-    at = np.flatnonzero(begins)
-    last = np.append(at[1:], len(runs)) - 1 if len(runs) else at
-    score = _scores(runs, seeds, words, weights)
-    total = np.add.reduceat(score, at) if len(runs) else score
-    same = np.add.reduceat(runs.length, at) if len(runs) else runs.length
-    ranked = np.lexsort((runs.here[at], -same, -total))
+    if weights is not None and weights.shape != seeds.lists.shape:
+        raise ValueError(f"{weights.size} weights for {seeds.lists.size} grams")
+    score, rows = np.empty(len(runs), np.float64), np.empty((7, len(runs) + 1), np.int64)
+    count = _passages(
+        (runs.here, runs.there, runs.length, runs.donor), (seeds.lists, seeds.pairs),
+        _ALIKE if weights is None else np.require(weights, np.float32, ["C", "A"]),
+        (gram_length(words), between), (score, rows),
+    )  # fmt: skip
+    first, (start, end, donor, donor_start, donor_end, same) = (
+        rows[0, : count + 1], rows[1:, :count],
+    )  # fmt: skip
+    # As exact as numpy adds: passages of like weight would change places else.
+    total = np.add.reduceat(score, first[:-1]) if count else score
+    ranked = np.lexsort((start, -same, -total)) if count > 1 else np.arange(count)
     return Passages(
-        start=runs.here[at], end=ends[last], donor=runs.donor[at], donor_start=runs.there[at],
-        donor_end=donor_ends[last], same=same, score=total, first=np.append(at, len(runs)),
-        ranked=ranked,
+        start=start, end=end, donor=donor, donor_start=donor_start, donor_end=donor_end,
+        same=same, score=total, first=first, ranked=ranked,
     )  # fmt: skip
 
 
-def _scores(
-    runs: Runs, seeds: Seeds, words: int, weights: NDArray[np.float32] | None
-) -> NDArray[np.float64]:
-    """What the grams of each run weigh."""
-    rarity = np.zeros(seeds.lists.size, np.float64)
-    found = seeds.lists >= 0
-    rarity[found] = 1.0 / seeds.pairs[seeds.lists[found]]
-    if weights is not None:
-        if weights.shape != rarity.shape:
-            raise ValueError(f"{weights.size} weights for {rarity.size} grams")
-        rarity *= weights
-    before = np.concatenate(([0.0], np.cumsum(rarity)))
-    k = gram_length(words)
-    ends = np.minimum(runs.here + runs.length - k + 1, rarity.size)
-    weighed: NDArray[np.float64] = before[ends] - before[runs.here]
-    return weighed
+_RUNS = tuple_of(*([OFFSETS] * 4))
+_SEEDS = tuple_of(OFFSETS, OFFSETS)
+_WEIGHTS = types.Array(types.float32, 1, "C", readonly=True)
+_OUT = tuple_of(types.Array(types.float64, 1, "C"), OUT_OFFSET_ROWS)
+_ALIKE = np.empty(0, np.float32)
+
+
+@kernel(types.int64(_RUNS, _SEEDS, _WEIGHTS, tuple_of(types.int64, types.int64), _OUT))
+def _passages(runs: Any, seeds: Any, weights: Any, taken: Any, out: Any) -> Any:
+    """What the grams of each run weigh; where passages begin and end on both sides, how many."""
+    ours, theirs, lengths, donors = runs
+    lists, pairs = seeds
+    k, between = taken
+    score, rows = out
+    before = np.empty(lists.size + 1, np.float64)
+    before[0] = 0.0
+    for p in range(lists.size):
+        rarity = 1.0 / pairs[lists[p]] if lists[p] >= 0 else 0.0
+        if weights.size:
+            rarity *= weights[p]
+        before[p + 1] = before[p] + rarity
+    count = 0
+    for run in range(ours.size):
+        here, there = ours[run], theirs[run]
+        end, donor_end = here + lengths[run], there + lengths[run]
+        score[run] = before[min(end - k + 1, lists.size)] - before[here]
+        now = count - 1
+        begins = now < 0 or donors[run] != rows[3, now]
+        if not begins:
+            gap = there - rows[5, now]
+            begins = here - rows[2, now] > between or gap < 0 or gap > between
+        if begins:
+            now = count
+            count += 1
+            rows[0, now], rows[1, now], rows[3, now] = run, here, donors[run]
+            rows[4, now], rows[6, now] = there, 0
+        rows[2, now], rows[5, now] = end, donor_end
+        rows[6, now] += lengths[run]
+    rows[0, count] = ours.size
+    return count

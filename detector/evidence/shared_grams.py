@@ -94,17 +94,30 @@ def shared_grams(here: NDArray[np.uint64], there: Ragged, scheme: HashScheme) ->
     k = gram_length(here.size)
     ours = Ragged(here, np.array([0, here.size], np.int64))
     grams, others = (phrases(words, k, scheme, circular=False) for words in (ours, there))
-    # Against a salt that does not depend on both sides a page could be written whose grams all
-    # want one slot: then this would take quadratic time.
     salt = identity_hashes(ours, scheme)[0] ^ np.bitwise_xor.reduce(identity_hashes(there, scheme))
-    size = grams.values.size
+    return shared_of(grams.values, others.values, (others.offsets, there.offsets), k, salt)
+
+
+def shared_of(
+    grams: NDArray[np.uint64],
+    others: NDArray[np.uint64],
+    offsets: tuple[NDArray[np.int64], NDArray[np.int64]],
+    k: int,
+    salt: np.uint64,
+) -> SharedGrams:
+    """The same of grams that are made: of k words, the donors' with where each one's grams begin,
+    and where its words.
+
+    The salt depends on all words of both sides: against another a page could be written whose grams
+    all want one slot, and this would take quadratic time.
+    """
+    size = grams.size
     lists, pairs = np.empty(size, np.int64), np.empty(size, np.int64)
-    starts, places = np.empty(size + 1, np.int64), np.empty(others.values.size, np.int64)
-    covered = np.empty(len(there) + 1, np.int64)
+    starts, places = np.empty(size + 1, np.int64), np.empty(others.size, np.int64)
+    covered = np.empty(len(offsets[0]), np.int64)
     count, kept, cut = _shared(
-        grams.values, others.values, (others.offsets, there.offsets),
-        (k, MOST_PLACES), salt, (lists, starts, places, pairs, covered),
-    )  # fmt: skip
+        grams, others, offsets, (k, MOST_PLACES), salt, (lists, starts, places, pairs, covered)
+    )
     seeds = Seeds(lists, starts[: count + 1], places[:kept], pairs[:count], cut)
     return SharedGrams(seeds, int(covered[0]), covered[1:], int(salt))
 
