@@ -11,6 +11,7 @@ from __future__ import annotations
 import shutil
 from collections import deque
 from pathlib import Path
+from typing import Any
 
 from scrapy import Spider, signals
 from scrapy.core.scheduler import Scheduler
@@ -26,6 +27,8 @@ from reusewatch.crawler.live.journal import Journal
 from reusewatch.crawler.live.tap import tap_of
 from reusewatch.crawler.spiders.waiting import AGAIN
 
+# The setting of Scrapy's with the journal, where who runs the crawl has opened it.
+JOURNAL = "JOB_JOURNAL"
 _COMMIT_SECONDS = 0.25
 _NUMBER = "_reusewatch_number"
 
@@ -55,10 +58,14 @@ class Resuming(Scheduler):
     df: Seen
     _journal: Journal
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.crawler = kwargs["crawler"]  # Scrapy sets it once it has the directory
+        super().__init__(*args, **kwargs)
+
     def _dqdir(self, jobdir: str | None) -> str | None:
         assert jobdir  # noqa: S101 - it is the scheduler of jobs
         # First: what is removed may be another crawl's.
-        self._journal = Journal(Path(jobdir))
+        self._journal = self.crawler.settings.get(JOURNAL) or Journal(Path(jobdir))
         # What a killed crawl left there is not to be relied on.
         shutil.rmtree(Path(jobdir) / "requests.queue", ignore_errors=True)
         found: str | None = super()._dqdir(jobdir)

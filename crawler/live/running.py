@@ -18,6 +18,7 @@ from twisted.python.failure import Failure
 from reusewatch.crawler.live.journal import Journal
 from reusewatch.crawler.live.manners import Plan, scrapy_settings
 from reusewatch.crawler.live.quiet import hush
+from reusewatch.crawler.live.resuming import JOURNAL
 from reusewatch.crawler.live.robots import FORBIDDEN, UNREACHABLE
 from reusewatch.crawler.live.sample import Sample
 from reusewatch.crawler.live.steer import SAVED, Steer
@@ -52,14 +53,41 @@ def run_crawl(
     """Crawl until the end, or until `stop`; raises what the sink failed with, KeyboardInterrupt
     where somebody would not wait for the end."""
     began = time.monotonic()
-    if plan.job is not None:
-        Journal(plan.job).close()  # what is wrong with it is told before anything is fetched
+    journal = None if plan.job is None else Journal(plan.job)
+    try:
+        crawler = _crawled(plan, settings, given, journal, stop=stop, progress=progress)
+    finally:
+        if journal is not None:
+            journal.abandon()
+    tap, spider = tap_of(crawler), crawler.spider
+    assert isinstance(spider, Sites)  # noqa: S101 - it was created below
+    if (trouble := tap.feeder.failure or tap.trouble) is not None:
+        raise trouble
+    account = tap.feeder.account
+    seconds = time.monotonic() - began
+    return Outcome(
+        _summary(crawler, tap, seconds), spider.not_fetched, account.lost, account.remark
+    )
+
+
+def _crawled(
+    plan: Plan,
+    settings: Settings,
+    given: Mapping[str, Any],
+    journal: Journal | None,
+    *,
+    stop: Stop,
+    progress: Callable[[Mapping[str, Any]], None],
+) -> Crawler:
+    """What was crawled with, once that has ended."""
     wanted = scrapy_settings(plan, max_body_bytes=settings.max_body_bytes)
     process = CrawlerProcess({**wanted, **given})
     # Not before: Scrapy's process gives every logger below `scrapy` its level back.
     if plan.log_level not in ("DEBUG", "INFO"):
         hush(plan.urls)
     crawler = process.create_crawler(Sites)
+    # Held since it was looked at: let go in between, another crawl could take it.
+    crawler.settings.set(JOURNAL, journal)
     failures: list[Failure] = []
     process.crawl(
         crawler, plan.urls, depth=plan.depth, other_sites=plan.other_sites,
@@ -71,15 +99,7 @@ def run_crawl(
     _start(process, stop)
     if failures:
         failures[0].raiseException()
-    tap, spider = tap_of(crawler), crawler.spider
-    assert isinstance(spider, Sites)  # noqa: S101 - it was created above
-    if (trouble := tap.feeder.failure or tap.trouble) is not None:
-        raise trouble
-    account = tap.feeder.account
-    seconds = time.monotonic() - began
-    return Outcome(
-        _summary(crawler, tap, seconds), spider.not_fetched, account.lost, account.remark
-    )
+    return crawler
 
 
 def _start(process: CrawlerProcess, stop: Stop) -> None:

@@ -8,6 +8,7 @@ import sqlite3
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from scrapy.utils.test import get_crawler
@@ -15,9 +16,14 @@ from scrapy.utils.test import get_crawler
 from reusewatch.crawler.demo.live_truth import findings
 from reusewatch.crawler.demo.local_web import GAZETTE, MIRROR, LocalWeb
 from reusewatch.crawler.errors import JobError, SourceError
+from reusewatch.crawler.live import running
 from reusewatch.crawler.live.journal import FILE, Journal
+from reusewatch.crawler.live.manners import Plan
 from reusewatch.crawler.live.resuming import Resuming, Seen
+from reusewatch.crawler.live.running import run_crawl
 from reusewatch.streams.local import LocalBus
+from reusewatch.streams.settings import Settings
+from reusewatch.streams.signals import Stop
 from reusewatch.streams.verbs import topic_views
 from tests.crawler.live.crawls import crawl_arguments, ended, run, started, until
 
@@ -101,6 +107,20 @@ def test_between_two_commits_nobody_takes_the_job(tmp_path: Path) -> None:
         Journal(tmp_path)
     first._database.execute("BEGIN IMMEDIATE")
     first.close()
+
+
+def test_a_job_is_held_from_the_first_look_at_it_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def begun_meanwhile(plan: Plan, **_: int) -> NoReturn:
+        with pytest.raises(SourceError, match="another crawl"):
+            Journal(tmp_path)
+        raise NotImplementedError
+
+    monkeypatch.setattr(running, "scrapy_settings", begun_meanwhile)
+    with pytest.raises(NotImplementedError):
+        run_crawl(Plan((), job=tmp_path), Settings(), {}, stop=Stop(), progress=len)
+    Journal(tmp_path).close()
 
 
 def test_a_second_crawl_removes_nothing_of_the_first(tmp_path: Path) -> None:
