@@ -3,7 +3,6 @@
 They go before the environment and reusewatch.toml. Some names are the add-on's alone:
 `REUSEWATCH_ENABLED`; `REUSEWATCH_CONFIG`, another file than ./reusewatch.toml;
 `REUSEWATCH_QUEUE_RESPONSES` and `REUSEWATCH_QUEUE_BYTES`, how much may wait for the bus in memory;
-`REUSEWATCH_CRAWL_METRICS_PORT`, where the crawl serves its metrics, on either bus;
 `REUSEWATCH_EXIT_CODE = False`: a process whose crawl had trouble ends with the code that it would
 have had without; `REUSEWATCH_STEER` and those that begin with it: see
 `steering_rules`; `REUSEWATCH_TRAPS`: see `url_traps`; `REUSEWATCH_WARC`: see `warc`;
@@ -61,10 +60,8 @@ _JUDGED: Mapping[str, Sequence[str]] = {
 _MAY_BE_DONE = frozenset({"tag", "drop", "lower", "no-follow"})
 # A directory for WARC files of what is fetched, and at which size a file is closed.
 WARC, WARC_BYTES = f"{ENV_PREFIX}WARC", f"{ENV_PREFIX}WARC_BYTES"
-# Where the crawl serves its own metrics: on a local bus METRICS_PORT is of the process that judges.
-CRAWL_METRICS_PORT = f"{ENV_PREFIX}CRAWL_METRICS_PORT"
 OF_THE_ADDON = (
-    ENABLED, CRAWL_METRICS_PORT, CONFIG, QUEUE_RESPONSES, QUEUE_BYTES, EXIT_CODE, TRAPS, WARC,
+    ENABLED, CONFIG, QUEUE_RESPONSES, QUEUE_BYTES, EXIT_CODE, TRAPS, WARC,
     WARC_BYTES, JUDGE, JUDGE_ACTIONS, *_STEERING,
 )  # fmt: skip
 # From a response to its effect within a second: two commits are on that way.
@@ -157,18 +154,6 @@ def capacity(settings: BaseSettings) -> Capacity:
         raise SettingsError(f"{QUEUE_RESPONSES}, {QUEUE_BYTES}: {error}") from error
 
 
-def crawl_metrics_port(settings: BaseSettings) -> int | None:
-    """Where the crawl serves its metrics; None: as `metrics_port` has it. Raises SettingsError."""
-    given = settings.get(CRAWL_METRICS_PORT)
-    try:
-        port = None if given is None else int(given)
-    except (ValueError, TypeError):
-        port = -1
-    if port is not None and not 0 <= port < 1 << 16:
-        raise SettingsError(f"{CRAWL_METRICS_PORT} = {given!r}: a port is from 0 to 65535")
-    return port
-
-
 def check(settings: BaseSettings) -> None:
     """Raise SettingsError for a setting that cannot be, after saying so on one line."""
     try:
@@ -177,7 +162,6 @@ def check(settings: BaseSettings) -> None:
         steering_rules(settings)
         traps_mode(settings)
         judge_actions(settings)
-        crawl_metrics_port(settings)
     except SettingsError as error:
         _tell(error)
         raise

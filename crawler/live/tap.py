@@ -37,7 +37,6 @@ from reusewatch.crawler.live.project import (
     EXIT_CODE,
     MUST_BE_THERE,
     capacity,
-    crawl_metrics_port,
     gather_seconds,
     resolved,
     warc_files,
@@ -88,7 +87,6 @@ class Tap:
         self.watch = CrawlWatch(
             crawler, self._settings, figures=self.figures, waiting=self.feeder.waiting,
             opened=lambda: self.feeder.opened, pulse=self._pulse,
-            port=crawl_metrics_port(crawler.settings),
         )  # fmt: skip
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._closed, signals.spider_closed)

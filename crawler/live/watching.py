@@ -1,8 +1,8 @@
 """A crawl's port for metrics: what Scrapy and the feeder count, and nothing of what a page says.
 
 On Kafka where the setting `metrics_port` is given; on a local bus the process that judges serves
-there, and a crawl where the add-on is given a port of the crawl's own. A port that is taken costs
-the metrics, and never the crawl.
+there, and a crawl where `crawl_metrics_port` is given. A port that is taken costs the metrics, and
+never the crawl.
 """
 
 from __future__ import annotations
@@ -62,13 +62,12 @@ class CrawlWatch:
         waiting: Callable[[], int],
         opened: Callable[[], bool],
         pulse: Pulse,
-        port: int | None = None,
     ) -> None:
         self._crawler = crawler
         self._figures = figures
         self._waiting = waiting
         self._pulse = pulse
-        self._port = CrawlPort(settings, self.read, opened, port)
+        self._port = CrawlPort(settings, self.read, opened)
 
     def open(self, say: Callable[[str], None]) -> None:
         """Serve, where a port is given."""

@@ -42,11 +42,9 @@ class CrawlPort:
     """Serves a crawl's figures. `read` and `opened` are asked in the server's threads."""
 
     def __init__(
-        self, settings: Settings, read: Callable[[], CrawlFigures], opened: Callable[[], bool],
-        port: int | None = None,
-    ) -> None:  # fmt: skip
+        self, settings: Settings, read: Callable[[], CrawlFigures], opened: Callable[[], bool]
+    ) -> None:
         self._settings = settings
-        self._port = port
         self._read = read
         self._opened = opened
         self._health: Health | None = None
@@ -54,7 +52,7 @@ class CrawlPort:
     def open(self, say: Callable[[str], None]) -> None:
         """Serve, where a port is given. On a local bus `metrics_port` is of the process that
         judges, and the crawl has one of its own."""
-        settings, port = self._settings, self._port
+        settings, port = self._settings, self._settings.crawl_metrics_port
         if port is None and not settings.bus.startswith("local:"):
             port = settings.metrics_port
         if port is None:

@@ -398,6 +398,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             example=9461,
         ),
     ] = None
+    crawl_metrics_port: Annotated[
+        Port | None,
+        about(
+            "The port of a live crawl, on either bus: on a local one `metrics_port` is of the "
+            "process that judges. Not set: none there, on Kafka `metrics_port`. 0 takes a free "
+            "one.",
+            example=9470,
+        ),
+    ] = None
 
     log_format: Annotated[
         Literal["plain", "json"],

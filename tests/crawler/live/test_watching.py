@@ -15,11 +15,12 @@ from scrapy.utils.test import get_crawler
 
 from reusewatch.crawler.addon import ReuseWatch
 from reusewatch.crawler.live.fetched import SKIPPED
+from reusewatch.crawler.live.project import resolved
 from reusewatch.crawler.live.steer import SAVED as STEER_SAVED
 from reusewatch.crawler.live.url_traps import SAVED as TRAPS_SAVED
 from reusewatch.crawler.live.watching import _SAVED, _STATS, CrawlWatch, Pulse
 from reusewatch.streams.running.crawl_metrics import DECLARED, DROPS
-from reusewatch.streams.settings import Settings, SettingsError
+from reusewatch.streams.settings import Settings, SettingsError, resolve
 
 FIGURES = {"responses": 7, "pages": 4, "lost": 1, "dead_letters": 0, "skipped": {"robots": 2}}
 
@@ -38,9 +39,8 @@ def watch(
     pulse.beat()
     return CrawlWatch(
         made,  # type: ignore[arg-type]
-        Settings(bus=bus, metrics_port=port),
+        Settings(bus=bus, metrics_port=port, crawl_metrics_port=own_port),
         figures=lambda: FIGURES, waiting=lambda: 3, opened=lambda: True, pulse=pulse,
-        port=own_port,
     )  # fmt: skip
 
 
@@ -117,6 +117,16 @@ def test_on_a_local_bus_a_crawl_has_a_port_of_its_own(tmp_path: Path) -> None:
     assert made.port
     assert get(made.port, "/readyz") == (200, "ready\n")
     made.close()
+
+
+def test_the_port_of_its_own_is_no_matter_of_a_project_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("REUSEWATCH_CRAWL_METRICS_PORT", "9470")
+    assert resolve().settings.crawl_metrics_port == 9470
+    assert resolved(ScrapySettings()).settings.crawl_metrics_port == 9470
+    given = ScrapySettings({"REUSEWATCH_CRAWL_METRICS_PORT": 9471})
+    assert resolved(given).settings.crawl_metrics_port == 9471
 
 
 @pytest.mark.parametrize("wrong", ["many", "-1", "65536"])
