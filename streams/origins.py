@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from reusewatch.streams.records import Origin
 
 NOWHERE = 0
+STDIN = "-"
+"""The source of pages that nobody can read again."""
 # Pages that no archive holds: in a spool of the local bus, or on a topic of Kafka.
 _SPOOL, _KAFKA = "spool:", "kafka:"
 _OFFSET_BITS = 44

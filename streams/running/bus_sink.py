@@ -15,11 +15,10 @@ import msgspec
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus, BusError, Outgoing, Outlet, TooLarge
+from reusewatch.streams.origins import STDIN
 from reusewatch.streams.records import Alert, DeadLetter, Page
 from reusewatch.streams.running.spare_outlet import Recoverable, SpareOutlet
 from reusewatch.streams.wire import alert_message, dead_letter_message, page_message
-
-_STDIN = "-"  # what came from there cannot be read again
 
 
 class BusSink:
@@ -56,7 +55,7 @@ class BusSink:
         try:
             self._outlet.send(page_message(page))
         except TooLarge as error:
-            if page.origin.offset is None or page.origin.source == _STDIN:
+            if page.origin.offset is None or page.origin.source == STDIN:
                 self.bury(_too_large(page, error))
                 return
             self._outlet.send(

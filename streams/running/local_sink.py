@@ -7,7 +7,7 @@ alerts, and the labels that come of them.
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -110,6 +110,7 @@ class LocalSink:
         self._judge_all()
         self._keep_labels()
         self._batch: list[Page] = []
+        self._underway: deque[list[Page]] = deque()
         self._bytes = 0
         self._taken = self._passed = 0
         self._room = self.batch_pages
@@ -164,8 +165,6 @@ class LocalSink:
 
     def put(self, page: Page) -> None:
         """Take a page; a full batch is processed."""
-        if self._recent is not None:
-            self._recent.saw(page)
         self._batch.append(page)
         self._bytes += len(page.body)
         if len(self._batch) >= self._room or self._bytes >= _BATCH_BYTES:
@@ -173,6 +172,8 @@ class LocalSink:
 
     def _submit(self) -> None:
         batch, self._batch, self._bytes = self._batch, [], 0
+        if self._recent is not None:
+            self._underway.append(batch)
         if isinstance(self._runner, InProcess):
             outputs = self._runner.pages(batch)
         else:
@@ -207,6 +208,7 @@ class LocalSink:
             self._accept(output)
 
     def _accept(self, output: Output) -> None:
+        self._went_by()
         for message in output.messages:
             self._outlet.send(message)
         self._passed += output.pages
@@ -222,6 +224,13 @@ class LocalSink:
         self._limit.saw(output.pages + dead, dead, next(iter(output.dead), ""))
         for judge in self._judges:
             judge.take(0)
+
+    def _went_by(self) -> None:
+        """The pages of the batch that is judged next are at hand. Not before: how many others are
+        on their way by then hangs on the number of processes, and what is told must not."""
+        if self._recent is not None and self._underway:
+            for page in self._underway.popleft():
+                self._recent.saw(page)
 
     def _one_block(self, output: Output) -> bool:
         """Whether another process made a block, which is judged next, and nothing beside it."""

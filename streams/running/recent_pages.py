@@ -1,18 +1,24 @@
 """Pages that went by a moment ago: where the stages run in the process that brings the pages, the
 one that is reported need not be read from its archive again.
 
-Bounded in bytes; whatever is not at hand is read again. What is told is the same either way.
+Bounded in bytes; whatever is not at hand is read again. Where it can be, what is told is the same
+either way; of a page that came from a pipe, or whose spool is gone, this is all that is left, and
+no other process has it.
 """
 
 from __future__ import annotations
 
+import os
+import stat
 from collections import OrderedDict
 
+from reusewatch.streams.origins import STDIN, spool_of
 from reusewatch.streams.records import Origin, Page
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
 
 MOST_BYTES = 16 << 20
-"""Two batches: so many are on their way where several processes make fingerprints."""
+"""Two batches: what is judged, and what came before. Those that are on their way to be judged,
+where several processes make fingerprints, have not gone by."""
 HELD_BYTES = 8 << 20
 """Of pages that are known to be asked for, but not before many others have gone by."""
 # What leads to a record, without what else is said of it.
@@ -52,6 +58,17 @@ class RecentPages:
         self._held_bytes += len(page.body)
         while self._held_bytes > HELD_BYTES:
             self._let_go(next(iter(self._held)))
+
+    def only_here(self, origin: Origin) -> bool:
+        """Whether another process may fail to read the page, though it is at hand here: it came
+        from a pipe, or its spool goes away when it was judged."""
+        if origin.source == STDIN or spool_of(origin) is not None:
+            return True
+        try:
+            return not stat.S_ISREG(os.stat(origin.source).st_mode)
+        except (OSError, ValueError):
+            # A page of a tree or of a package, named together with its file; or nobody has it.
+            return False
 
     def _let_go(self, at: _At) -> Page | None:
         page = self._held.pop(at, None)

@@ -71,6 +71,9 @@ class Holds(Protocol):
     def hold(self, origin: Origin) -> None:
         """The page of an origin is asked for later."""
 
+    def only_here(self, origin: Origin) -> bool:
+        """Whether another process may fail to read it."""
+
 
 class Allowance(NamedTuple):
     """What is left of what may be aligned in a step."""
@@ -213,7 +216,7 @@ class Evidencing:
         for them until then, see `take`."""
         if not alerts:
             return []
-        if self._elsewhere is None:
+        if self._elsewhere is None or self._only_here(alerts):
             made = self._making.make(alerts, self._step.allowance())
             self._step.left = made.left
             events.update(made.events)
@@ -223,6 +226,13 @@ class Evidencing:
         places = [Outgoing("", alert.id, None) for alert in alerts]
         self._unfinished.append(LateAlerts(alerts, places, underway, events))
         return places
+
+    def _only_here(self, alerts: Sequence[Alert]) -> bool:
+        """Whether a page of any cannot be read elsewhere: what another process finds is then not
+        what this one does."""
+        holds = self._holds
+        both = (places_of(alert) or () for alert in alerts)
+        return holds is not None and any(holds.only_here(x.origin) for two in both for x in two)
 
     def take(self) -> list[LateAlerts]:
         """Those that stand for alerts, since it was asked last."""

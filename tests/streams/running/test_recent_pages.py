@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import msgspec
 
+from reusewatch.streams.origins import STDIN, spool_origin
 from reusewatch.streams.records import Origin, Page
 from reusewatch.streams.running.recent_pages import HELD_BYTES, RecentPages
 from tests.pages import Fetch, page_of
@@ -63,3 +67,14 @@ def test_so_many_bytes_are_held_those_that_came_last() -> None:
     assert [len(recent(at(number).origin).body) == HELD_BYTES // 2 for number in range(3)] == [
         False, True, True,
     ]  # fmt: skip
+
+
+def test_files_can_be_read_by_another_process_pipes_and_spools_cannot(tmp_path: Path) -> None:
+    pipe, file = tmp_path / "pipe", tmp_path / "a.warc.gz"
+    os.mkfifo(pipe)
+    file.touch()
+    recent = noting([])
+    only_here = [Origin(source=STDIN, offset=0), Origin(source=str(pipe)), spool_origin("a", 0)]
+    assert [recent.only_here(one) for one in only_here] == [True] * 3
+    files = [str(file), f"tree:https://a.example/#{file}", f"{file}!member"]
+    assert not any(recent.only_here(Origin(source=one, offset=0)) for one in files)

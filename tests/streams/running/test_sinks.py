@@ -8,16 +8,21 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from reusewatch.detector.errors import BadPage
 from reusewatch.streams import topics
 from reusewatch.streams.local import LocalBus
-from reusewatch.streams.records import UNDATED, DeadLetter, Origin, Page
+from reusewatch.streams.origins import STDIN
+from reusewatch.streams.records import UNDATED, Alert, DeadLetter, Origin, Page
+from reusewatch.streams.running import local_sink
 from reusewatch.streams.running.local_sink import LocalSink
+from reusewatch.streams.running.recent_pages import RecentPages
 from reusewatch.streams.segments import LogWriter, bases
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.fingerprinting import PART_BYTES, FingerprintStage
 from reusewatch.streams.wire import dead_letter_message, page_message
 from tests.pages import SCHEME, Fetch, page_of
 from tests.streams.stages.making import NOW, as_message, index_stage, zero
+from tests.streams.stages.test_near_order import page as near_page
 
 
 def sink_in(directory: Path, **settings: object) -> LocalSink:
@@ -35,6 +40,38 @@ def test_an_idle_checkpoint_writes_no_snapshot(tmp_path: Path) -> None:
         sink.checkpoint()
     assert sorted((tmp_path / "snapshots").iterdir()) == written
     sink.close()
+
+
+def gone(origin: Origin) -> Page:
+    raise BadPage("too-large", "nobody can read it again")
+
+
+def alerts_of_gone(directory: Path, workers: int) -> list[Alert]:
+    """The alerts of pages that nobody can read again, by so many processes."""
+    found = Settings(bus=f"local:{directory}", workers=workers, batch_pages=4, near_own=0)
+    sink = LocalSink(LocalBus(directory), found, read_origin=gone, say=print)
+    # Between a page and those that are like it: fifteen others.
+    for number, text in enumerate([0, *(10, 11, 12) * 5, 1, 2, 4]):
+        made = near_page(number, number, text)
+        origin = Origin(source=STDIN, offset=number)
+        sink.put(msgspec.structs.replace(made, origin=origin))
+    sink.settle()
+    sink.close()
+    sent = LocalBus(directory).read(topics.ALERTS)
+    return [
+        msgspec.structs.replace(msgspec.json.decode(one.value or b"", type=Alert), detected_at=NOW)
+        for one in sent
+    ]
+
+
+def test_what_only_this_process_has_is_evidence_however_many_help(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Room for some of the pages: those that are at hand must not hang on what is on its way.
+    monkeypatch.setattr(local_sink, "RecentPages", partial(RecentPages, most_bytes=30_000))
+    wanted = alerts_of_gone(tmp_path / "one", 1)
+    assert {one.evidence_missing for one in wanted} == {None, "archive gone"}
+    assert alerts_of_gone(tmp_path / "two", 2) == wanted
 
 
 def test_the_log_is_trimmed_while_it_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
