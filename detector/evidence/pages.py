@@ -18,7 +18,7 @@ from reusewatch.detector.ragged import Ragged, page_offsets
 from reusewatch.detector.scanning.decoding import Decoded, decode
 from reusewatch.detector.scanning.readable import Readable
 from reusewatch.detector.scanning.scan import Scan, scan_batch
-from reusewatch.detector.sketching.excerpts import excerpt_of
+from reusewatch.detector.sketching.excerpts import excerpts_of
 from reusewatch.detector.sketching.fingerprint import Document, source_of
 from reusewatch.detector.sketching.grams import GRAM_K
 from reusewatch.detector.sketching.identity import identity_hashes
@@ -66,9 +66,11 @@ class PageWords:
         crosses = (first < titled) & (titled < stop)
         return np.where(crosses, titled, first) if behind else first
 
-    def text(self, first: int, stop: int) -> str:
-        """The beginning of what some words say."""
-        return excerpt_of(self.decoded.utf8, self.scanned, first, stop)
+    def texts(self, first: NDArray[np.int64], stop: NDArray[np.int64]) -> list[str]:
+        """The beginning of what each of some runs of words says."""
+        if not first.size:
+            return []
+        return excerpts_of([self.decoded.utf8] * first.size, self.scanned, first, stop)
 
     def word(self, at: int) -> str:
         """One word, as it was hashed."""

@@ -58,13 +58,9 @@ class Pair:
         ours = self.passages.start[chosen], self.passages.end[chosen]
         theirs = self.passages.donor_start[chosen], self.passages.donor_end[chosen]
         rows = zip(
-            *self.here.spans(*ours), *self.there.spans(*theirs),
-            *(column.tolist() for column in ours), strict=True,
-        )  # fmt: skip
-        return [
-            Copied(start, end, self.here.text(first, stop), donor_start, donor_end)
-            for start, end, donor_start, donor_end, first, stop in rows
-        ]
+            *self.here.spans(*ours), self.here.texts(*ours), *self.there.spans(*theirs), strict=True
+        )
+        return [Copied(*row) for row in rows]
 
 
 def compare(

@@ -11,11 +11,14 @@ from __future__ import annotations
 import html.entities
 import re
 import unicodedata
-from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
+from typing import NamedTuple
 from urllib.parse import urljoin
+
+import numpy as np
+from numpy.typing import NDArray
 
 from reusewatch.detector.fields import Field
 from reusewatch.detector.scanning import unicode_tables
@@ -60,16 +63,28 @@ class Link:
     same_site: bool
 
 
+class _Runs(NamedTuple):
+    """Runs of text: rows of start, end, bits."""
+
+    rows: NDArray[np.int32]
+    # Of the type that is searched for, and in one piece: else each search would copy all of them.
+    starts: NDArray[np.int64]
+
+
+def _runs_of(rows: NDArray[np.int32]) -> _Runs:
+    return _Runs(rows, rows[:, 0].astype(np.int64))
+
+
 class Readable:
     """The text of one page, by the offsets of its scan."""
 
     def __init__(self, scanned: Scan) -> None:
         self._scan = scanned
         self._source = scanned.source.utf8
-        rows = segments_of(scanned).tolist()
-        self._title = [row for row in rows if row[2] & OF_TITLE]
-        self._rows = [row for row in rows if not row[2] & OF_TITLE]
-        self._starts = [row[0] for row in self._rows]
+        # Stay columns: who asks for one word of a long page pays for the runs of that word only.
+        rows = segments_of(scanned)
+        titled = (rows[:, 2] & OF_TITLE) != 0
+        self._title, self._rows = _runs_of(rows[titled]), _runs_of(rows[~titled])
 
     @property
     def title(self) -> str:
@@ -88,7 +103,7 @@ class Readable:
         if span and span[0] <= start < span[1]:
             rows, first = self._title, 0
         else:
-            first = max(0, bisect_right(self._starts, start) - 1)
+            first = self._run_at(start)
         return self._joined(rows, first, start, end).strip()
 
     def words(self) -> list[str]:
@@ -147,7 +162,7 @@ class Readable:
             text = attribute_text(self._decoded(start, end))
         else:
             rows = self._title if field == Field.TITLE else self._rows
-            first = 0 if field == Field.TITLE else max(0, bisect_right(self._starts, start) - 1)
+            first = 0 if field == Field.TITLE else self._run_at(start)
             text = self._joined(rows, first, start, end)
         return shown(text)
 
@@ -157,13 +172,15 @@ class Readable:
     def _decoded(self, start: int, end: int) -> str:
         return self._source[start:end].decode("utf-8", "replace")
 
-    def _joined(self, rows: list[list[int]], at: int, start: int, end: int) -> str:
+    def _run_at(self, start: int) -> int:
+        """The run of text that a place is in."""
+        return max(0, int(self._rows.starts.searchsorted(start, "right")) - 1)
+
+    def _joined(self, runs: _Runs, at: int, start: int, end: int) -> str:
         """What the rows from `at` on hold of a span."""
         parts: list[str] = []
-        for row in range(at, len(rows)):
-            first, last, bits = rows[row]
-            if first >= end:
-                break
+        stop = int(runs.starts.searchsorted(end))
+        for first, last, bits in runs.rows[at:stop].tolist():
             if last <= start:
                 continue
             if parts and bits & PARAGRAPH:
