@@ -4,8 +4,9 @@ Ctrl-C is no error, even while it loads.
 """
 
 import gc
-import os
 import sys
+
+from reusewatch.streams.environment import set_for_us
 
 # Loading makes hundreds of thousands of objects, none of them garbage: to look through them at
 # each seven hundred new ones is a tenth of a start.
@@ -18,7 +19,7 @@ _NO_HUGE_PAGES = ("NUMPY_MADVISE_HUGEPAGE", "0")
 def main() -> None:
     """Load the verbs, and run one."""
     gc.set_threshold(_NEW_OBJECTS, 10, 10)
-    os.environ.setdefault(*_NO_HUGE_PAGES)  # before numpy is loaded, here or in a worker
+    set_for_us(*_NO_HUGE_PAGES)  # before numpy is loaded, here or in a worker
     try:
         from reusewatch.crawler.cli import main as run
 

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Annotated, ClassVar
 
 import typer
 
+from reusewatch.streams.environment import set_for_us
 from reusewatch.streams.extras import needed_for
 from reusewatch.streams.verbs.named import Named, NamedVerbs
 
@@ -156,7 +156,7 @@ def main() -> None:
     """Run the command line, and end with its code."""
     # Before Arrow is loaded, in the processes of this one too. Its own allocator gives memory back
     # a few milliseconds after it is free, and the system clears it anew for each batch.
-    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    set_for_us("ARROW_DEFAULT_MEMORY_POOL", "system")
     try:
         # Some verbs import what they need when they are called.
         with needed_for(" ".join(("`reusewatch", *sys.argv[1:2])) + "`"):

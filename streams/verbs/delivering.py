@@ -28,6 +28,7 @@ from urllib.parse import quote, urlsplit
 import msgspec
 
 from reusewatch.streams.bus import Message
+from reusewatch.streams.environment import of_the_user
 from reusewatch.streams.records import Alert
 
 SECONDS = 10.0
@@ -200,7 +201,7 @@ class Command:
         try:
             # A session of its own: Ctrl-C is for us, and the alert in hand is finished.
             process = subprocess.Popen(  # noqa: S603 - the operator's own, and no shell
-                self._arguments, stdin=subprocess.PIPE, start_new_session=True
+                self._arguments, stdin=subprocess.PIPE, start_new_session=True, env=of_the_user()
             )
         except OSError as error:
             return Later(f"cannot be started: {error.strerror or error}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import socket
 import sys
@@ -17,6 +18,7 @@ import pytest
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Message, Outgoing, Partition, PastRetention
+from reusewatch.streams.environment import set_for_us
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.records import Alert
 from reusewatch.streams.signals import Stop
@@ -238,6 +240,22 @@ def test_a_command_reads_the_alert_without_a_shell(tmp_path: Path) -> None:
     answer = Command(f"tee {shlex.quote(str(out))}").send(event(alert))
     assert isinstance(answer, WasTaken)
     assert out.read_bytes() == (alert_message(alert).value or b"") + b"\n"
+
+
+def test_a_command_inherits_what_its_owner_set_and_nothing_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ITS_OWNERS", "a")
+    monkeypatch.delenv("OF_OURS", raising=False)
+    set_for_us("ITS_OWNERS", "b")
+    set_for_us("OF_OURS", "c")
+    out = tmp_path / "out"
+    answer = Command(f"sh -c 'env > {shlex.quote(str(out))}'").send(event(made(1)))
+    assert isinstance(answer, WasTaken)
+    assert "ITS_OWNERS=a" in out.read_text().splitlines()
+    assert "OF_OURS" in os.environ
+    assert "OF_OURS" not in out.read_text()
+    monkeypatch.delenv("OF_OURS")
 
 
 @pytest.mark.parametrize(
