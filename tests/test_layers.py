@@ -59,6 +59,7 @@ BESIDES: dict[str, set[str]] = {
         "running.stage_names",
         "stages.labeled",
         "steering.delays",
+        "steering.distinct",
         "steering.following",
         "steering.places",
         "steering.reports",
