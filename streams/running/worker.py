@@ -265,8 +265,10 @@ class Worker:
     def _send_finished(self, most: int) -> None:
         """Send what is finished, in order, and wait for it while more than so many are unsent."""
         while self._unsent and (len(self._unsent) > most or self._unsent[0][0].ready()):
-            output, cause = self._unsent.popleft()
+            output, cause = self._unsent[0]
             self._send_now(output.finished(), cause)
+            # Not before: what fails half-way must not be committed as sent.
+            self._unsent.popleft()
 
     def _send_now(self, output: Output, cause: Sequence[Message]) -> None:
         for sent in output.messages:

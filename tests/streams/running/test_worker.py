@@ -12,6 +12,7 @@ import pytest
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import BusBroken, Message, Outgoing, Partition, PastRetention
+from reusewatch.streams.dead_letter_limit import WorkerStopped
 from reusewatch.streams.questions import Parameters, Rows
 from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.news import WorkerLog
@@ -145,6 +146,23 @@ def test_what_is_made_elsewhere_keeps_its_place() -> None:
         work_off(worker)
         worker.outlet.flush()
         assert numbers_sent(bus) == [0, 1, 2]
+
+
+def test_what_could_not_be_made_elsewhere_is_not_committed_as_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bus = bus_of(3)
+    worker = worker_of(Deferring(), bus)
+    work_off(worker)
+
+    def ended(late: Late) -> list[tuple[Outgoing, Outgoing]]:
+        raise WorkerStopped("the processes were ended")
+
+    with monkeypatch.context() as broken, pytest.raises(WorkerStopped):
+        broken.setattr(Late, "finished", ended)
+        worker.commit()
+    worker.commit()
+    assert numbers_sent(bus) == [0, 1, 2]
 
 
 def test_what_is_made_elsewhere_is_sent_before_it_is_committed() -> None:
