@@ -231,7 +231,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         about(
             "Parts of a page are looked for, and near-duplicates told, when so many later pages of "
             "its partition were judged: so that what they were taken from, and what of them is a "
-            "template, is known whichever came first; in steps of 256 pages. Copies never wait."
+            "template, is known whichever came first; in steps of 256 pages, or of "
+            "so many where these are fewer. Copies never wait."
         ),
     ] = 2000
     settle_seconds: Annotated[
@@ -243,9 +244,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     evidence_pairs: Annotated[
         Natural,
         about(
-            "Near-duplicate alerts of 256 pages in a row whose evidence is made with them. Both "
-            "pages are read again for each; what is over it, `alerts show` makes. 0 leaves all "
-            "to it."
+            "Near-duplicate alerts of a step of pages (256, or `settle_pages` where these are "
+            "fewer) whose evidence is made with them: so many once as pages come and once as "
+            "they settle; on Kafka for each partition. Both pages are read again for each; what "
+            "is over it, `alerts show` makes. 0 leaves all to it."
         ),
     ] = 64
     similar_pages: Annotated[

@@ -32,7 +32,7 @@ EVENTS: Mapping[str, str] = {
     "discovery-forgotten": "Discovery forgot a sighting of a paragraph or file: a table was full.",
     "discovery-anew": "Discovery began to count anew, since its settings had changed.",
     "evidence-made": "An alert's two pages were read again and aligned.",
-    "evidence-budget": "Evidence was left to who asks: 256 pages had `evidence_pairs` already.",
+    "evidence-budget": "Evidence was left to who asks: a step of pages had its share already.",
     "evidence-no-origin": "There is no evidence: one of two pages was never to be read again.",
     "evidence-gone": "There is no evidence: one of two pages cannot be read any more.",
     "evidence-changed": "There is no evidence: where one of two pages stood is another by now.",
