@@ -158,9 +158,10 @@ def test_what_could_not_be_made_elsewhere_is_not_committed_as_sent(
     def ended(late: Late) -> list[tuple[Outgoing, Outgoing]]:
         raise WorkerStopped("the processes were ended")
 
-    with monkeypatch.context() as broken, pytest.raises(WorkerStopped):
+    with monkeypatch.context() as broken:
         broken.setattr(Late, "finished", ended)
-        worker.commit()
+        with pytest.raises(WorkerStopped):
+            worker.commit()
     worker.commit()
     assert numbers_sent(bus) == [0, 1, 2]
 
