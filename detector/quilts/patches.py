@@ -7,7 +7,7 @@ not exact. For exact ones the pages have to be read (`detector.evidence`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,6 @@ BRIDGED = 600
 class Patch:
     """A span of the page and where it begins and ends on the donor; how many grams say so."""
 
-    document: int
     start: int
     end: int
     donor_start: int
@@ -34,64 +33,68 @@ class Patch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stands:
-    """A page's grams, where they stand, and who holds them: what `patches` are found by, kept until
-    somebody asks."""
+    """Which of a page's grams its donors have, and where: what `patches` are found by, kept until
+    somebody asks. Of the answer that said so nothing else is kept: it is as large as all pages that
+    were asked for with this one.
 
-    holders: Holders
-    grams: slice
-    starts: NDArray[np.uint32]
-    ends: NDArray[np.uint32]
-    donors: Sequence[int]
-
-    def patches(self) -> list[Patch]:
-        """Those of the page from these donors."""
-        return patches(self.holders, self.grams, self.starts, self.ends, self.donors)
-
-
-def patches(
-    holders: Holders,
-    grams: slice,
-    starts: NDArray[np.uint32],
-    ends: NDArray[np.uint32],
-    donors: Iterable[int],
-) -> list[Patch]:
-    """The patches of a page from these donors, the first donor's first of what several have.
-
-    `grams` are the page's in `holders`, `starts` and `ends` where they stand on the page.
+    `donors` by their numbers, `documents` their records in the same order; of each gram that a
+    donor has `held_by` is the donor, `at` the gram's place among the page's, `there` the byte on
+    the donor.
     """
-    taken = np.zeros(grams.stop - grams.start, bool)
-    found: list[Patch] = []
-    for donor in donors:
-        found += _of_donor(holders, grams, starts, ends, donor, taken)
-    return sorted(found, key=lambda patch: (patch.start, patch.end))
 
+    donors: tuple[int, ...]
+    documents: NDArray[Any]
+    held_by: NDArray[np.int32]
+    at: NDArray[np.int64]
+    there: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
 
-def _of_donor(
-    holders: Holders,
-    grams: slice,
-    starts: NDArray[np.uint32],
-    ends: NDArray[np.uint32],
-    donor: int,
-    taken: NDArray[Any],
-) -> list[Patch]:
-    offsets = holders.offsets[grams.start : grams.stop + 1]
-    pairs = slice(int(offsets[0]), int(offsets[-1]))
-    mine = np.flatnonzero(holders.held_by[pairs] == donor)
-    at = np.searchsorted(offsets - offsets[0], mine, "right") - 1
-    free = ~taken[at]
-    at, there = at[free], holders.starts[pairs][mine[free]].astype(np.int64)
-    taken[at] = True
-    order = np.argsort(starts[at], kind="stable")
-    at, there = at[order], there[order]
-    here, stop = starts[at].astype(np.int64), ends[at].astype(np.int64)
-    if not len(at):
-        return []
-    apart = (here[1:] - stop[:-1] > BRIDGED) | (np.abs(np.diff(there) - np.diff(here)) > BRIDGED)
-    groups = np.split(np.arange(len(at)), np.flatnonzero(apart) + 1)
-    return [
-        Patch(
-            donor, int(here[group[0]]), int(stop[group].max()), int(there[group].min()),
-            int((there[group] + stop[group] - here[group]).max()), len(group),
-        )
-        for group in groups
-    ]  # fmt: skip
+    @classmethod
+    def of(
+        cls, holders: Holders, grams: slice, starts: NDArray[Any], ends: NDArray[Any],
+        donors: Sequence[int],
+    ) -> Stands:  # fmt: skip
+        """`grams` are the page's in `holders`, `starts` and `ends` where they stand on the page."""
+        is_donor = np.zeros(len(holders.documents), np.bool_)
+        is_donor[list(donors)] = True
+        offsets = holders.offsets[grams.start : grams.stop + 1]
+        pairs = slice(int(offsets[0]), int(offsets[-1]))
+        mine = np.flatnonzero(is_donor[holders.held_by[pairs]])
+        at = np.searchsorted(offsets - offsets[0], mine, "right") - 1
+        return cls(
+            tuple(donors), holders.documents[list(donors)], holders.held_by[pairs][mine], at,
+            holders.starts[pairs][mine].astype(np.int64), starts.astype(np.int64),
+            ends.astype(np.int64),
+        )  # fmt: skip
+
+    def patches(self) -> list[tuple[Any, Patch]]:
+        """Donors, and the patches of the page from them, the first donor's first of what several
+        have."""
+        taken = np.zeros(len(self.starts), bool)
+        found = [
+            (document, patch)
+            for donor, document in zip(self.donors, self.documents, strict=True)
+            for patch in self._of_donor(donor, taken)
+        ]
+        return sorted(found, key=lambda one: (one[1].start, one[1].end))
+
+    def _of_donor(self, donor: int, taken: NDArray[Any]) -> list[Patch]:
+        mine = np.flatnonzero((self.held_by == donor) & ~taken[self.at])
+        at, there = self.at[mine], self.there[mine]
+        taken[at] = True
+        order = np.argsort(self.starts[at], kind="stable")
+        at, there = at[order], there[order]
+        here, stop = self.starts[at], self.ends[at]
+        if not len(at):
+            return []
+        apart = here[1:] - stop[:-1] > BRIDGED
+        apart |= np.abs(np.diff(there) - np.diff(here)) > BRIDGED
+        groups = np.split(np.arange(len(at)), np.flatnonzero(apart) + 1)
+        return [
+            Patch(
+                int(here[group[0]]), int(stop[group].max()), int(there[group].min()),
+                int((there[group] + stop[group] - here[group]).max()), len(group),
+            )
+            for group in groups
+        ]  # fmt: skip

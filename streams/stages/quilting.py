@@ -61,8 +61,7 @@ class Stitched:
     def patches(self) -> list[tuple[Any, Patch]]:
         """Donors, and where on them and on the page a part stands. Most of what is stitched is told
         as a near-duplicate, and nobody asks."""
-        documents = self.stands.holders.documents
-        return [(documents[patch.document], patch) for patch in self.stands.patches()]
+        return self.stands.patches()
 
 
 class Quilting:
@@ -157,15 +156,18 @@ class Quilting:
         closest = int(record["donor"])
         numbers = sources["document"].tolist() if is_quilt else [closest]
         grams = slice(int(part.grams.offsets[row]), int(part.grams.offsets[row + 1]))
-        stands = Stands(judged.holders, grams, part.starts[grams], part.ends[grams], numbers)
+        stands = Stands.of(judged.holders, grams, part.starts[grams], part.ends[grams], numbers)
+        # Copies: a record is part of the answer, which is let go.
         return Stitched(
             subject=subject,
             fraction=float(record["fraction"]),
             sources=int(record["sources"]),
             is_quilt=is_quilt,
-            donors=tuple((documents[one["document"]], float(one["share"])) for one in sources),
+            donors=tuple(
+                (documents[one["document"]].copy(), float(one["share"])) for one in sources
+            ),
             stands=stands,
-            whole=documents[closest] if is_copy else None,
+            whole=documents[closest].copy() if is_copy else None,
             here=float(record["here"]),
             there=float(record["there"]),
         )
