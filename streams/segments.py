@@ -220,6 +220,7 @@ class LogWriter:
         except OSError:
             # A full disk: what stands is sound again when the half-written frame is gone.
             self._file.truncate(self._bytes)
+            self._frame = bytearray()  # whoever keeps the error keeps a view of this one
             raise
         self._bytes += size
         self.end += 1

@@ -79,8 +79,10 @@ class Range:
 
 def read_ahead(
     sink: PageSink, source: Archive | Tree, start: int, doubt: int
-) -> Iterator[Found] | None:
-    """The events of an archive whose pages the sink takes by itself; None where it does not."""
+) -> Iterator[tuple[Found, bool]] | None:
+    """The events of an archive whose pages the sink takes by itself, and of each whether no page
+    behind it is on the bus yet, as the pages of a range come there together; None where the sink
+    does not."""
     if not isinstance(sink, ReadsAhead) or isinstance(source, Tree) or not _splits(source):
         return None
     reader = source.reader
@@ -90,8 +92,21 @@ def read_ahead(
     told = sink.ahead(first, first.following)
     if told is None:
         return None
-    events = (event for one in told for event in one.events)
-    return until_given_up(events, reader.dead_letter_limit)
+    return _with_ends(told, reader.dead_letter_limit)
+
+
+def _with_ends(told: Iterator[Told], limit: float) -> Iterator[tuple[Found, bool]]:
+    ends = False
+
+    def events() -> Iterator[Found]:
+        nonlocal ends
+        for one in told:
+            for number, event in enumerate(one.events, 1):
+                ends = number == len(one.events)
+                yield event
+
+    for event in until_given_up(events(), limit):
+        yield event, ends
 
 
 def _splits(source: Archive) -> bool:

@@ -47,6 +47,8 @@ class Done:
         self._began_under = under()
         self._notes = self._load()
         self._new: dict[str, Note] = {}
+        # What archives were when they were looked up here, before they are read.
+        self._before: dict[str, tuple[int, int] | None] = {}
 
     def _load(self) -> _Notes:
         with suppress(OSError, msgspec.MsgspecError, BusError):
@@ -59,14 +61,16 @@ class Done:
         """What is in an archive that needs no second reading."""
         note = self._notes.archives.get(source.name)
         same = note is not None and note.under == self._began_under
-        if note is None or not same or _state_of(source) != (note.size, note.changed_ns):
+        state = self._before[source.name] = _state_of(source)
+        if note is None or not same or state != (note.size, note.changed_ns):
             return None
         return note.tally
 
     def read(self, source: Archive | Tree, tally: Tally) -> None:
-        """An archive was read from its begin to its end."""
+        """An archive was read from its begin to its end. One that has changed meanwhile may have
+        more by now."""
         state = _state_of(source)
-        if state is not None and not tally.damaged:
+        if state is not None and state == self._before.get(source.name) and not tally.damaged:
             self._new[source.name] = Note(*state, self._began_under, tally)
 
     def save(self) -> None:

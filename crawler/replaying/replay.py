@@ -149,11 +149,16 @@ class Replay:
         before = msgspec.structs.replace(cursor.tally)
         before.skipped, before.damaged = dict(before.skipped), dict(before.damaged)
         position = start
-        events = read_ahead(self._sink, source, start, doubt) or source.read(start, doubt)
-        while (found := self._next(events, source, settle)) is not None:
+        events = read_ahead(self._sink, source, start, doubt) or (
+            (found, True) for found in source.read(start, doubt)
+        )
+        while (event := self._next(events, source, settle)) is not None:
+            found, is_last = event
             self._take(found, cursor)
             cursor.tally.bytes += _bytes(source, found, position)
             position = found.position
+            if not is_last:
+                continue  # a cursor before pages that are on the bus would have them read again
             if self._stop.is_set():
                 settle()
                 raise Interrupted(source.name)
@@ -166,8 +171,11 @@ class Replay:
         cursor.source, cursor.offset, cursor.doubt, cursor.found = None, 0, 0, None
 
     def _next(
-        self, events: Iterator[Found], source: Archive | Tree, settle: Callable[[], None]
-    ) -> Found | None:
+        self,
+        events: Iterator[tuple[Found, bool]],
+        source: Archive | Tree,
+        settle: Callable[[], None],
+    ) -> tuple[Found, bool] | None:
         try:
             return next(events, None)
         except Stopped:

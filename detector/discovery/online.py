@@ -49,8 +49,8 @@ from reusewatch.detector.discovery.counters import (
     row_of,
 )
 from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.large_arrays import sparse_zeros
 from reusewatch.detector.ragged import Ragged
-from reusewatch.detector.sparse_zeros import sparse_zeros
 
 _AT_ONCE = 1024  # discoveries of one batch; what is over comes with its next occurrence
 _MOST_TOLD = 1 << 20

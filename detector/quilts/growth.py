@@ -12,16 +12,17 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel
 from reusewatch.detector.compiling.mixers import mix
-from reusewatch.detector.large_arrays import moved
+from reusewatch.detector.large_arrays import move, zeros
 from reusewatch.detector.quilts.gram_table import gram_bits, key_at
 from reusewatch.detector.quilts.store import (
     BLOCK,
+    DOCUMENT,
     END_DOCUMENT,
     END_POSTING,
+    POSTING,
     STORE,
     WARM,
     Store,
@@ -60,35 +61,40 @@ def can_grow(store: Store) -> bool:
 def grown(store: Store, documents: int, postings: int, grams: int) -> Store:
     """The same store with so much room; of what has enough already nothing is touched. The one
     that was given is used up."""
-    size, table = whole_blocks(postings), store.grams
-    old_bits = len(store.postings).bit_length()
-    if size > len(store.postings):
+    size, old, old_bits = whole_blocks(postings), store, len(store.postings).bit_length()
+    # All room is made before anything is moved: where memory is full, the store stays whole.
+    if size > len(old.postings):
         store = store._replace(
-            postings=moved(store.postings, size),
-            named=moved(store.named, size // BLOCK),
-            begins=moved(store.begins, size // BLOCK),
+            postings=zeros(size, POSTING),
+            named=zeros(size // BLOCK, np.uint32),
+            begins=zeros(size // BLOCK, np.uint64),
             popular=np.zeros(size // BLOCK, np.uint64),
             popular_since=np.zeros(size // BLOCK, np.int64),
         )
     # A longer ring may need another bit of each slot.
-    wider, room = len(store.postings).bit_length() > old_bits, capacity_of(table)
+    wider, room = len(store.postings).bit_length() > old_bits, capacity_of(old.grams)
     if grams > room or wider:
         store = store._replace(grams=empty_tables(1, max(grams, room))[0])
-        _rehash_grams(store, old_bits, table)
-    if documents > len(store.documents):
-        store = store._replace(documents=moved(store.documents, documents))
+    if documents > len(old.documents):
+        tables = (empty_tables(1, documents)[0] for _ in range(3))
         store = store._replace(
-            by_text=_larger(store, _TEXT, store.by_text, documents),
-            by_page=_larger(store, _PAGE, store.by_page, documents),
-            by_site=_larger(store, _SITE, store.by_site, documents),
+            documents=zeros(documents, DOCUMENT),
+            **dict(zip(("by_text", "by_page", "by_site"), tables, strict=True)),
         )
+    _take_over(old, store, old_bits)
     return store
 
 
-def _larger(store: Store, which: int, table: NDArray[Any], capacity: int) -> NDArray[Any]:
-    larger: NDArray[Any] = empty_tables(1, capacity)[0]
-    _rehash(store, which, table, larger)
-    return larger
+def _take_over(old: Store, new: Store, old_bits: int) -> None:
+    if new.postings is not old.postings:
+        for name in ("postings", "named", "begins"):
+            move(getattr(old, name), getattr(new, name))
+    if new.grams is not old.grams:
+        _rehash_grams(new, old_bits, old.grams)
+    if new.documents is not old.documents:
+        move(old.documents, new.documents)
+        for which, name in ((_TEXT, "by_text"), (_PAGE, "by_page"), (_SITE, "by_site")):
+            _rehash(new, which, getattr(old, name), getattr(new, name))
 
 
 @kernel(types.void(STORE, types.int64, OUT_COUNTS))

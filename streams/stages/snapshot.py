@@ -225,6 +225,8 @@ def _let_go(array: NDArray[Any]) -> None:
     mapped = getattr(base, "obj", base)
     if not isinstance(mapped, mmap.mmap) or array.flags.writeable or not array.nbytes:
         return
+    if not memoryview(mapped).readonly:
+        return  # memory that is no file's would be zeros from now on
     # Of this array alone: others of the same file may be looked at all the time.
     begin = _address(array) - _address(np.frombuffer(mapped, np.uint8))
     start = begin - begin % mmap.PAGESIZE

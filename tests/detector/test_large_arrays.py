@@ -5,9 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reusewatch.detector.large_arrays import _LARGE, longer, moved, zeros
+from reusewatch.detector.large_arrays import _LARGE, longer, move, sparse_zeros, zeros
 
 RECORD = np.dtype([("low", "u4"), ("high", "u2")])
+
+
+def moved(array: np.ndarray, size: int) -> np.ndarray:
+    grown = zeros(size, array.dtype)
+    move(array, grown)
+    return grown
 
 
 @pytest.mark.parametrize("size", [0, 10, _LARGE // 6 + 1, 3 * _LARGE + 5])
@@ -38,3 +44,8 @@ def test_what_is_moved_gives_its_memory_back() -> None:
     assert array.all(), "of a part of an array nothing is given back"
     assert moved(array, 4 * _LARGE).sum() == 3 * _LARGE
     assert not array.any()
+
+
+def test_where_memory_is_full_it_is_said_as_numpy_says_it() -> None:
+    with pytest.raises(MemoryError):
+        sparse_zeros((1 << 60,), np.uint8)
