@@ -142,6 +142,11 @@ class Feeder:
                 return self._whole
             return self.taken - len(self._queue) - self._unsettled
 
+    def may_be_safe(self, count: int) -> bool:
+        """Whether so many of those taken first are safe, or can come to be: see `safe`."""
+        with self._guard:
+            return self._whole is None or count <= self._whole
+
     def join(self) -> None:
         """Wait for the end of the thread."""
         self._thread.join()

@@ -23,6 +23,7 @@ from scrapy.utils.request import request_from_dict
 from twisted.internet.defer import Deferred
 
 from reusewatch.crawler.errors import JobError
+from reusewatch.crawler.live.feeder import Feeder
 from reusewatch.crawler.live.journal import Journal
 from reusewatch.crawler.live.tap import tap_of
 from reusewatch.crawler.spiders.waiting import AGAIN
@@ -126,16 +127,19 @@ class Resuming(Scheduler):
             return
         feeder = tap_of(self.crawler).feeder
         slot = self.crawler.engine._slot
-        self._put_by(feeder.taken, set() if slot is None else slot.inprogress)
+        self._put_by(feeder, set() if slot is None else slot.inprogress)
         safe = feeder.safe()
         while self._through and self._through[0][0] <= safe:
             self._journal.done(self._through.popleft()[1])
         self._journal.commit()
 
-    def _put_by(self, taken: int, under_way: set[Request]) -> None:
+    def _put_by(self, feeder: Feeder, under_way: set[Request]) -> None:
         gone = [request for request in self._handed if request not in under_way]
         numbers = [(self._handed.pop(request), request.meta.get(AGAIN)) for request in gone]
-        self._through.append((taken, [number for number, again in numbers if not again]))
+        done = [number for number, again in numbers if not again]
+        # What can be done no more, and what is nothing, would wait until the end of the crawl.
+        if done and feeder.may_be_safe(feeder.taken):
+            self._through.append((feeder.taken, done))
 
     def _end(self) -> None:
         """Everything taken is on the bus, or the crawl failed."""

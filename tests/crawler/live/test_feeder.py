@@ -210,6 +210,7 @@ def test_what_came_with_what_was_given_up_is_not_safe() -> None:
     fed = feeder(lambda: sink, checkpoint_seconds=0.05)
     fed.offer(response(1))
     until(lambda: fed.safe() == 1)
+    assert fed.may_be_safe(3)
     sink.lost = 1  # the bus is away, and `on_trouble` is to go on
     fed.offer(response(2))
     until(lambda: fed.waiting() == 0)
@@ -217,6 +218,8 @@ def test_what_came_with_what_was_given_up_is_not_safe() -> None:
     fed.offer(response(3))
     end(fed)
     assert fed.safe() == 1, "those since may be asked for again"
+    assert fed.may_be_safe(1)
+    assert not fed.may_be_safe(2)
     assert fed.account.lost == 1
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import pickle
 import sqlite3
-from collections import Counter
+from collections import Counter, deque
 from contextlib import closing
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from scrapy.http import Request
 from scrapy.utils.test import get_crawler
 
 from reusewatch.crawler.demo.live_truth import findings
@@ -26,6 +27,7 @@ from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import Stop
 from reusewatch.streams.verbs import topic_views
 from tests.crawler.live.crawls import crawl_arguments, ended, run, started, until
+from tests.crawler.live.test_feeder import Sink, end, feeder, response
 
 
 def noted(directory: Path) -> tuple[set[bytes], list[str]]:
@@ -171,6 +173,27 @@ def test_what_fails_leaves_the_job_to_others(tmp_path: Path) -> None:
     journal.abandon()
     journal.abandon()
     Journal(tmp_path).close()
+
+
+def test_what_can_never_be_done_is_not_put_by() -> None:
+    sink, crawl = Sink(), Resuming.__new__(Resuming)
+    sink.gate.set()
+    fed = feeder(lambda: sink, checkpoint_seconds=0.01)
+    crawl._handed, crawl._through = {}, deque()
+    for _ in range(3):
+        crawl._put_by(fed, set())
+    assert not crawl._through, "nothing has come"
+    crawl._handed = {Request("http://a.example/1"): 1}
+    crawl._put_by(fed, set())
+    assert list(crawl._through) == [(0, [1])]
+    sink.lost = 1  # and the crawl goes on
+    fed.offer(response(2))
+    until(lambda: fed.waiting() == 0)
+    crawl._handed = {Request("http://a.example/2"): 2}
+    crawl._put_by(fed, set())
+    assert list(crawl._through) == [(0, [1])]
+    assert not crawl._handed
+    end(fed)
 
 
 def test_a_directory_that_is_none_is_told(tmp_path: Path) -> None:
