@@ -12,8 +12,9 @@ their places among what is sent.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from msgspec.structs import replace
@@ -32,6 +33,7 @@ from reusewatch.streams.records import (
     Within,
 )
 from reusewatch.streams.stages.quilt_reports import with_other_donors
+from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.wire import alert_message
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ MOST_BYTES = 16 << 20
 # Donors are named again and again, by each page that has them: of pages that were read, so many
 # bytes are kept for the steps that follow.
 _KEPT_BYTES = 8 << 20
+# Of a step that has not ended, about.
+_STEP_BYTES = 200
 _EVENTS: Mapping[EvidenceMissing | None, str] = {
     None: "evidence-made",
     "budget": "evidence-budget",
@@ -169,10 +173,16 @@ class Making:
 @dataclass(slots=True)
 class _Step:
     left: Allowance | Underway
+    # Told again while nobody hears it: what these took is reckoned if the step goes on.
+    muted: list[Alert] = field(default_factory=list)
 
-    def allowance(self) -> Allowance:
+    def allowance(self, making: Making) -> Allowance:
         """What those before left; waits for them."""
-        return self.left if isinstance(self.left, Allowance) else self.left.result().left
+        left = self.left if isinstance(self.left, Allowance) else self.left.result().left
+        if self.muted:
+            left = self.left = making.make(self.muted, left).left
+            self.muted = []
+        return left
 
 
 class Evidencing:
@@ -188,8 +198,8 @@ class Evidencing:
         self._elsewhere = elsewhere if read_origin is not None and pairs else None
         self._pairs = pairs
         self._unfinished: list[LateAlerts] = []
-        self._steps: dict[str, _Step] = {}
-        self.begin()
+        self._muted = False
+        self.restore(None)
 
     def begin(self) -> None:
         """What follows is a step by itself."""
@@ -206,6 +216,30 @@ class Evidencing:
         """The step of a partition has ended."""
         self._steps.pop(partition, None)
 
+    @contextmanager
+    def muted(self) -> Iterator[None]:
+        """What is told meanwhile was told before: nothing is made, but it counts in its step."""
+        self._muted = True
+        try:
+            yield
+        finally:
+            self._muted = False
+
+    def nbytes(self) -> int:
+        """Bytes of state, about."""
+        return _STEP_BYTES * len(self._steps)
+
+    def save(self) -> State:
+        """What is left to the steps that have not ended, else a restart would give it anew."""
+        left = {name: [*step.allowance(self._making)] for name, step in self._steps.items()}
+        return State(facts={"left": left})
+
+    def restore(self, state: State | None) -> None:
+        """Be as when this was saved; a state of before says nothing of it."""
+        left = {} if state is None else state.facts["left"]
+        self._steps = {name: _Step(Allowance(*of)) for name, of in left.items()}
+        self.begin()
+
     def expect(self, origin: Origin | None) -> None:
         """An alert of this page is told when it has settled: its evidence needs the page then."""
         if origin is not None and self._holds is not None and self._pairs:
@@ -216,12 +250,18 @@ class Evidencing:
         for them until then, see `take`."""
         if not alerts:
             return []
+        step = self._step
+        if self._muted:
+            # More of them than may be made would change nothing of what is left.
+            room = self._pairs - len(step.muted)
+            step.muted += [alert for alert in alerts if places_of(alert)][:room]
+            return [alert_message(alert) for alert in alerts]
         if self._elsewhere is None or self._only_here(alerts):
-            made = self._making.make(alerts, self._step.allowance())
-            self._step.left = made.left
+            made = self._making.make(alerts, step.allowance(self._making))
+            step.left = made.left
             events.update(made.events)
             return _messages(alerts, made)
-        self._step.left = underway = self._elsewhere(alerts, self._step.allowance())
+        step.left = underway = self._elsewhere(alerts, step.allowance(self._making))
         # Of no topic: one that is sent as it is would be refused.
         places = [Outgoing("", alert.id, None) for alert in alerts]
         self._unfinished.append(LateAlerts(alerts, places, underway, events))

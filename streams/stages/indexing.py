@@ -121,7 +121,7 @@ class IndexStage:
             "labeled": self._labeled, "terms": similarity, "discovery": discovering,
             "quilts": quilting, "settling": self._settling, "phrases": phrasing,
             "links": self._linking,
-            "reuse": reusing, "mirrors": mirroring,
+            "reuse": reusing, "mirrors": mirroring, "evidence": self._evidencing,
         }  # fmt: skip
         self._parts: dict[str, Part] = {n: part for n, part in parts.items() if part is not None}
         self.restore(None)
@@ -153,6 +153,11 @@ class IndexStage:
             out.messages, pages, out.dead, out.events, popular=popular,
             unfinished=self._evidencing.take(),
         )  # fmt: skip
+
+    def repeat(self, messages: Sequence[Message]) -> Output:
+        """See `Repeats`: no evidence is made."""
+        with self._evidencing.muted():
+            return self.process(messages)
 
     def _parts_of(self, block: pa.RecordBatch, partition: str) -> list[pa.RecordBatch]:
         """A block in parts none of which goes past a step: what settles when one has ended would

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.labels.marking import InForce
@@ -115,3 +115,11 @@ class Stage(Protocol):
 
     def answer(self, name: str, parameters: Parameters) -> Rows:
         """What a question to the state comes to; changes nothing. BadQuestion if it is none."""
+
+
+@runtime_checkable
+class Repeats(Protocol):
+    """A stage that spares itself what is made for the output alone."""
+
+    def repeat(self, messages: Sequence[Message]) -> Output:
+        """Take messages again to be where they led to; nobody hears the output."""

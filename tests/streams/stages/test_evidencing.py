@@ -13,10 +13,11 @@ from reusewatch.detector.hashing import hex_of
 from reusewatch.streams.records import Alert, Donor, Origin, Page
 from reusewatch.streams.stages import evidencing
 from reusewatch.streams.stages.evidencing import Evidencing
-from reusewatch.streams.stages.indexing import Rules
+from reusewatch.streams.stages.indexing import IndexStage, Rules
+from reusewatch.streams.stages.snapshot import State
 from tests.pages import SCHEME
-from tests.streams.stages.making import NOW
-from tests.streams.stages.test_near_order import alerts_of, page, said, stage_of
+from tests.streams.stages.making import NOW, as_message
+from tests.streams.stages.test_near_order import alerts_of, blocks, page, said, stage_of
 
 PAGES = {text: page(number, number, text) for number, text in enumerate([0, 1, 2, 4])}
 Reader = Callable[[Origin], Page]
@@ -120,3 +121,30 @@ def test_pages_that_share_no_run_say_so() -> None:
     (found,) = alerts_of(made.messages([alert], events))
     assert (found.evidence, found.evidence_missing) == ((), "no common run")
     assert events["evidence-no-common-run"] == 1
+
+
+@pytest.mark.parametrize("repeats", [False, True])
+def test_a_restart_within_a_step_gives_it_no_more(repeats: bool) -> None:
+    asked: list[Origin] = []
+
+    def count(origin: Origin) -> Page:
+        asked.append(origin)
+        return from_memory(origin)
+
+    def started(state: State | None) -> IndexStage:
+        stage = stage_of(Rules(evidence_pairs=1), count)
+        stage.restore(state)
+        return stage
+
+    whole = alerts(evidence_pairs=1)
+    assert [one.evidence_missing for one in whole] == [None, *["budget"] * (len(whole) - 1)]
+    *first, last = map(as_message, blocks(list(PAGES.values()), 1))
+    before, stage = started(None), started(None)
+    told = before.process(first).messages
+    if repeats:
+        asked.clear()
+        assert len(stage.repeat(first).messages) == len(told)
+        assert asked == []  # nobody hears it
+    else:
+        stage = started(before.save())
+    assert alerts_of([*told, *stage.process([last]).messages]) == whole
