@@ -112,8 +112,10 @@ class LocalSink:
         self._batch: list[Page] = []
         self._underway: deque[list[Page]] = deque()
         self._bytes = 0
-        self._taken = self._passed = 0
-        self._room = self.batch_pages
+        self._taken = 0
+        # Where the stage's steps stand: counted from 0, each batch would lie across two of them.
+        self._passed = max(judge.passed for judge in self._judges)
+        self._room = _room(self._passed, self.batch_pages)
         self._reported = 0
         self._trimmed_at = -1
 

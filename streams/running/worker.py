@@ -330,6 +330,11 @@ class Worker:
         """Alerts sent since the start."""
         return self._record.alerts
 
+    @property
+    def passed(self) -> int:
+        """Pages that its stage has judged, before the start, too."""
+        return self._stage.condition().passed
+
     def ready(self) -> bool:
         """Whether partitions are held and recovery is through."""
         return bool(self._held) and not self._newly_held and not self._progress.recovering

@@ -79,7 +79,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "paper"
 
     workers: Annotated[Positive, about("Processes that read pages, on a local bus.")] = 1
-    batch_pages: Annotated[Positive, about("Pages that are judged together, as one block.")] = 256
+    batch_pages: Annotated[
+        Positive,
+        about(
+            "Pages that are judged together, as one block; one that follows a block cut short may "
+            "have a quarter more."
+        ),
+    ] = 256
     commit_seconds: Annotated[Seconds, about("The time between two commits.")] = 2.0
     snapshot_seconds: Annotated[Seconds, about("The time between two snapshots of the window.")] = (
         60.0

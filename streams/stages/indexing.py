@@ -308,6 +308,7 @@ class IndexStage:
             oldest_us=oldest,
             newest_us=None if oldest is None else self._index.newest,
             lines={"contains": self._labeled.line},
+            passed=self._settling.total(),
         )
 
     def save(self) -> State:

@@ -103,6 +103,10 @@ class Settling:
         grams = sum(each.pages.grams.values.size for one in waiting for each in one.posted)
         return len(self) * _PAGE_BYTES + grams * _GRAM_BYTES
 
+    def total(self) -> int:
+        """Pages of all partitions that have come."""
+        return sum(self._passed.values())
+
     def parts(self, partition: str, pages: int) -> list[range]:
         """So many pages of a partition as they may be judged: none of these goes past a step."""
         first = self._passed.get(partition, 0) % self._step

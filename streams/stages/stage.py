@@ -72,6 +72,8 @@ class Condition:
     most_rows: int | None = None
     oldest_us: int | None = None
     newest_us: int | None = None
+    # Pages that it has judged, over all that was ever restored: its steps are counted from there.
+    passed: int = 0
     # By the figure that is compared with it: `contains` or `badness`.
     lines: Mapping[str, Line] = field(default_factory=dict)
 

@@ -10,6 +10,7 @@ import pytest
 
 from reusewatch.detector.errors import BadPage
 from reusewatch.streams import topics
+from reusewatch.streams.blocks.format import PAGES_HEADER
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.origins import STDIN
 from reusewatch.streams.records import UNDATED, Alert, DeadLetter, Origin, Page
@@ -72,6 +73,17 @@ def test_what_only_this_process_has_is_evidence_however_many_help(
     wanted = alerts_of_gone(tmp_path / "one", 1)
     assert {one.evidence_missing for one in wanted} == {None, "archive gone"}
     assert alerts_of_gone(tmp_path / "two", 2) == wanted
+
+
+def test_a_batch_ends_where_a_step_does_though_the_bus_has_pages(tmp_path: Path) -> None:
+    fetches = [page_of(Fetch(number, 1, number, number)) for number in range(17)]
+    for some in (fetches[:5], fetches[5:]):
+        sink = sink_in(tmp_path, batch_pages=8, settle_pages=8)
+        for page in some:
+            sink.put(page)
+        sink.close()
+    blocks = LocalBus(tmp_path).read(topics.FINGERPRINTS)
+    assert [int(dict(block.headers)[PAGES_HEADER]) for block in blocks] == [5, 3, 8, 1]
 
 
 def test_the_log_is_trimmed_while_it_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
