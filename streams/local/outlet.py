@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 
 from reusewatch.streams import topics
@@ -20,9 +19,6 @@ from reusewatch.streams.local.database import (
 )
 from reusewatch.streams.local.generation import Opened, mark_of, stamp
 from reusewatch.streams.segments import Entry, LogWriter
-
-# Of a table nearly all rows have the same headers, but for alerts.
-_HEADERS = 16
 
 
 class LocalOutlet(FlushedAtClose):
@@ -112,12 +108,12 @@ class LocalOutlet(FlushedAtClose):
         self._opened.require()
 
     def _write_rows(self) -> None:
-        now, headers = now_ms(), lru_cache(_HEADERS)(stored)
+        now = now_ms()
         for topic, rows in self._rows.items():
             self._database.executemany(
                 f'INSERT OR REPLACE INTO "{topic}" (key, value, headers, at) '  # noqa: S608 - a name of ours
                 "VALUES (?, ?, ?, ?)",
-                [(row.key, row.value, headers(row.headers), now) for row in rows.values()],
+                [(row.key, row.value, stored(row.headers), now) for row in rows.values()],
             )
 
     def _write_offsets(self, ends: Mapping[str, int]) -> None:
