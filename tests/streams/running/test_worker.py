@@ -239,6 +239,28 @@ def test_what_was_committed_is_read_again_in_silence(tmp_path: Path) -> None:
     assert bus.commits == {("index", Partition(topics.FINGERPRINTS, 0)): 10}
 
 
+class Sparing(Deferring):
+    """Has nothing made elsewhere for what nobody hears."""
+
+    def repeat(self, messages: Sequence[Message]) -> Output:
+        return Adder.process(self, messages)
+
+
+def test_in_silence_nothing_is_made_elsewhere(tmp_path: Path) -> None:
+    bus = bus_of(10)
+    first = worker_of(Adder(), bus)
+    work_off(first)
+    first.close()
+    bus.append(Outgoing(topics.FINGERPRINTS, "k", b"12"))
+    stage = Sparing()
+    second = worker_of(stage, bus, snapshots=tmp_path)
+    work_off(second)
+    assert stage.seen == [*range(10), 12]
+    assert [late.pair[0].key for late in stage.late] == ["12"]
+    second.close()
+    assert numbers_sent(bus) == [*range(10), 12]
+
+
 def test_nothing_new_is_judged_before_all_that_was_committed(tmp_path: Path) -> None:
     bus = bus_of(12, partitions=3)
     first = worker_of(Adder(), bus)
