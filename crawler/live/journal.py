@@ -12,6 +12,7 @@ from __future__ import annotations
 import fcntl
 import pickle
 import sqlite3
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -44,6 +45,8 @@ class Journal:
                 database = sqlite3.connect(self._path, timeout=0, isolation_level=None)
                 self._database = held.enter_context(closing(database))
                 self._begin()
+                # Found out once the crawl has begun, nobody would be told, and it would not end.
+                deque(self.waiting(), maxlen=0)
             except (OSError, sqlite3.Error) as error:
                 raise SourceError(f"--job {directory}: {error}") from error
             self._held = held.pop_all()
@@ -77,7 +80,14 @@ class Journal:
         """What is to be fetched, in the order in which it was noted."""
         rows = self._database.execute("SELECT number, request FROM waiting ORDER BY number")
         for number, request in rows:
-            yield number, pickle.loads(request)  # noqa: S301 - this crawl's own notes
+            try:
+                noted = pickle.loads(request)  # noqa: S301 - this crawl's own notes
+            except Exception as error:  # whatever a damaged note makes of it
+                raise SourceError(
+                    f"{self._path}: what is noted as request {number} cannot be read "
+                    f"({type(error).__name__}: {error}); name another --job to begin anew"
+                ) from error
+            yield number, noted
 
     def add(self, fingerprint: bytes | None, request: Mapping[str, Any]) -> int:
         """Note a request, and its number."""

@@ -94,6 +94,18 @@ def test_what_was_committed_is_known_and_no_more(tmp_path: Path) -> None:
     journal.close()
 
 
+@pytest.mark.parametrize("damaged", [b"\x80", b"", b"no pickle"])
+def test_a_note_that_cannot_be_read_is_told_before_the_crawl_begins(
+    tmp_path: Path, damaged: bytes
+) -> None:
+    Journal(tmp_path).close()
+    with closing(sqlite3.connect(tmp_path / FILE)) as database, database:
+        database.execute("INSERT INTO waiting (request) VALUES (?)", (damaged,))
+    for _ in range(2):  # the job is not held by who could not read it
+        with pytest.raises(SourceError, match=r"request 1 cannot be read .* name another --job"):
+            Journal(tmp_path)
+
+
 def test_two_crawls_of_one_job_are_told(tmp_path: Path) -> None:
     first = Journal(tmp_path)
     with pytest.raises(SourceError, match="another crawl"):
