@@ -18,8 +18,8 @@ from reusewatch.streams.stages.events import FINDINGS
 from reusewatch.streams.stages.stage import Output, Stage
 from reusewatch.streams.wire import received_ms
 
-_TOLD_AGAIN = "discovered-content"
-_MOST_DISCOVERED = 100_000
+_TOLD_AGAIN = frozenset({"discovered-content", "mirror-host"})
+_MOST_TOLD = 100_000
 _KIND = "ce_type"
 
 
@@ -30,7 +30,7 @@ class Recorder:
         self._meters = meters
         self._stage = stage
         self.alerts = 0
-        self._discovered: set[str] = set()
+        self._told: set[str] = set()
         meters.begin(stage)
 
     def rebalanced(self, reason: Literal["assigned", "revoked"]) -> None:
@@ -121,12 +121,12 @@ class Recorder:
         return kinds.total()
 
     def _is_first(self, kind: str, alert: str) -> bool:
-        """Whether an alert is new: what is discovered is told again as its figure grows."""
-        if kind != _TOLD_AGAIN:
+        """Whether an alert is new: some are told again as their figures change."""
+        if kind not in _TOLD_AGAIN:
             return True
-        first = alert not in self._discovered
-        if len(self._discovered) < _MOST_DISCOVERED:
-            self._discovered.add(alert)
+        first = alert not in self._told
+        if len(self._told) < _MOST_TOLD:
+            self._told.add(alert)
         return first
 
     def processed(self, messages: Sequence[Message], seconds: float) -> None:

@@ -33,12 +33,12 @@ from reusewatch.streams.records import (
     Within,
 )
 from reusewatch.streams.stages.quilt_reports import with_other_donors
-from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.wire import alert_message
 
 if TYPE_CHECKING:
     from reusewatch.detector.evidence.pages import PageWords
     from reusewatch.detector.evidence.pairs import Pair
+    from reusewatch.streams.stages.snapshot import State
 
 MOST_ROWS = 5
 """Passages that an alert carries, those that say most; `alerts show` draws all."""
@@ -231,6 +231,8 @@ class Evidencing:
 
     def save(self) -> State:
         """What is left to the steps that have not ended, else a restart would give it anew."""
+        from reusewatch.streams.stages.snapshot import State  # not for who only asks
+
         left = {name: [*step.allowance(self._making)] for name, step in self._steps.items()}
         return State(facts={"left": left})
 
