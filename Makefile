@@ -31,16 +31,17 @@ setup: $(READY) ## make .venv with the command .venv/bin/reusewatch
 demo: $(READY) ## a small web of copies, replayed; shows what is found
 	@$(BIN)/reusewatch demo
 
-# One worker more than there are cores, as some tests wait for a broker that is away or for a group
-# to settle; five at most, as each starts a broker of its own. One that is idle takes tests from
+# Two workers more than there are cores, as tests wait for a broker, a group or a command a good half
+# of their time; six at most, as each starts a broker of its own. One that is idle takes tests from
 # another: a file of slow tests would keep one worker busy alone.
-WORKERS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); echo $$((cores < 4 ? cores + 1 : 5)))
+WORKERS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); echo $$((cores < 4 ? cores + 2 : 6)))
 PYTEST := $(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal
 
 test: broker monitors ## all tests, with a real Kafka broker; WORKERS=n at a time
 	@$(PYTEST)
 
-check: broker monitors lint types layers ## what CI runs: lint, types, layers, tests
+check: $(READY) ## what CI runs: lint, types, layers, tests
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target broker monitors lint types layers
 	@$(PYTEST)
 
 lint: $(READY)

@@ -34,6 +34,11 @@ REASONS = frozenset(
 )
 
 
+# Why a page cannot be read again, as alerts say it: nothing is there, or something else is.
+GONE = "archive gone"
+CHANGED = "changed"
+
+
 class CrawlerError(Exception):
     """Root of the crawler's exceptions."""
 
@@ -53,6 +58,6 @@ class Stopped(CrawlerError):
 class OriginLost(CrawlerError):
     """A page that cannot be read again from its origin; `why` in a word or two."""
 
-    def __init__(self, text: str, why: str = "archive gone") -> None:
+    def __init__(self, text: str, why: str = GONE) -> None:
         super().__init__(text)
         self.why = why

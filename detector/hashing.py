@@ -97,3 +97,14 @@ def hex_of(value: int) -> str:
     '00000000000000ff'
     """
     return f"{value:016x}"
+
+
+def hexes_of(values: NDArray[np.uint64]) -> list[str]:
+    """Hashes as they are printed.
+
+    >>> import numpy as np
+    >>> hexes_of(np.array([255, 1 << 63], np.uint64))
+    ['00000000000000ff', '8000000000000000']
+    """
+    text = values.astype(">u8").tobytes().hex()
+    return [text[at : at + 16] for at in range(0, len(text), 16)]

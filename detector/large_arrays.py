@@ -13,6 +13,7 @@ Anonymous memory; no file is touched.
 from __future__ import annotations
 
 import mmap
+from collections.abc import Iterator
 from contextlib import suppress
 from math import prod
 from typing import Any
@@ -27,14 +28,13 @@ _PIECE = 4 << 20
 def zeros(shape: int | tuple[int, ...], kind: DTypeLike) -> NDArray[Any]:
     """An array of zeros, in large pages where it is large and the machine has them."""
     dtype, sizes = np.dtype(kind), (shape,) if isinstance(shape, int) else shape
-    if prod(sizes) * dtype.itemsize < _LARGE:
+    size = prod(sizes) * dtype.itemsize
+    if size < _LARGE:
         return np.zeros(sizes, dtype)
-    found = sparse_zeros(sizes, dtype)
-    held = _held(found)
-    if held is not None:
-        with suppress(AttributeError, OSError):  # not on every system
-            held.madvise(mmap.MADV_HUGEPAGE)
-    return found
+    room = _room(size)
+    with suppress(AttributeError, OSError):  # not on every system
+        room.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(room, dtype).reshape(sizes)
 
 
 def sparse_zeros(shape: tuple[int, ...], kind: DTypeLike) -> NDArray[Any]:
@@ -44,12 +44,15 @@ def sparse_zeros(shape: tuple[int, ...], kind: DTypeLike) -> NDArray[Any]:
     [[0, 0, 0], [0, 0, 0]]
     """
     count = prod(shape)
-    size = max(1, count * np.dtype(kind).itemsize)
+    room = _room(max(1, count * np.dtype(kind).itemsize))
+    return np.frombuffer(room, kind, count).reshape(shape)
+
+
+def _room(size: int) -> mmap.mmap:
     try:
-        room = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except OSError as error:
         raise MemoryError(f"no room for {size} bytes") from error
-    return np.frombuffer(room, kind, count).reshape(shape)
 
 
 def longer(array: NDArray[Any], size: int) -> NDArray[Any]:
@@ -61,16 +64,27 @@ def longer(array: NDArray[Any], size: int) -> NDArray[Any]:
 
 def move(array: NDArray[Any], longer: NDArray[Any]) -> None:
     """What stands in an array of one dimension, to the begin of a longer one; nobody may look at
-    the old one any more.
+    the old one any more."""
+    new = longer[: len(array)]
+    for part in used_up(array):
+        new[part] = array[part]
 
-    Its memory is given back while it is copied: the store is not there twice.
-    """
-    old, new, held = array.view(np.uint8), longer.view(np.uint8), _held(array)
-    for start in range(0, len(old), _PIECE):
-        piece = old[start : start + _PIECE]
-        new[start : start + len(piece)] = piece
-        if held is not None:
-            held.madvise(mmap.MADV_DONTNEED, start, len(piece))
+
+def used_up(array: NDArray[Any]) -> Iterator[slice]:
+    """Parts of an array of one dimension, from its begin to its end. The memory of each is given
+    back when the next is asked for, so that what is made of it does not stand in memory twice:
+    nobody may look at the old array any more."""
+    held, step = _held(array), _PIECE // array.itemsize
+    given = 0
+    for start in range(0, len(array), step):
+        end = min(start + step, len(array))
+        yield slice(start, end)
+        # Whole pages: what of the last one belongs to the next part is still to be looked at.
+        size = end * array.itemsize
+        whole = size if end == len(array) else size - size % mmap.PAGESIZE
+        if held is not None and whole > given:
+            held.madvise(mmap.MADV_DONTNEED, given, whole - given)
+            given = whole
 
 
 def _held(array: NDArray[Any]) -> mmap.mmap | None:

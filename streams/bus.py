@@ -22,6 +22,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+import msgspec
+
 
 class BusError(Exception):
     """Root of what can go wrong on a bus."""
@@ -66,8 +68,7 @@ class Partition(NamedTuple):
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
+class Outgoing(msgspec.Struct, frozen=True):
     """A message to be sent. `value` None is a tombstone: the key is gone from a compacted topic."""
 
     topic: str

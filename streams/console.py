@@ -12,16 +12,13 @@ import os
 import re
 import sys
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.cells import cell_len, chop_cells
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.measure import Measurement
-from rich.table import Table
-from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 _JSON = msgspec.json.Encoder()
 # What a terminal obeys although it may stand in JSON: DEL and C1 (U+009B begins an escape sequence
@@ -76,7 +73,9 @@ def lively() -> bool:
 
 def width() -> int:
     """Columns of the terminal that results go to."""
-    return _console().width
+    from reusewatch.streams.tables import console  # rich: most commands draw nothing
+
+    return console(coloured=lively()).width
 
 
 def say(text: str) -> None:
@@ -173,18 +172,18 @@ def print_table(
     if not at_terminal():
         print_rows(columns, rows)
         return
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in columns:
-        table.add_column(name, no_wrap=name not in fold, overflow="fold")
-    for row in rows:
-        table.add_row(*map(_Folded, row))
+    from reusewatch.streams.tables import console, table_of
+
+    table = table_of(columns, (map(_lines, row) for row in rows), fold=fold)
     if table.row_count:
-        _console().print(table)
+        console(coloured=lively()).print(table)
 
 
 def print_drawn(drawing: Table) -> None:
     """A drawing at a terminal, whose texts were made harmless by who drew it."""
-    _console().print(drawing)
+    from reusewatch.streams.tables import console
+
+    console(coloured=lively()).print(drawing)
 
 
 def print_aligned(rows: Sequence[Sequence[str]], indent: str = "  ") -> None:
@@ -195,32 +194,13 @@ def print_aligned(rows: Sequence[Sequence[str]], indent: str = "  ") -> None:
         print_line((indent + "  ".join(map(harmless, cells))).rstrip())
 
 
-class _Folded:
-    """A cell that breaks anywhere: a URL has no better place, and none of it may be cut."""
-
-    def __init__(self, cell: Cell) -> None:
-        # A list of settings may be empty: that is one line with nothing on it.
-        lines = (cell or ("",)) if isinstance(cell, tuple) else (cell,)
-        self._lines = [harmless(_shown(line)) for line in lines]
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        return Measurement(1, max(1, *map(cell_len, self._lines)))
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for line in self._lines:
-            style = _STYLES.get(line, "")
-            for part in chop_cells(line, options.max_width) or [""]:
-                yield Text(part, style=style)
+def _lines(cell: Cell) -> list[str]:
+    # A list of settings may be empty: that is one line with nothing on it.
+    lines = (cell or ("",)) if isinstance(cell, tuple) else (cell,)
+    return [harmless(_shown(line)) for line in lines]
 
 
 def _shown(cell: Cell) -> str:
     if isinstance(cell, tuple):
         return " ".join(map(_shown, cell))
     return "" if cell is None else str(cell).lower() if isinstance(cell, bool) else str(cell)
-
-
-_STYLES = {"critical": "bold red", "warning": "yellow", "info": "dim"}
-
-
-def _console() -> Console:
-    return Console(color_system="auto" if lively() else None, highlight=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reusewatch.streams.charsets import charset_of
@@ -14,16 +15,20 @@ if TYPE_CHECKING:
 
 def document_of(page: Page) -> Document:
     """The page with its place: the words of its URL and its links depend on where it stands."""
+    return documents_of([page])[0]
+
+
+def documents_of(pages: Sequence[Page]) -> list[Document]:
+    """The same of a batch of pages."""
     from reusewatch.detector.sketching.fingerprint import Document
 
-    return Document(
-        body=page.body,
-        url=page.url,
-        host=page.host,
-        site=page.site,
-        charset=charset_of(page),
-        html=_is_html(page),
-    )
+    return [
+        Document(
+            page.body, page.url, page.host, page.site, charset_of(page),
+            _is_html(page),
+        )
+        for page in pages
+    ]  # fmt: skip
 
 
 def part_of(page: Page, start: int, end: int) -> Document:

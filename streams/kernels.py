@@ -26,6 +26,7 @@ import xxhash
 
 from reusewatch import detector
 from reusewatch.detector.compiling.sources import digest_of_sources
+from reusewatch.detector.compiling.timing import leave_to_calls
 
 _VARIABLE = "NUMBA_CACHE_DIR"
 _PLACES = "NUMBA_CACHE_LOCATOR_CLASSES"
@@ -50,14 +51,16 @@ _HERE = (
 _BESIDE = (
     "reusewatch.detector.sketching.sketches",
     "reusewatch.detector.discovery.online",
-    "reusewatch.detector.evidence.pairs",
+    "reusewatch.detector.evidence.many_pairs",
     "reusewatch.detector.quilts.judging",
     "reusewatch.detector.quilts.own",
+    "reusewatch.detector.phrases.places",
 )
 MODULES = (*_HERE, *_BESIDE)
 """Of a replay and of every worker, without the scan."""
 QUESTIONS = "reusewatch.detector.similar.index"
 _TWO = 2
+_COVERAGE = "coverage"
 
 
 @cache
@@ -156,6 +159,7 @@ def prepare(tell: Callable[[str], None], *, pages: bool = False) -> None:
     what it compiled.
     """
     where, mark = _chosen(), _PAGES if pages else _MARK
+    leave_to_calls(all_are_kept=are_compiled())
     if where is None:
         tell(
             "no cache directory can be written: the kernels are compiled for this run only, about "
@@ -165,6 +169,7 @@ def prepare(tell: Callable[[str], None], *, pages: bool = False) -> None:
         seconds = 15 if pages else 20
         tell(f"compiling the kernels, once for this machine: about {seconds} seconds")
         _compile_together(_BESIDE[:1] if pages else _HERE, () if pages else _BESIDE)
+    _load_numba()
     from reusewatch.detector.hashing import HashScheme
     from reusewatch.detector.sketching.fingerprint import Document, fingerprints
 
@@ -179,13 +184,15 @@ def prepare_stored(tell: Callable[[str], None]) -> None:
     _chosen()
     if not are_compiled():
         prepare(tell)
+    leave_to_calls(all_are_kept=are_compiled())
 
 
 @cache
 def prepare_questions(tell: Callable[[str], None]) -> None:
     """The same of what nobody needs who does not ask: the first run does not wait for it."""
-    where = _chosen()
-    if not are_compiled(questions=True):
+    where, are_kept = _chosen(), are_compiled(questions=True)
+    leave_to_calls(all_are_kept=are_kept)
+    if not are_kept:
         tell("compiling the kernels of `similar`, once for this machine: about ten seconds")
     import_module(QUESTIONS)
     _keep(where, _ASKED)
@@ -205,6 +212,18 @@ def _tell_numba(variable: str, value: str) -> None:
     os.environ[variable] = value
     if "numba" in sys.modules:  # imported by somebody else: it has read its environment
         setattr(sys.modules["numba"].config, variable.removeprefix("NUMBA_"), value)
+
+
+def _load_numba() -> None:
+    """numba loads a coverage tool wherever one is installed, to tell it of lines that no tool can
+    see run: a twentieth of a start. One that is at work is loaded before, and is told."""
+    if "numba" in sys.modules or _COVERAGE in sys.modules:
+        return
+    sys.modules[_COVERAGE] = None  # type: ignore[assignment]
+    try:
+        import_module("numba")
+    finally:
+        del sys.modules[_COVERAGE]
 
 
 def _keep(where: Path | None, mark: str) -> None:

@@ -27,9 +27,14 @@ def open_bus(
     patience: float | None = None,
     away: Callable[[str], None] | None = None,
     back: Callable[[], None] = lambda: None,
+    packed: bool = False,
+    in_flight_bytes: int | None = None,
 ) -> Bus:
     """The bus named by `bus`. `stop` ends the waiting for a broker that is away, and so does the
     end of `patience`, in seconds, where there is one.
+
+    What is sent may be `packed` already, page by page: its batches are not compressed once more.
+    At most `in_flight_bytes` wait to be acknowledged, where that is said.
 
     `away` is told, instead of `say`, that the broker does not answer, and `back` that it does.
     """
@@ -38,6 +43,10 @@ def open_bus(
     from reusewatch.streams.kafka import KafkaBus  # a local bus need not pay for the client
 
     config = replace(kafka_config(settings), patience=patience)
+    if packed and config.compression == "lz4":
+        config = replace(config, compression=None)
+    if in_flight_bytes is not None:
+        config = replace(config, in_flight_bytes=in_flight_bytes)
     return KafkaBus(
         config, stopping=(stop or Event()).is_set, report=say, away=away, back=back
     )  # fmt: skip
@@ -65,6 +74,7 @@ def kafka_config(settings: Settings) -> KafkaConfig:
         session_timeout=settings.kafka_session_seconds,
         # Three heartbeats may be lost, as brokers expect.
         heartbeat=min(3.0, settings.kafka_session_seconds / 4),
+        gather=settings.kafka_gather_seconds,
         compression=None if settings.kafka_compression == "none" else settings.kafka_compression,
     )
 

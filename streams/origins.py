@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from reusewatch.streams.records import Origin
 
 NOWHERE = 0
-STDIN = "-"
-"""The source of pages that nobody can read again."""
 # Pages that no archive holds: in a spool of the local bus, or on a topic of Kafka.
 _SPOOL, _KAFKA = "spool:", "kafka:"
 _OFFSET_BITS = 44
@@ -67,6 +65,23 @@ class Origins:
             self.names.append(source)
             known = self._numbers[source] = len(self.names)
         return known << _OFFSET_BITS | offset
+
+    def numbers(self, sources: Sequence[str], offsets: Sequence[int | None]) -> list[int]:
+        """Those of several origins: of many pages of one archive its name is looked for once."""
+        rows = list(zip(sources, offsets, strict=True))
+        if len(self.names) + len(set(sources)) > _NAMES:
+            return [self.number(*row) for row in rows]
+        begins: dict[str, int] = {}
+        found = []
+        for source, offset in rows:
+            if offset is None or not 0 <= offset < 1 << _OFFSET_BITS:
+                found.append(NOWHERE)
+                continue
+            begin = begins.get(source)
+            if begin is None:
+                begin = begins[source] = self.number(source, 0)
+            found.append(begin | offset)
+        return found
 
     def origin(self, number: int) -> Origin | None:
         """The origin of a number, if it has one."""

@@ -6,8 +6,9 @@ there is no text, and the span is given without it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal, get_args
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Literal, Protocol, get_args, runtime_checkable
 
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme
@@ -21,6 +22,18 @@ RETENTION: Gone = "retention"
 ARCHIVE_GONE: Gone = "archive gone"
 CHANGED: Gone = "changed"
 NOT_KEPT: Gone = "crawl without keep_pages"
+
+
+ReadKnown = Callable[[Origin, int], Page | Gone]
+"""Reads the page of an origin that had this hash, or says why it cannot be had any more."""
+
+
+@runtime_checkable
+class ReadsTogether(Protocol):
+    """What reads pages again, and many of them sooner than each by itself."""
+
+    def together(self, scheme: HashScheme) -> AbstractContextManager[ReadKnown]:
+        """Reads until the block ends; then what was opened is closed."""
 
 
 class OriginGone(BadPage):
@@ -67,6 +80,17 @@ def read_or_why(
         return ARCHIVE_GONE
     # Archives change; and a revisit has the words of the page that it refers to.
     return page if scheme.of_bytes(page.body) == file_hash else CHANGED
+
+
+@contextmanager
+def together(read_origin: ReadOrigin, scheme: HashScheme) -> Iterator[ReadKnown]:
+    """Pages as they were, many of them, in whatever way the reader has."""
+    reader: object = read_origin
+    if isinstance(reader, ReadsTogether):
+        with reader.together(scheme) as read:
+            yield read
+    else:
+        yield lambda origin, file_hash: read_or_why(read_origin, origin, file_hash, scheme)
 
 
 def _text(page: Page, start: int, end: int, scheme: HashScheme) -> str:

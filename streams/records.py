@@ -15,7 +15,7 @@ import xxhash
 from msgspec import Meta
 
 VERSIONS = {
-    "page": 1,
+    "page": 2,
     "fingerprints": 2,
     "verdict": 1,
     "alert": 1,
@@ -64,6 +64,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """Root of all records: immutable values."""
 
 
+STDIN = "-"
+"""The source of pages that came from standard input: nobody can read them again."""
+
+
 class Origin(Record, frozen=True, kw_only=True):
     """Where a page came from, and can be read again: an archive and the offset of its record; of a
     live crawl its place on the bus (`spool:NAME`, `kafka:TOPIC/PARTITION`), while it is kept."""
@@ -105,6 +109,8 @@ class Page(Record, frozen=True, kw_only=True):
     # Set where the archive is damaged before the page, so that another page may have forged it. It
     # is judged, and never taken for a donor.
     salvaged: bool = False
+    # Set in messages on Kafka: the body is an LZ4 frame of what it was.
+    packed: Literal["lz4"] | None = None
 
 
 class Exact(Record, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ import os
 import struct
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import crc32c
 import msgspec
@@ -37,9 +37,28 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
 _decoder = msgspec.msgpack.Decoder(Entry)
 
 
+class _Appended(NamedTuple):
+    """The last entry that a writer of this process appended to a log: its segment, its offset, and
+    the bytes of that segment from which and to which it stands."""
+
+    segment: int
+    offset: int
+    begin: int
+    end: int
+    entry: Entry
+
+
+_LAST: dict[Path, _Appended] = {}
+"""By the directory. What was just written need not be read back by who waits for it."""
+
+
 def bases(directory: Path) -> list[int]:
     """The first offset of every segment, in order."""
-    return sorted(int(path.stem) for path in directory.glob(f"*{_SUFFIX}"))
+    try:
+        names = os.listdir(directory)
+    except FileNotFoundError:
+        return []
+    return sorted(int(name.removesuffix(_SUFFIX)) for name in names if name.endswith(_SUFFIX))
 
 
 def first_offset(directory: Path) -> int:
@@ -83,11 +102,27 @@ class LogReader:
         """Up to `limit` entries; fewer where the log ends."""
         found: list[tuple[int, Entry]] = []
         while len(found) < limit:
-            payload = self._next()
-            if payload is None:
-                break
-            found.append((self.offset - 1, _decoder.decode(payload)))
+            entry = self._handed()
+            if entry is None:
+                payload = self._next()
+                if payload is None:
+                    break
+                entry = _decoder.decode(payload)
+            found.append((self.offset - 1, entry))
         return found
+
+    def _handed(self) -> Entry | None:
+        """The entry where this reader stands, if it has waited for it, and this process wrote it
+        last."""
+        last = _LAST.get(self._directory)
+        if last is None or self._file is None:
+            return None
+        where = self._segment, self.offset, self._file.tell()
+        if where != last[:3]:
+            return None
+        self._file.seek(last.end)
+        self.offset += 1
+        return last.entry
 
     def skip(self, count: int) -> None:
         """Pass over so many entries of the segment where it stands, without reading them."""
@@ -121,8 +156,25 @@ class LogReader:
                 self.offset += 1
                 return payload
             if later is None:
+                self._check_end()
                 return None
             self._roll(later)
+
+    def _check_end(self) -> None:
+        """BusBroken where it is damage that ends the log: what is behind it would be missed."""
+        if self._file is None:
+            return
+        at = self._file.tell()
+        rest = self._file.read()
+        self._file.seek(at)
+        # A writer may have ended the frame between the two looks.
+        if not rest or _is_torn(rest) or _read_frame(self._file) is not None:
+            self._file.seek(at)
+            return
+        raise BusBroken(
+            f"{_path(self._directory, self._segment)}: damaged at offset {self.offset} (byte {at})."
+            " Move the state directory away and replay into a new one"
+        )
 
     def _open_at_offset(self) -> bool:
         wanted = self.offset
@@ -170,6 +222,8 @@ class LogWriter:
     def __init__(self, directory: Path, segment_bytes: int = SEGMENT_BYTES) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory
+        # A log that stood here before was another one.
+        _LAST.pop(directory, None)
         self._segment_bytes = segment_bytes
         # Written anew for each entry: a block is half a megabyte, and was copied three times.
         self._frame = bytearray()
@@ -222,6 +276,9 @@ class LogWriter:
             self._file.truncate(self._bytes)
             self._frame = bytearray()  # whoever keeps the error keeps a view of this one
             raise
+        _LAST[self._directory] = _Appended(
+            self._base, self.end, self._bytes, self._bytes + size, entry
+        )  # fmt: skip
         self._bytes += size
         self.end += 1
         return self.end - 1
@@ -242,6 +299,7 @@ class LogWriter:
         """Forget the entries from this offset on."""
         if end >= self.end:
             return
+        _LAST.pop(self._directory, None)
         for base in reversed(bases(self._directory)):
             if base < end or base == first_offset(self._directory):
                 break
@@ -293,6 +351,7 @@ class LogWriter:
         try:
             self.sync()
         finally:
+            _LAST.pop(self._directory, None)
             self._file.close()
 
 

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 MAX_URL = 16_384
 # Most URLs are canonical but for their fragment: nothing to split, nothing to put together.
 _PLAIN = re.compile(r"(https?://([a-z0-9.-]*[a-z0-9])/[!\"$->@-~]*(?:\?[!\"$-~]+)?)(?:#[!-~]*)?")
-_ROOT = re.compile(r"https?://[A-Za-z0-9._:-]+/")
-_AFTER_SCHEME = len("https://")
+_ROOT = re.compile(r"https?://[A-Za-z0-9._:-]{1,300}/")
 # A page's place is asked for by who reads it and by who fingerprints it; a batch fits.
 _PLACES = 1024
 _ADDRESS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
+# How the labels of a host begin that are written in punycode (RFC 5890, §2.3.1).
+_ENCODED = "xn--"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -36,12 +37,20 @@ class Place(NamedTuple):
     site: str
 
 
-@cache
-def _suffixes(*, of_registries: bool = False) -> PublicSuffixList:
+def _suffixes(host: str, *, of_registries: bool = False) -> PublicSuffixList:
     """Private suffixes count, as in browsers: two authors under one blog host are two sites."""
-    from publicsuffixlist import PublicSuffixList  # ten thousand rules: many commands ask for none
+    return _rules(of_registries, _ENCODED in host.lower())
 
-    return PublicSuffixList(accept_unknown=False, only_icann=of_registries)
+
+@cache
+def _rules(of_registries: bool, encoded: bool) -> PublicSuffixList:
+    """Without those in punycode, which match no host that has none: to encode them takes twice as
+    long as to read all ten thousand."""
+    from publicsuffixlist import PublicSuffixList  # many commands ask for none
+
+    return PublicSuffixList(
+        accept_unknown=False, accept_encoded_idn=encoded, only_icann=of_registries
+    )
 
 
 @lru_cache(maxsize=_PLACES)
@@ -55,6 +64,22 @@ def host_and_site(url: str) -> tuple[str, str]:
     """The same without the page's id. BadPage where the URL is none of a page."""
     host = _split(url)[1]
     return host, site_of(host)
+
+
+def site_of_page(url: str) -> str:
+    """The site of a page: of many pages of one host, it is looked for once.
+
+    >>> site_of_page("https://www.example.co.uk:8080/a")
+    'example.co.uk'
+    """
+    plain = _ROOT.match(url)
+    # What does not begin plainly has its host where only a whole look at it says.
+    return _site_of_root(plain[0]) if plain else host_and_site(url)[1]
+
+
+@lru_cache(maxsize=65_536)
+def _site_of_root(root: str) -> str:
+    return host_and_site(root)[1]
 
 
 @lru_cache(maxsize=_PLACES)
@@ -128,11 +153,6 @@ def root_of(url: str) -> str:
     'https://www.example.org:8080/'
     """
     # What is asked for each page of a site should cost little: nearly all begin with their root.
-    return _root(url[: url.find("/", _AFTER_SCHEME) + 1] or url)
-
-
-@lru_cache(maxsize=65_536)
-def _root(url: str) -> str:
     plain = _ROOT.match(url)
     if plain is not None:
         return plain[0]
@@ -177,8 +197,9 @@ def site_of(host: str) -> str:
     """
     if ":" in host or _ADDRESS.fullmatch(host):
         return host
-    if _suffixes().publicsuffix(host):
-        return _suffixes().privatesuffix(host) or host
+    suffixes = _suffixes(host)
+    if suffixes.publicsuffix(host):
+        return suffixes.privatesuffix(host) or host
     # The list's own last rule: a suffix it does not know is one label.
     return ".".join(host.split(".")[-2:])
 
@@ -189,7 +210,7 @@ def is_public_suffix(host: str) -> bool:
     >>> is_public_suffix("co.uk"), is_public_suffix("example.co.uk"), is_public_suffix("localhost")
     (True, False, False)
     """
-    return _suffixes().publicsuffix(host) == host
+    return _suffixes(host).publicsuffix(host) == host
 
 
 @lru_cache(maxsize=65_536)
@@ -202,4 +223,4 @@ def owner_of(site: str) -> str:
     >>> owner_of("one.blogspot.com"), owner_of("example.co.uk"), owner_of("alpha.test")
     ('blogspot.com', 'example.co.uk', 'alpha.test')
     """
-    return _suffixes(of_registries=True).privatesuffix(site) or site
+    return _suffixes(site, of_registries=True).privatesuffix(site) or site

@@ -17,6 +17,7 @@ import msgspec
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Message, Outgoing
+from reusewatch.streams.packing import LEAST_PACKED, MOST_PACKED, packed, unpacked
 from reusewatch.streams.records import (
     VERSIONS,
     Alert,
@@ -78,7 +79,7 @@ def headers_for(topic: str) -> Headers:
     """The headers that every message of a topic has.
 
     >>> headers_for("pages")[0]
-    ('schema', b'page/1')
+    ('schema', b'page/2')
     """
     declared = topics.TOPICS[topic]
     schema = f"{declared.schema}/{VERSIONS[declared.schema]}"
@@ -121,12 +122,23 @@ def page_message(page: Page) -> Outgoing:
     return Outgoing(topics.PAGES, page.site, _msgpack.encode(page), _HEADERS[topics.PAGES])
 
 
+def packed_page_message(page: Page) -> Outgoing:
+    """A page with its body compressed: a third of the bytes for everything behind it, and Python's
+    lock is free meanwhile."""
+    if LEAST_PACKED <= len(page.body) <= MOST_PACKED:
+        page = msgspec.structs.replace(page, body=packed(page.body), packed="lz4")
+    return page_message(page)
+
+
 def read_page(message: Message) -> Page:
-    """The page in a message."""
+    """The page in a message, its body unpacked."""
     check_schema(message)
     try:
-        return _page_decoder.decode(message.value or b"")
-    except _UNREADABLE as error:
+        page = _page_decoder.decode(message.value or b"")
+        if page.packed is None:
+            return page
+        return msgspec.structs.replace(page, body=unpacked(page.body), packed=None)
+    except (*_UNREADABLE, ValueError) as error:
         raise Malformed(f"not a page: {error}") from error
 
 

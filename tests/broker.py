@@ -42,7 +42,9 @@ def quick_config(address: str, **settings: object) -> KafkaConfig:
     quick: dict[str, object] = {
         "topic_prefix": f"t{uuid.uuid4().hex[:10]}.",
         "connect_timeout": 5.0,
-        "session_timeout": 6.0,
+        # A member that a busy machine keeps from its heartbeat would be put out, and read again.
+        "session_timeout": 20.0,
         "heartbeat": 0.3,
+        "gather": 0.0,
     }
     return KafkaConfig((address,), **(quick | settings))  # type: ignore[arg-type]

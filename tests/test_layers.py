@@ -47,6 +47,7 @@ COMPOSE = {"verbs", "demo", "cli", "exit_codes", "__main__"}
 BESIDES: dict[str, set[str]] = {
     "live": {
         "extras",
+        "kernels",
         "running.crawl_port",
         "running.sinks",
         "settings",

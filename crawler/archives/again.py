@@ -2,13 +2,20 @@
 
 Of a gzip member that holds one WARC record nothing else is looked at, neither the archive's shape
 nor the record before. Whatever is not exactly that is left to `reading`, which looks closely.
+
+Who knows the hash of what the record held needs no more than its body: neither its digests nor its
+member's end are looked at then, since the hash says all that they do.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import zlib
 
+from fastwarc.warc import ArchiveIterator
+
+from reusewatch.crawler.archives.fast import pending_of
 from reusewatch.crawler.archives.framing import Record, piece_at
 from reusewatch.crawler.archives.judging import PAGE_KINDS, judge
 from reusewatch.crawler.archives.warc import WARC
@@ -20,6 +27,8 @@ _GZIP = 16 + zlib.MAX_WBITS
 _MAGIC = b"\x1f\x8b\x08"
 # Most members end within it; what stands behind one is read and copied for nothing.
 _STEP = 1 << 14
+# Of a larger one so much is read at once; what is larger still is left to the careful path.
+_LARGE = 1 << 17
 
 
 def member_again(offset: int, reading: Reading) -> Page | None:
@@ -36,6 +45,30 @@ def member_again(offset: int, reading: Reading) -> Page | None:
     if piece.fields.get("warc-type", "").strip().lower() not in PAGE_KINDS:
         return None
     return judge(piece._replace(offset=offset, next_offset=offset + 1), reading).page
+
+
+def known_again(descriptor: int, offset: int, reading: Reading) -> Page | None:
+    """The page of the record that begins at this offset, unverified: for who knows its hash. None
+    if it needs a closer look."""
+    for size in (_STEP, _LARGE):
+        data = os.pread(descriptor, size, offset)
+        page = _unverified(data, offset, reading)
+        if page is not None or len(data) < size:
+            return page
+    return None
+
+
+def _unverified(data: bytes, offset: int, reading: Reading) -> Page | None:
+    if not data.startswith(_MAGIC):
+        return None
+    try:
+        for record in ArchiveIterator(io.BytesIO(data), parse_http=False):
+            pending = pending_of(record, reading.limits.max_record_bytes)
+            return pending and pending.judged(offset, offset + 1, reading).page
+    except (OSError, ValueError):
+        # Cut short, or damaged: the careful path says what it is.
+        return None
+    return None
 
 
 def _member(path: str, offset: int, most: int) -> bytes | None:

@@ -30,10 +30,16 @@ from reusewatch.crawler.pages.archive_events import Found, Reading
 _OFFSET_MASK = (1 << INDEX_BIT) - 1
 
 
-def read_plain(view: View, start: int, dialect: Dialect, reading: Reading) -> Iterator[Found]:
-    """The records of an archive that is not compressed."""
+def read_plain(
+    view: View, start: int, dialect: Dialect, reading: Reading, *, until: bytes | None = None
+) -> Generator[Found, None, int]:
+    """The records of an archive that is not compressed, up to one that begins with `until`. Returns
+    the offset after the last one that was read."""
     offset = start
-    while (piece := piece_at(view, offset, dialect, reading.limits)) is not None:
+    while (
+        not begins_with(view, offset, until)
+        and (piece := piece_at(view, offset, dialect, reading.limits)) is not None
+    ):
         found = found_of(piece, reading)
         if isinstance(piece, Record) and _is_wrong(found):
             # A length that leads exactly to a later record has swallowed those between. Where the
@@ -44,6 +50,12 @@ def read_plain(view: View, start: int, dialect: Dialect, reading: Reading) -> It
             found = found._replace(next_offset=inner, doubt=piece.next_offset)
         yield found
         offset = found.next_offset
+    return offset
+
+
+def begins_with(view: View, offset: int, magic: bytes | None) -> bool:
+    """Whether a record that is written in another way begins there."""
+    return magic is not None and view.at(offset, len(magic)) == magic
 
 
 def _is_wrong(found: Found) -> bool:
@@ -119,13 +131,17 @@ def read_members(
     reading: Reading,
     *,
     most: int | None = None,
+    until: bytes | None = None,
 ) -> Generator[Found, None, int]:
-    """The records of an archive with a member for each; of `most` members at most.
+    """The records of an archive with a member for each; of `most` members at most, up to a place
+    that begins with `until`.
 
     Returns the offset after the last one that was read.
     """
     offset, index = start & _OFFSET_MASK, start >> INDEX_BIT
     while view.at(offset, 1) and (most is None or most > 0):
+        if begins_with(view, offset, until):
+            break
         end, pieces = _member_pieces(view, offset, codec, dialect, reading)
         broken = _first_break(pieces)
         for number, piece in enumerate(pieces[index:], index):

@@ -18,7 +18,7 @@ from reusewatch.crawler.archives.warc import WARC
 from reusewatch.crawler.pages.encodings import end_of_chunks, is_encoded
 from reusewatch.detector.errors import BadPage
 
-_LENGTH = re.compile(r"[0-9]{1,15}")
+LENGTH = re.compile(r"[0-9]{1,15}")
 _HEAD = 1 << 13
 _TOLD = ("warc-type", "warc-record-id", "warc-date", "content-length")
 
@@ -56,6 +56,6 @@ def _end_of_body(block: bytes, message: Message) -> int | None:
         return None if end is None else message.start + end
     length = message.fields.get("content-length", "")
     encoding = message.fields.get("content-encoding", "")
-    if not _LENGTH.fullmatch(length) or not is_encoded(block[message.start :], encoding):
+    if not LENGTH.fullmatch(length) or not is_encoded(block[message.start :], encoding):
         return None
     return message.start + int(length)

@@ -27,10 +27,10 @@ _HASH = {
     name: partial(getattr(hashlib, name), usedforsecurity=False)
     for name in {name for name, _ in _ALGORITHMS.values()}
 }
-# RFC 4648's alphabet to int()'s; what is in neither becomes no digit.
-_BASE32 = dict.fromkeys(range(128), "!") | str.maketrans(
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789ABCDEFGHIJKLMNOPQRSTUV"
-)
+# RFC 4648's alphabet, in either case, to int()'s; what is in neither becomes no digit.
+_LETTERS, _NUMBERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", b"0123456789ABCDEFGHIJKLMNOPQRSTUV"
+_KNOWN = bytes.maketrans(_LETTERS + _LETTERS.lower(), _NUMBERS * 2)
+_BASE32 = bytes(_KNOWN[at] if at in _LETTERS + _LETTERS.lower() else 0x21 for at in range(256))
 Answer = Literal["right", "wrong", "unknown"]
 
 
@@ -54,8 +54,12 @@ def digest_of(label: str) -> Digest | None:
     True
     """
     name, _, text = label.partition(":")
-    algorithm, size = _ALGORITHMS.get(name.strip().lower(), ("", 0))
-    value = _value_of(text.strip(), size) if algorithm else None
+    # Nearly all write it so.
+    known = _ALGORITHMS.get(name) or _ALGORITHMS.get(name.strip().lower())
+    if known is None:
+        return None
+    algorithm, size = known
+    value = _value_of(text.strip(), size)
     return Digest(algorithm, value) if value is not None else None
 
 
@@ -67,7 +71,7 @@ def _value_of(text: str, size: int) -> bytes | None:
             return bytes.fromhex(text)
         # base64.b32decode takes as long as the digest itself; int() reads 32 digits in C.
         spare = 5 * len(text) - 8 * size
-        value = int(text.upper().translate(_BASE32), 32) if 0 <= spare < 5 else -1
+        value = int(text.encode().translate(_BASE32), 32) if 0 <= spare < 5 else -1
         return (value >> spare).to_bytes(size, "big")
     except (ValueError, OverflowError):
         return None

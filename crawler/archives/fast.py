@@ -10,50 +10,89 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator
-from functools import lru_cache
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple, cast
 
 from fastwarc.warc import ArchiveIterator, WarcRecord
 
 from reusewatch.crawler.archives.framing import Record
 from reusewatch.crawler.archives.judging import PAGE_KINDS, judge
+from reusewatch.crawler.archives.usual import Way, usual_page, way_of
 from reusewatch.crawler.compression.views import InMemory, OnDisk
 from reusewatch.crawler.pages.archive_events import Found, Reading
 
 _TRAILER = 4
-# Ways in which archives name the fields of their records: a writer has a few.
-_WAYS = 256
 
 
-class _Pending(NamedTuple):
+class _Pieces:
+    """What FastWARC reads of: a file from a place on. The piece that it had last is kept, as the
+    trailer of the member before stands in it but for one of many."""
+
+    def __init__(self, descriptor: int, start: int) -> None:
+        self._descriptor = descriptor
+        self._piece = b""
+        self._begin = self._end = start
+
+    def read(self, size: int) -> bytes:
+        """The next piece. Not FastWARC's own file: after a seek that one tells wrong positions."""
+        self._piece = os.pread(self._descriptor, size, self._end)
+        self._begin, self._end = self._end, self._end + len(self._piece)
+        return self._piece
+
+    def tell(self) -> int:
+        """How far it was read."""
+        return self._end
+
+    def number(self, at: int) -> int:
+        """The last number of the trailer of a member that ends there."""
+        begin = at - _TRAILER - self._begin
+        if begin >= 0:
+            return int.from_bytes(self._piece[begin : begin + _TRAILER], "little")
+        return int.from_bytes(os.pread(self._descriptor, _TRAILER, at - _TRAILER), "little")
+
+
+class Pending(NamedTuple):
     """A record that is believed once its member's end is known."""
 
-    fields: dict[str, str]
-    offset: int
+    way: Way
+    values: tuple[str, ...]
+    asked: tuple[str, ...]
     size: int
     block: bytes
     length: int
 
+    def judged(self, offset: int, end: int, reading: Reading) -> Found:
+        """What it is, between these offsets."""
+        if self.way.is_usual:
+            found = usual_page(self.asked, self.block, offset, end, reading)
+            if found is not None:
+                return found
+        fields = dict(zip(self.way.names, self.values, strict=False))
+        return judge(Record(fields, offset, end, InMemory(self.block), 0, self.length), reading)
+
 
 def read_fast(view: OnDisk, start: int, reading: Reading) -> Generator[Found, None, int]:
     """Records from an offset on. Returns where the other path has to take over."""
-    pending: _Pending | None = None
+    base, most = view.base, reading.limits.max_record_bytes
+    pieces = _Pieces(view.fd, base + start)
+    pending: Pending | None = None
     # Where the first record stands that was not yielded.
     resume = start
     try:
-        # A file, not FastWARC's own GzipReader: after a seek that one tells wrong positions.
-        with open(view.path, "rb") as file:
-            file.seek(view.base + start)
-            for record in ArchiveIterator(file, parse_http=False):
-                offset = record.stream_pos - view.base
-                if pending is not None and _is_sound(view, pending, offset):
-                    found, resume, pending = _found(pending, offset, reading), offset, None
-                    yield found
-                if offset != resume:
+        # Anything with `read` and `tell` will do.
+        for record in ArchiveIterator(cast(BinaryIO, pieces), parse_http=False):
+            offset = record.stream_pos - base
+            # Two records in one member: the size before the second is that of an earlier member.
+            if pending is not None and offset > resume:
+                if pieces.number(base + offset) != pending.size & 0xFFFFFFFF:
                     return resume
-                pending = _pending(record, offset, reading)
-                if pending is None:
-                    return resume
+                found = pending.judged(resume, offset, reading)
+                resume = offset
+                yield found
+            if offset != resume:
+                return resume
+            pending = pending_of(record, most)
+            if pending is None:
+                return resume
     except (OSError, ValueError):
         # Whatever it is, the other path says what.
         return resume
@@ -61,42 +100,20 @@ def read_fast(view: OnDisk, start: int, reading: Reading) -> Generator[Found, No
     return resume
 
 
-def _pending(record: WarcRecord, offset: int, reading: Reading) -> _Pending | None:
+def pending_of(record: WarcRecord, most: int) -> Pending | None:
     """What there is of a record; None if it needs a closer look in any case."""
-    headers = record.headers
-    pairs = headers.to_tuples()
-    names, values = zip(*pairs, strict=True) if pairs else ((), ())
-    lowered, plain = _lowered(names)
-    fields = dict(zip(lowered, values, strict=True))
-    length = record.content_length
-    if len(fields) != len(pairs) or length > reading.limits.max_record_bytes:
+    headers, length = record.headers, record.content_length
+    names, values = zip(*headers.to_tuples(), ("", ""), strict=True)
+    way = way_of(names)
+    if way is None or length > most:
         return None
-    if fields.get("content-length") != str(length):
+    asked = way.ask(values)
+    if asked[0] != str(length):
         return None
     # As they stand in the file if they are written plainly; if not, the sizes do not agree.
-    head = plain + len("".join(values))
+    head = way.plain + len("".join(values))
     size = len(headers.status_line or "") + 2 + head + 2 + length + 4
-    is_page = fields.get("warc-type", "").lower() in PAGE_KINDS
-    block = record.reader.read() if is_page else b""
-    if is_page and len(block) != length:
-        return None
-    return _Pending(fields, offset, size, block, length)
-
-
-@lru_cache(maxsize=_WAYS)
-def _lowered(names: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
-    """Names of fields in lower case, and how long their lines are without the values."""
-    return tuple(name.lower() for name in names), sum(len(name) + 4 for name in names)
-
-
-def _is_sound(view: OnDisk, pending: _Pending, end: int) -> bool:
-    if end <= pending.offset:
-        # Two records in one member: the size before it is that of an earlier member.
-        return False
-    trailer = os.pread(view.fd, _TRAILER, view.base + end - _TRAILER)
-    return int.from_bytes(trailer, "little") == pending.size & 0xFFFFFFFF
-
-
-def _found(pending: _Pending, end: int, reading: Reading) -> Found:
-    view = InMemory(pending.block)
-    return judge(Record(pending.fields, pending.offset, end, view, 0, pending.length), reading)
+    if asked[1].lower() not in PAGE_KINDS:
+        return Pending(way, values, asked, size, b"", length)
+    block = record.reader.read()
+    return Pending(way, values, asked, size, block, length) if len(block) == length else None

@@ -8,17 +8,14 @@ from __future__ import annotations
 import re
 
 BLANK_LINE = re.compile(rb"\r?\n\r?\n")
-# What is asked of an answer's head.
-ASKED = ("content-type", "content-encoding", "transfer-encoding", "content-length")
 _CR = 13
 # Two fields of these names are one list; of any other the first one counts.
 _LISTS = frozenset({"content-encoding", "transfer-encoding"})
-
-
-_SOUGHT = tuple((name, b"\n%s:" % name.encode()) for name in ASKED)
-# What a head is of that is written plainly, and lines that go on the one before, or begin oddly.
+# What is asked of an answer's head.
+ASKED = ("content-type", "content-encoding", "transfer-encoding", "content-length")
+_SOUGHT = tuple((name, b"\n%s:" % name.encode(), len(name) + 2, name in _LISTS) for name in ASKED)
+# What a head is of that is written plainly.
 _PLAIN = bytes(range(0x20, 0x7F)) + b"\r\n"
-_ODD = re.compile(rb"\n[ \r]")
 
 
 def text_of(data: bytes) -> str:
@@ -57,20 +54,31 @@ def asked_of(data: bytes) -> dict[str, str]:
     {'content-type': 'text/html'}
     """
     lines = b"\n" + data
-    if data.translate(None, _PLAIN) or _ODD.search(lines) or b" :" in lines:
+    if not is_plain(lines):
         return fields_of(data)
     lowered = lines.lower()
     fields: dict[str, str] = {}
-    for name, sought in _SOUGHT:
+    for name, sought, size, is_list in _SOUGHT:
         at = lowered.find(sought)
         if at < 0:
             continue
-        if name in _LISTS and lowered.find(sought, at + 1) >= 0:
+        if is_list and lowered.find(sought, at + 1) >= 0:
             return fields_of(data)
-        begin = at + len(sought)
-        end = lines.find(b"\n", begin)
-        fields[name] = lines[begin : end if end >= 0 else None].decode("ascii").strip()
+        end = lines.find(b"\n", at + size)
+        fields[name] = lines[at + size : end if end >= 0 else None].decode("ascii").strip()
     return fields
+
+
+def is_plain(lines: bytes) -> bool:
+    """Whether lines, each behind its LF, are written so plainly that a field begins with its name:
+    none goes on the one before, is empty or begins oddly; those are for who takes all apart."""
+    return not (
+        lines.translate(None, _PLAIN)
+        or b"\n " in lines
+        or b"\n\r" in lines
+        or b"\n\n" in lines
+        or b" :" in lines
+    )
 
 
 def blank_line(data: bytes, begin: int, end: int) -> tuple[int, int] | None:

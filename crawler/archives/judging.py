@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from reusewatch.crawler.archives.covering import covered_at
+from reusewatch.crawler.archives.covering import LENGTH, covered_at
 from reusewatch.crawler.archives.digests import Answer, check
 from reusewatch.crawler.archives.framing import Break, Record
 from reusewatch.crawler.archives.messages import MAX_HEAD, Message, response_of
 from reusewatch.crawler.pages.archive_events import SKIPPED, Found, Reading
 from reusewatch.crawler.pages.dates import date_of
-from reusewatch.crawler.pages.encodings import dechunk, decode
+from reusewatch.crawler.pages.encodings import dechunk, decode, is_encoded
 from reusewatch.crawler.pages.page import (
     may_be_page,
     media_type,
@@ -27,6 +27,7 @@ from reusewatch.streams.records import UNDATED, Page, Sighting
 
 # Of what strangers write there; a urn:uuid has 45 characters.
 _LONGEST_ID = 200
+_UNCHANGED = 304
 PAGE_KINDS = frozenset({"response", "resource", "conversion", "revisit"})
 
 
@@ -36,20 +37,13 @@ class _Stored(NamedTuple):
     fields: dict[str, str]
     block: bytes
     message: Message | None
+    content_type: str
+    payload: bytes
     is_cut: bool
-
-    @property
-    def content_type(self) -> str:
-        source = self.message.fields if self.message else self.fields
-        return source.get("content-type", "")
 
     @property
     def content_encoding(self) -> str:
         return self.message.fields.get("content-encoding", "") if self.message else ""
-
-    @property
-    def payload(self) -> bytes:
-        return self.block[self.message.start :] if self.message else self.block
 
     @property
     def is_partial(self) -> bool:
@@ -87,28 +81,30 @@ def judge(record: Record, reading: Reading) -> Found:
 def _page(record: Record, kind: str, url: str, reading: Reading) -> Found:
     if kind == "revisit":
         return _revisit(record, url, reading)
-    message = _message(record, kind)
-    content_type = (message.fields if message else record.fields).get("content-type", "")
+    begin, fields, most = record.read(MAX_HEAD), record.fields, reading.limits.max_record_bytes
+    message = _message(begin, fields, kind)
+    content_type = (message.fields if message else fields).get("content-type", "")
     if not may_be_page(content_type):
         return reading.skip("content-type", record.offset, record.next_offset)
-    block = record.read(reading.limits.max_record_bytes)
-    stored = _Stored(record.fields, block, message, len(block) < record.length)
-    digest = _digest(stored, reading)
-    # Heads of ARC say their length by their place in a line, and not as a field.
-    arc = "content-length" not in record.fields
-    if digest != "right" and (at := covered_at(block, message, arc=arc)) is not None:
-        detail = f"Content-Length {record.length} covers another record, at byte {at} of the block"
-        raise BadPage("bad-length", detail)
+    block = begin if record.length <= MAX_HEAD and record.length <= most else record.read(most)
+    payload = block[message.start :] if message else block
+    stored = _Stored(fields, block, message, content_type, payload, len(block) < record.length)
+    digest = _digest(stored, reading) if reading.digests else "right"
+    if digest != "right":
+        # Heads of ARC say their length by their place in a line, and not as a field.
+        arc = "content-length" not in fields
+        if (at := covered_at(block, message, arc=arc)) is not None:
+            covers = f"covers another record, at byte {at} of the block"
+            raise BadPage("bad-length", f"Content-Length {record.length} {covers}")
     page = _page_of(stored, kind, url, record.offset, reading)
     if page is None:
         return reading.skip("content-type", record.offset, record.next_offset)
     return reading.page(page, record.next_offset, unverified=digest == "unnamed algorithm")
 
 
-def _message(record: Record, kind: str) -> Message | None:
+def _message(begin: bytes, fields: dict[str, str], kind: str) -> Message | None:
     """The HTTP message in a record. A response need not hold one, whatever its type says."""
-    begin = record.read(MAX_HEAD)
-    said = media_type(record.fields.get("content-type", "")) == "application/http"
+    said = media_type(fields.get("content-type", "")) == "application/http"
     if said or (kind == "response" and begin[:5].upper() == b"HTTP/"):
         return response_of(begin)
     return None
@@ -121,6 +117,8 @@ def _page_of(stored: _Stored, kind: str, url: str, offset: int, reading: Reading
     if message and message.is_chunked:
         payload, unfinished = dechunk(payload)
         truncated = truncated or unfinished
+    elif message and not stored.is_cut:
+        truncated = truncated or _ends_early(message, payload)
     # A WET record is text that was extracted, and always UTF-8.
     is_wet = kind == "conversion" and media_type(stored.content_type) == "text/plain"
     return page_from_response(
@@ -130,24 +128,33 @@ def _page_of(stored: _Stored, kind: str, url: str, offset: int, reading: Reading
         content_type=stored.content_type,
         content_encoding=stored.content_encoding,
         body=payload,
-        origin=reading.origin(offset, _record_id(stored.fields)),
+        origin=reading.origin(offset, record_id(stored.fields.get("warc-record-id", ""))),
         scheme=reading.scheme,
         limits=reading.limits,
-        ip=_ip(stored.fields),
+        ip=address(stored.fields.get("warc-ip-address", "")),
         charset="utf-8" if is_wet else None,
         # 206 is what a server answers with a part of a page.
         truncated=truncated or stored.is_cut or (message is not None and message.status == 206),
     )
 
 
-def _record_id(fields: dict[str, str]) -> str | None:
+def _ends_early(message: Message, payload: bytes) -> bool:
+    """Whether the body is shorter than the answer says; one that was stored without the encoding
+    which its length counts, and 304, which has none, say nothing of it."""
+    said = message.fields.get("content-length", "")
+    if not LENGTH.fullmatch(said) or int(said) <= len(payload) or message.status == _UNCHANGED:
+        return False
+    return is_encoded(payload, message.fields.get("content-encoding", ""))
+
+
+def record_id(said: str) -> str | None:
     """The record's name, as an index of its archive has it."""
-    name = fields.get("warc-record-id", "").strip().removeprefix("<").removesuffix(">")
-    return name[:_LONGEST_ID] or None
+    return said.strip().removeprefix("<").removesuffix(">")[:_LONGEST_ID] or None
 
 
-def _ip(fields: dict[str, str]) -> str | None:
-    ip = fields.get("warc-ip-address", "").strip()
+def address(said: str) -> str | None:
+    """Where a record says that its answer came from; None where that is no address."""
+    ip = said.strip()
     return ip if 2 < len(ip) < 64 else None
 
 
@@ -213,9 +220,9 @@ def _revisit(record: Record, url: str, reading: Reading) -> Found:
         fetched_at=date_of(fields.get("warc-date")) or UNDATED,
         status=message.status if message else None,
         content_type=content_type,
-        origin=reading.origin(record.offset, _record_id(fields)),
+        origin=reading.origin(record.offset, record_id(fields.get("warc-record-id", ""))),
         scheme=reading.scheme,
         revisit_of=Sighting(url=named, fetched_at=date_of(fields.get("warc-refers-to-date"))),
-        ip=_ip(fields),
+        ip=address(fields.get("warc-ip-address", "")),
     )
     return reading.page(page, record.next_offset)

@@ -9,6 +9,8 @@ from reusewatch.crawler.archives.headers import asked_of, blank_line
 from reusewatch.detector.errors import BadPage
 
 MAX_HEAD = 1 << 16
+# What a server says before its answer: `100 Continue`, `103 Early Hints`. 101 is an answer.
+_INTERIM = frozenset({100, *range(102, 200)})
 _STATUS = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})(?!\d)", re.IGNORECASE)
 
 
@@ -29,11 +31,18 @@ class Message(NamedTuple):
 
 
 def response_of(block: bytes) -> Message:
-    """The response at the start of a block. BadPage where there is none."""
-    status = _STATUS.match(block)
+    """The response at the start of a block, behind interim answers. BadPage where there is none."""
+    found = _message_at(block, 0)
+    while found.status in _INTERIM and _STATUS.match(block, found.start):
+        found = _message_at(block, found.start)
+    return found
+
+
+def _message_at(block: bytes, begin: int) -> Message:
+    status = _STATUS.match(block, begin)
     if status is None:
         raise BadPage("bad-http", f"no status line: {block[:48]!r}")
-    first = block.find(b"\n", 0, MAX_HEAD)
+    first = block.find(b"\n", begin, MAX_HEAD)
     if first < 0 or block[first + 1 : first + 3].lstrip(b"\r").startswith(b"\n"):
         return Message(int(status[1]), {}, _after_status(block, first))
     end = blank_line(block, first - 1, MAX_HEAD)

@@ -17,23 +17,28 @@ from datetime import UTC, datetime
 
 from reusewatch.crawler.archives import wacz
 from reusewatch.crawler.archives.again import member_again
-from reusewatch.crawler.archives.careful import read_members, read_plain, read_whole
+from reusewatch.crawler.archives.careful import (
+    begins_with,
+    read_members,
+    read_plain,
+    read_whole,
+)
 from reusewatch.crawler.archives.doubt import INDEX_BIT, doubted
 from reusewatch.crawler.archives.fast import read_fast
 from reusewatch.crawler.archives.framing import Dialect
 from reusewatch.crawler.archives.magic import NotAnArchive, Shape, shape_of
-from reusewatch.crawler.archives.members import Codec
+from reusewatch.crawler.archives.members import Codec, Gzip
 from reusewatch.crawler.archives.warc import WARC
 from reusewatch.crawler.compression.pipes import arriving, is_pipe, opened_pipe
 from reusewatch.crawler.compression.views import OnDisk, View, Window
-from reusewatch.crawler.errors import OriginLost, SourceError
+from reusewatch.crawler.errors import CHANGED, GONE, OriginLost, SourceError
 from reusewatch.crawler.pages.archive_events import DEFAULT_LIMITS, Found, Limits, Reading
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.streams.records import Origin, Page
+from reusewatch.streams.records import STDIN, Origin, Page
 
-STDIN = "-"
 # How many members are read closely after damage before the fast path is tried again.
 _CLOSE = 8
+_PLAIN = b"WARC/"
 
 
 def read_archive(
@@ -134,8 +139,8 @@ def _read_view(view: View, start: int, doubt: int, reading: Reading) -> Iterator
 
 def _records(view: View, start: int, shape: Shape, reading: Reading) -> Iterator[Found]:
     if shape.codec is None:
-        view.skip(start)
-        return read_plain(view, start, shape.dialect, reading)
+        view.skip(start & ((1 << INDEX_BIT) - 1))
+        return _read_mixed(view, start, Gzip(), shape.dialect, reading, plain=True)
     if shape.whole:
         return read_whole(view, start, shape.codec, shape.dialect, reading)
     view.skip(start & ((1 << INDEX_BIT) - 1))
@@ -146,15 +151,40 @@ def _read_members(
     view: View, start: int, codec: Codec, dialect: Dialect, reading: Reading
 ) -> Iterator[Found]:
     if not isinstance(view, OnDisk) or dialect is not WARC or codec.name != "gzip":
-        yield from read_members(view, start, codec, dialect, reading)
+        yield from _read_mixed(view, start, codec, dialect, reading, plain=False)
         return
     offset = start
     if offset >> INDEX_BIT:
         offset = yield from read_members(view, offset, codec, WARC, reading, most=1)
     while view.at(offset, 1):
         offset = yield from read_fast(view, offset, reading)
-        if view.at(offset, 1):
-            offset = yield from read_members(view, offset, codec, WARC, reading, most=_CLOSE)
+        if begins_with(view, offset, _PLAIN):
+            offset = yield from read_plain(view, offset, WARC, reading, until=codec.magic)
+            if not begins_with(view, offset, codec.magic):
+                return  # nothing is left but line ends
+        elif view.at(offset, 1):
+            offset = yield from read_members(
+                view, offset, codec, WARC, reading, most=_CLOSE, until=_PLAIN
+            )
+
+
+def _read_mixed(
+    view: View, start: int, codec: Codec, dialect: Dialect, reading: Reading, *, plain: bool
+) -> Iterator[Found]:
+    """Records as they are, and members, whichever the archive begins with: some are put together of
+    both. What is neither is damage, and is looked at as what stood before it."""
+    offset, other = start, _PLAIN if dialect is WARC else None
+    while True:
+        if offset >> INDEX_BIT or begins_with(view, offset, codec.magic):
+            plain = False
+        elif begins_with(view, offset, other):
+            plain = True
+        if plain:
+            offset = yield from read_plain(view, offset, dialect, reading, until=codec.magic)
+        else:
+            offset = yield from read_members(view, offset, codec, dialect, reading, until=other)
+        if not begins_with(view, offset, codec.magic if plain else other):
+            return
 
 
 def read_archived(origin: Origin, *, scheme: HashScheme, limits: Limits = DEFAULT_LIMITS) -> Page:
@@ -168,10 +198,11 @@ def read_archived(origin: Origin, *, scheme: HashScheme, limits: Limits = DEFAUL
     found = next(_again(origin, scheme, limits), None)
     where = f"{origin.source} at byte {origin.offset}"
     if found is None or found.offset != origin.offset:
-        raise OriginLost(f"no record in {where}: the file was changed or replaced")
+        raise OriginLost(f"no record in {where}: the file was changed or replaced", CHANGED)
     if found.page is None:
         what = found.damage.detail if found.damage else f"a record of kind {found.skipped}"
-        raise OriginLost(f"no page in {where}: {what}")
+        gone = found.damage is not None and found.damage.reason == "unreadable"
+        raise OriginLost(f"no page in {where}: {what}", GONE if gone else CHANGED)
     return found.page
 
 

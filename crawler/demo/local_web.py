@@ -43,16 +43,18 @@ class Answer:
 
 
 class LocalWeb:
-    """The pages by host and path, and how often each was asked for."""
+    """The pages by host and path, and how often each was asked for. `owned`: who crawls says that
+    the newspaper is the original."""
 
-    def __init__(self, seed: int = SEED) -> None:
+    def __init__(self, seed: int = SEED, *, news: int = _NEWS, owned: bool = False) -> None:
         rng = random.Random(f"{seed} live")  # noqa: S311 - the same web for the same seed
         self.asked: Counter[Key] = Counter()
         self.port = 0
         self.pages: dict[Key, str] = {}
-        news = {f"/{n}.html": html_of(GAZETTE, named_article(rng)) for n in range(_NEWS)}
+        self._owned = owned
+        printed = {f"/{n}.html": html_of(GAZETTE, named_article(rng)) for n in range(news)}
         for host in (GAZETTE, MIRROR):
-            self._add(host, "/", news)
+            self._add(host, "/", printed)
         self._add(FREE_PAGES, TELLER, _stuffed(rng))
         hobby = {f"{HOBBY}{n}.html": html_of("hobby", named_article(rng)) for n in range(_HOBBY)}
         self._add(FREE_PAGES, HOBBY, hobby)
@@ -114,6 +116,7 @@ class LocalWeb:
             *(("near-duplicate", n) for n in scraped if (FREE_PAGES, HOBBY + n) in fetched),
             *(("labeled-content", path) for path in stuffed if path.startswith(TELLER)),
             ("bad-neighborhood", self.url(FREE_PAGES, TELLER)),
+            *([("bad-neighborhood", self.url(MIRROR))] if self._owned else ()),
             ("crawl-trap", self.url(CALENDAR)), ("crawl-trap", self.url(MAZE)),
             ("mirror-host", ""), ("phrase-host", self.url(FARM)),
         })  # fmt: skip

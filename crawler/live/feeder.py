@@ -33,7 +33,7 @@ class Capacity:
     """How much may wait in the queue. One item alone always fits."""
 
     items: int = 512
-    bytes: int = 64 << 20
+    bytes: int = 16 << 20
 
     def __post_init__(self) -> None:
         if min(self.items, self.bytes) < 1:

@@ -26,6 +26,7 @@ from twisted.internet.task import deferLater
 
 from reusewatch.crawler.live.fetched import is_robots
 from reusewatch.crawler.live.project import resolved, steering_rules
+from reusewatch.streams import kernels
 from reusewatch.streams.local.judged import read_judged
 from reusewatch.streams.local.spools import holder_of
 from reusewatch.streams.opening import open_bus, state_directory
@@ -41,6 +42,8 @@ logger = logging.getLogger(__name__)
 META = "reusewatch_steer"
 _DECIDED = "_reusewatch_steered"
 _PATIENCE_SECONDS = 30.0
+# The first judge of a machine compiles its kernels, which takes longer where much else is done.
+_COMPILING_SECONDS = 180.0
 _LOOK_SECONDS = 0.05
 _DONE = {"drop": "dropped", "lower": "lowered", "keep": "sampled"}
 # The stats that scripts rely on, by what is done.
@@ -144,7 +147,8 @@ class Steer:
         for name in (*_STATS.values(), "saved"):
             self._crawler.stats.set_value(f"reusewatch/steered/{name}", 0)
         self.following.start()
-        ends = time.monotonic() + _PATIENCE_SECONDS
+        patience = _PATIENCE_SECONDS if kernels.are_compiled() else _COMPILING_SECONDS
+        ends = time.monotonic() + patience
         while not self._is_ready() and not self._closing and time.monotonic() < ends:
             await maybe_deferred_to_future(deferLater(reactor, _LOOK_SECONDS, lambda: None))
         if not self._is_ready() and not self._closing:

@@ -30,6 +30,7 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from reusewatch.crawler.exit_codes import UNREACHABLE, code_of
+from reusewatch.crawler.live.collecting import LeftAlone
 from reusewatch.crawler.live.ending import LOST, LastWords, at_end
 from reusewatch.crawler.live.feeder import Feeder, Item
 from reusewatch.crawler.live.fetched import fetched, letter, maker, skip_kind
@@ -64,6 +65,7 @@ class Tap:
         self._crawler = crawler
         self._settings = resolved(crawler.settings).settings
         spare()
+        self._left_alone = LeftAlone()
         self._waiting: list[Deferred[None]] = []
         self._closing = self._told = False
         self._must_be_there = crawler.settings.getbool(MUST_BE_THERE)
@@ -141,9 +143,12 @@ class Tap:
             self._tell()
             raise CloseSpider(_reason(self.feeder.failure))
         self.watch.open(logger.warning)
+        # With all that was loaded to open the bus.
+        self._left_alone.begin()
 
     async def _closed(self, spider: Spider) -> None:
         self._closing = True
+        self._left_alone.end()
         self.feeder.finish()
         self._look()
         while not self.feeder.closed:

@@ -88,6 +88,8 @@ class Reading:
     clock: Callable[[], datetime]
     # Where the archive's own dates are not believed: since when its pages count as fetched.
     dated: datetime | None = None
+    # Whether digests are compared. Who knows the body's own hash has no use for them.
+    digests: bool = True
 
     def origin(self, offset: int, record_id: str | None = None) -> Origin:
         """Where the record at this offset is read again, and by which name others know it."""

@@ -20,7 +20,6 @@ from reusewatch.detector.errors import BadPage
 
 GZIP = b"\x1f\x8b\x08"
 ZSTD = b"\x28\xb5\x2f\xfd"
-_MAGIC = (GZIP, ZSTD)
 _NONE = frozenset({"", "identity", "none", "utf-8", "8bit", "7bit", "binary", "chunked"})
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -37,7 +36,7 @@ def decode(body: bytes, header: str, *, max_bytes: int, max_encodings: int) -> b
 
     A body that is compressed beyond what its header says is undone as well.
     """
-    if not header and not body.startswith(_MAGIC):
+    if not header and not _compressed(body):
         return body
     names = [name for part in header.split(",") if (name := part.strip().lower()) not in _NONE]
     if not body or (not names and not _compressed(body)):
@@ -63,6 +62,11 @@ def _undo_unsaid(body: bytes, left: int, max_bytes: int) -> bytes:
         body = _undo(body, name, max_bytes)
         left -= 1
     return body
+
+
+def is_compressed(body: bytes) -> bool:
+    """Whether a body is compressed, whatever is said of it."""
+    return _compressed(body) is not None
 
 
 def _compressed(body: bytes) -> str | None:

@@ -56,6 +56,12 @@ def may_be_page(content_type: str) -> bool:
     return kind in _PAGE_TYPES or kind in _UNSAID
 
 
+@lru_cache(maxsize=_TYPES)
+def is_page(content_type: str) -> bool:
+    """Whether a body of this type is a page, whatever it looks like."""
+    return media_type(content_type) in _PAGE_TYPES
+
+
 def page_from_response(
     url: str,
     *,

@@ -8,7 +8,8 @@ of a gzip member for each record.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -23,7 +24,7 @@ from reusewatch.crawler.replaying.giving_up import until_given_up
 from reusewatch.crawler.replaying.jobs import Archive, Tree, now
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.records import Page
-from reusewatch.streams.running.page_sink import PageSink, ReadsAhead
+from reusewatch.streams.running.page_sink import PageSink, ReadsAhead, room
 
 _BYTES, _RECORDS = 8 << 20, 2048
 
@@ -77,22 +78,84 @@ class Range:
         return replace(self, start=last.next_offset, doubt=last.doubt)
 
 
-def read_ahead(
-    sink: PageSink, source: Archive | Tree, start: int, doubt: int
-) -> Iterator[tuple[Found, bool]] | None:
-    """The events of an archive whose pages the sink takes by itself, and of each whether no page
-    behind it is on the bus yet, as the pages of a range come there together; None where the sink
-    does not."""
-    if not isinstance(sink, ReadsAhead) or isinstance(source, Tree) or not _splits(source):
-        return None
+class ReadingAhead:
+    """What the processes of a sink read, archive by archive: while the last pages of one are
+    judged, the next one is read."""
+
+    def __init__(self, sink: PageSink) -> None:
+        self._sink = sink if isinstance(sink, ReadsAhead) else None
+        self._told: Iterator[Told] = iter(())
+        # Those that were begun behind the one that is told of now.
+        self._begun: deque[Archive] = deque()
+        # Whether all of that one was told.
+        self._ended = False
+
+    def events(
+        self, source: Archive | Tree, start: int, doubt: int, behind: Iterable[Archive | Tree]
+    ) -> Iterator[tuple[Found, bool]] | None:
+        """The events of an archive whose pages the sink takes by itself, and of each whether no
+        page behind it is on the bus yet, as the pages of a range come there together; None where
+        the sink does not. `behind`: what is asked for next, if nothing comes between."""
+        goes_on = self._ended and bool(self._begun) and self._begun.popleft() is source
+        if not goes_on and not self._begin(source, start, doubt, behind):
+            return None
+        self._ended = False
+        return _with_ends(self._of_one(), source.reader.dead_letter_limit)
+
+    def _begin(
+        self, source: Archive | Tree, start: int, doubt: int, behind: Iterable[Archive | Tree]
+    ) -> bool:
+        # Another one: of archives that were left, some may be begun yet.
+        self._begun = deque()
+        sink = self._sink
+        if sink is None or isinstance(source, Tree) or not _splits(source):
+            return False
+        way = _Way(_range(source, start, doubt), _next_of(behind, self._begun), sink)
+        told = sink.ahead(way.first, way.following)
+        if told is not None:
+            self._told = told
+        return told is not None
+
+    def _of_one(self) -> Iterator[Told]:
+        for one in self._told:
+            yield one
+            if one.ended:
+                self._ended = True
+                return
+
+
+class _Way:
+    """The ranges of archives one behind the other; each ends where a step of judging does."""
+
+    def __init__(self, first: Range, behind: Iterator[Range], sink: ReadsAhead) -> None:
+        self._behind = behind
+        self._batch, self._passed = sink.batch_pages, sink.passed
+        self.first = self._at = self._measured(first)
+
+    def _measured(self, one: Range) -> Range:
+        return replace(one, most=room(self._passed, self._batch))
+
+    def following(self, told: Told) -> Range | None:
+        """What comes behind what was told; asked for in order, by one thread at a time."""
+        self._passed += sum(one.damage is None and one.skipped is None for one in told.events)
+        following = self._at.following(told) or next(self._behind, None)
+        if following is not None:
+            following = self._at = self._measured(following)
+        return following
+
+
+def _next_of(behind: Iterable[Archive | Tree], begun: deque[Archive]) -> Iterator[Range]:
+    """The beginnings of those that are read so, up to the first that is not."""
+    for source in behind:
+        if isinstance(source, Tree) or not _splits(source):
+            return
+        begun.append(source)
+        yield _range(source, 0, 0)
+
+
+def _range(source: Archive, start: int, doubt: int) -> Range:
     reader = source.reader
-    first = Range(
-        source.name, reader.scheme, reader.limits, start, doubt, sink.batch_pages, source.dated
-    )
-    told = sink.ahead(first, first.following)
-    if told is None:
-        return None
-    return _with_ends(told, reader.dead_letter_limit)
+    return Range(source.name, reader.scheme, reader.limits, start, doubt, 1, source.dated)
 
 
 def _with_ends(told: Iterator[Told], limit: float) -> Iterator[tuple[Found, bool]]:

@@ -58,6 +58,15 @@ def _less(now: dict[str, int], before: dict[str, int]) -> dict[str, int]:
     return {name: more for name, n in now.items() if (more := n - before.get(name, 0))}
 
 
+class Note(msgspec.Struct, frozen=True):
+    """An archive as it was read, what it was judged under, and what was in it: see `done`."""
+
+    size: int
+    changed_ns: int
+    under: str
+    tally: Tally
+
+
 class Cursor(msgspec.Struct, kw_only=True):
     """Where in its sources a replay stands: those done, and the offset in the one under way."""
 
@@ -73,6 +82,10 @@ class Cursor(msgspec.Struct, kw_only=True):
     # When the replay began, and when the source under way was found: dates that are not believed.
     began: datetime | None = None
     found: datetime | None = None
+    # The source under way as it was when its reading began, and what had been seen before it.
+    begun: Note | None = None
+    # Archives that were read to their end, and are not noted as done yet.
+    read: dict[str, Note] = {}
     # Of the bus on which all before it is safe: see `Bus.mark`.
     bus: str = ""
     tally: Tally = msgspec.field(default_factory=Tally)

@@ -3,33 +3,25 @@
 An archive is known again by its name, size and time of change, on the same bus, and under the same
 settings and labels: with others, its pages may be judged otherwise, and it is read again. Only what
 was read from begin to end without damage and without a dead letter is noted, when all that came of
-it is safe. Without its notes a replay reads everything again, which only costs time.
+it is safe; a run that is interrupted between the two goes on with what its cursor says. Without its
+notes a replay reads everything again: that costs time, and what came long ago is judged anew.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from reusewatch.crawler.replaying.cursors import DIRECTORY, Tally
+from reusewatch.crawler.replaying.cursors import DIRECTORY, Note, Tally
 from reusewatch.crawler.replaying.jobs import Archive, Tree
 from reusewatch.crawler.replaying.readable import file_of
 from reusewatch.streams.bus import Bus, BusError
 
 _FILE = "done.notes"
-
-
-class Note(msgspec.Struct, frozen=True):
-    """An archive as it was read, what it was judged under, and what was in it."""
-
-    size: int
-    changed_ns: int
-    under: str
-    tally: Tally
 
 
 class _Notes(msgspec.Struct):
@@ -46,9 +38,8 @@ class Done:
         self._under = under
         self._began_under = under()
         self._notes = self._load()
-        self._new: dict[str, Note] = {}
-        # What archives were when they were looked up here, before they are read.
-        self._before: dict[str, tuple[int, int] | None] = {}
+        # What archives were when they were looked for.
+        self._states: dict[str, tuple[int, int] | None] = {}
 
     def _load(self) -> _Notes:
         with suppress(OSError, msgspec.MsgspecError, BusError):
@@ -59,29 +50,43 @@ class Done:
 
     def find(self, source: Archive | Tree) -> Tally | None:
         """What is in an archive that needs no second reading."""
+        state = self._states[source.name] = _state_of(source)
         note = self._notes.archives.get(source.name)
-        same = note is not None and note.under == self._began_under
-        state = self._before[source.name] = _state_of(source)
-        if note is None or not same or state != (note.size, note.changed_ns):
+        if note is None or note.under != self._began_under:
             return None
-        return note.tally
+        return note.tally if state == (note.size, note.changed_ns) else None
 
-    def read(self, source: Archive | Tree, tally: Tally) -> None:
-        """An archive was read from its begin to its end. One that has changed meanwhile may have
-        more by now."""
-        state = _state_of(source)
-        if state is not None and state == self._before.get(source.name) and not tally.damaged:
-            self._new[source.name] = Note(*state, self._began_under, tally)
+    def begun(self, source: Archive | Tree, before: Tally) -> Note | None:
+        """What an archive is when its reading begins, and all that was seen before. As it was when
+        it was looked for: the first of it may have been read since."""
+        state = self._states.pop(source.name, None) or _state_of(source)
+        if state is None:
+            return None
+        kept = msgspec.structs.replace(
+            before, skipped=dict(before.skipped), damaged=dict(before.damaged)
+        )
+        return Note(*state, self._began_under, kept)
 
-    def save(self) -> None:
+    def ended(self, source: Archive | Tree, begun: Note | None, now: Tally) -> Note | None:
+        """The note of an archive that was read to its end. One that has changed meanwhile may have
+        more by now; of one that was begun under others, some pages were judged under these only."""
+        if begun is None or begun.under != self._began_under:
+            return None
+        found = now.since(begun.tally)
+        if found.damaged or _state_of(source) != (begun.size, begun.changed_ns):
+            return None
+        return msgspec.structs.replace(begun, tally=found)
+
+    def save(self, read: Mapping[str, Note]) -> None:
         """All that came of what was read is safe."""
         # Labels that came meanwhile were in force for some of the pages only.
-        if not self._new or self._under() != self._began_under:
+        if self._under() != self._began_under:
             return
-        self._notes.archives |= self._new
+        self._notes.archives |= read
         self._notes.bus = self._bus.mark()
         partial = self._path.with_suffix(".partial")
         with suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
             partial.write_bytes(msgspec.json.encode(self._notes))
             partial.replace(self._path)
 

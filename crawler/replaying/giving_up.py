@@ -19,16 +19,18 @@ LEAST = 100
 
 def until_given_up(events: Iterable[Found], limit: float) -> Iterator[Found]:
     """The events of one archive, the last one `given-up` where too many are damage."""
-    recent: deque[bool] = deque(maxlen=RECENT)
-    damaged = 0
-    for found in events:
+    # The numbers of the damaged ones among the last records: of a sound archive there are none.
+    damaged: deque[int] = deque()
+    for number, found in enumerate(events, 1):
         yield found
-        if len(recent) == RECENT:
-            damaged -= recent[0]
-        recent.append(found.damage is not None)
-        damaged += recent[-1]
-        if recent[-1] and damaged >= LEAST and damaged > limit * len(recent):
-            yield _given_up(found, damaged, len(recent), limit)
+        if found.damage is None:
+            continue
+        damaged.append(number)
+        while damaged[0] <= number - RECENT:
+            damaged.popleft()
+        recent = min(number, RECENT)
+        if len(damaged) >= LEAST and len(damaged) > limit * recent:
+            yield _given_up(found, len(damaged), recent, limit)
             return
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reusewatch.crawler.archives.reading import STDIN, read_archive
+from reusewatch.crawler.archives.reading import read_archive
 from reusewatch.crawler.errors import SourceError
 from reusewatch.crawler.pages.archive_events import Found, Limits
 from reusewatch.crawler.replaying.giving_up import until_given_up
@@ -17,6 +17,7 @@ from reusewatch.crawler.replaying.readable import file_of, is_below
 from reusewatch.crawler.replaying.sources import Source, check_name, expand, follow
 from reusewatch.crawler.replaying.trees import tree_pages
 from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.records import STDIN
 
 Idle = Callable[[], None]
 

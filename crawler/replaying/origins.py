@@ -6,13 +6,15 @@ their origin alone. Nothing is fetched.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reusewatch.crawler.archives.reading import STDIN, read_archived
+from reusewatch.crawler.archives.reading import read_archived
 from reusewatch.crawler.errors import OriginLost
 from reusewatch.crawler.pages.archive_events import DEFAULT_LIMITS, Limits
+from reusewatch.crawler.replaying.known_pages import KnownPages
 from reusewatch.crawler.replaying.readable import Readable, require_regular
 from reusewatch.crawler.replaying.trees import is_tree_origin, tree_page_again
 from reusewatch.detector.hashing import HashScheme
@@ -20,8 +22,16 @@ from reusewatch.streams import topics
 from reusewatch.streams.bus import BusError
 from reusewatch.streams.local.spools import message_at, spool_named
 from reusewatch.streams.origins import partition_of, spool_of
-from reusewatch.streams.page_text import ARCHIVE_GONE, NOT_KEPT, RETENTION, OriginGone
-from reusewatch.streams.records import Origin, Page
+from reusewatch.streams.page_text import (
+    ARCHIVE_GONE,
+    NOT_KEPT,
+    RETENTION,
+    Gone,
+    OriginGone,
+    ReadKnown,
+    read_or_why,
+)
+from reusewatch.streams.records import STDIN, Origin, Page
 from reusewatch.streams.wire import WireError, read_page
 
 if TYPE_CHECKING:
@@ -45,7 +55,7 @@ def origin_reader(
     readable: Readable | None = None,
     *,
     cluster: KafkaConfig | None = None,
-) -> Callable[[Origin], Page]:
+) -> OriginReader:
     """How the stages read a page again; it can be pickled, since worker processes use it too.
 
     `readable` says which files may be opened; without it any may, since a user named them.
@@ -55,32 +65,49 @@ def origin_reader(
     with such a page, and says so in a dead letter.
     """
     limits = Limits(max_body_bytes=max_body_bytes)
-    return partial(_again, scheme=scheme, limits=limits, readable=readable, cluster=cluster)
+    return OriginReader(scheme, limits, readable, cluster)
 
 
-def _again(
-    origin: Origin,
-    *,
-    scheme: HashScheme,
-    limits: Limits,
-    readable: Readable | None,
-    cluster: KafkaConfig | None,
-) -> Page:
-    try:
+@dataclass(frozen=True, slots=True)
+class OriginReader:
+    """Reads pages again; see `origin_reader`."""
+
+    scheme: HashScheme
+    limits: Limits
+    readable: Readable | None
+    cluster: KafkaConfig | None
+
+    def __call__(self, origin: Origin) -> Page:
+        """The page of an origin. Raises OriginGone."""
+        try:
+            return self._read(origin)
+        except (OriginLost, BusError, WireError) as error:
+            why = error.why if isinstance(error, OriginLost) else ARCHIVE_GONE
+            raise OriginGone(f"too large for the bus, and not to be read: {error}", why) from error
+
+    @contextmanager
+    def together(self, scheme: HashScheme) -> Iterator[ReadKnown]:
+        """Pages whose hashes are known: what is plain is read at once, all else closely."""
+        with closing(KnownPages(scheme, self.limits, self.readable)) as known:
+
+            def read(origin: Origin, file_hash: int) -> Page | Gone:
+                page = known.page(origin, file_hash)
+                return page or read_or_why(self, origin, file_hash, scheme)
+
+            yield read
+
+    def _read(self, origin: Origin) -> Page:
         if (spool := spool_of(origin)) is not None:
-            return _spooled(spool, origin, readable)
+            return _spooled(spool, origin, self.readable)
         if (partition := partition_of(origin)) is not None:
-            return _retained(*partition, origin, cluster)
+            return _retained(*partition, origin, self.cluster)
         if origin.offset is None and origin.source.startswith(LIVE):
             raise OriginLost(
                 f"{origin.source}: a page of a live crawl that is kept nowhere", NOT_KEPT
             )
-        if readable is not None and origin.source != STDIN:
-            readable.require(origin.source)
-        return read_origin(origin, scheme=scheme, limits=limits)
-    except (OriginLost, BusError, WireError) as error:
-        why = error.why if isinstance(error, OriginLost) else ARCHIVE_GONE
-        raise OriginGone(f"too large for the bus, and not to be read: {error}", why) from error
+        if self.readable is not None and origin.source != STDIN:
+            self.readable.require(origin.source)
+        return read_origin(origin, scheme=self.scheme, limits=self.limits)
 
 
 def _spooled(name: str, origin: Origin, readable: Readable | None) -> Page:

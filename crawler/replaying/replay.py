@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import islice, repeat
 from typing import Any, Protocol
-
-import msgspec
 
 from reusewatch.crawler.errors import Stopped
 from reusewatch.crawler.pages.archive_events import Found
-from reusewatch.crawler.replaying.ahead import read_ahead
-from reusewatch.crawler.replaying.cursors import Cursor, Cursors
+from reusewatch.crawler.replaying.ahead import ReadingAhead
+from reusewatch.crawler.replaying.cursors import Cursor, Cursors, Tally
 from reusewatch.crawler.replaying.done import Done
 from reusewatch.crawler.replaying.jobs import Archive, Job, Tree
 from reusewatch.streams.bus import Unreachable
@@ -77,8 +76,6 @@ def run_replay(
             raise Interrupted(f"waiting: {error}") from error
         raise
     sink.close()
-    if done is not None and not cursor.tally.dead_letters:
-        done.save()
     return cursor
 
 
@@ -97,6 +94,7 @@ class Replay:
     ) -> None:
         self._done = done
         self._sink = sink
+        self._ahead = ReadingAhead(sink)
         self._cursors = cursors
         self._stop = stop
         self._progress = progress
@@ -113,21 +111,23 @@ class Replay:
         def settle() -> None:
             self._sink.checkpoint()
             self._count(cursor, base)
+            self._note_done(cursor)
             if job.resumable:
                 self._cursors.save(job.name, cursor)
             self._checkpoint_at = time.monotonic()
 
-        done = set(cursor.done)
-        for source in job.sources(idle=settle):
-            if source.name in done and cursor.sizes[source.name] == source.size:
-                continue
-            known = None if self._done is None else self._done.find(source)
-            if known is not None:
+        sources = self._to_do(job.sources(idle=settle), cursor)
+        every = sources if job.endless else list(sources)
+        unknown = [] if job.endless else [source for source, known in every if known is None]
+        read = 0
+        for source, known in every:
+            if known is None:
+                read += 1
+                self._read(source, cursor, settle, islice(unknown, read, None))
+            else:
                 cursor.tally.add(known)
                 cursor.known += 1
                 cursor.done.append(source.name)
-                continue
-            self._read(source, cursor, settle)
         if job.endless:
             settle()
             raise Interrupted(job.followed)
@@ -136,7 +136,19 @@ class Replay:
         self._cursors.clear(job.name)
         return cursor
 
-    def _read(self, source: Archive | Tree, cursor: Cursor, settle: Callable[[], None]) -> None:
+    def _to_do(
+        self, sources: Iterable[Archive | Tree], cursor: Cursor
+    ) -> Iterator[tuple[Archive | Tree, Tally | None]]:
+        """What this replay has not done, and what is in those that an earlier one has read."""
+        done = set(cursor.done)
+        for source in sources:
+            if source.name not in done or cursor.sizes[source.name] != source.size:
+                yield source, None if self._done is None else self._done.find(source)
+
+    def _read(
+        self, source: Archive | Tree, cursor: Cursor, settle: Callable[[], None],
+        behind: Iterable[Archive | Tree],
+    ) -> None:  # fmt: skip
         unchanged = cursor.source == source.name and cursor.sizes.get(source.name) == source.size
         start, doubt = (cursor.offset, cursor.doubt) if unchanged else (0, 0)
         if isinstance(source, Archive):
@@ -146,16 +158,18 @@ class Replay:
         cursor.source, cursor.offset, cursor.doubt = source.name, start, doubt
         cursor.sizes[source.name] = source.size
         self._progress.begin(source.name, source.size)
-        before = msgspec.structs.replace(cursor.tally)
-        before.skipped, before.damaged = dict(before.skipped), dict(before.damaged)
+        if start == 0:
+            cursor.begun = None if self._done is None else self._done.begun(source, cursor.tally)
         position = start
-        events = read_ahead(self._sink, source, start, doubt) or (
-            (found, True) for found in source.read(start, doubt)
+        events = self._ahead.events(source, start, doubt, behind) or zip(
+            source.read(start, doubt), repeat(True)
         )
+        is_tree = isinstance(source, Tree)
         while (event := self._next(events, source, settle)) is not None:
             found, is_last = event
             self._take(found, cursor)
-            cursor.tally.bytes += _bytes(source, found, position)
+            # How much was read for a record: a tree's positions are numbers of files.
+            cursor.tally.bytes += _in_body(found) if is_tree else max(found.position - position, 0)
             position = found.position
             if not is_last:
                 continue  # a cursor before pages that are on the bus would have them read again
@@ -165,10 +179,18 @@ class Replay:
             if time.monotonic() - self._checkpoint_at >= self._checkpoint_seconds:
                 settle()
             self._progress.at(cursor, position)
-        if self._done is not None and start == 0:
-            self._done.read(source, cursor.tally.since(before))
+        if self._done is not None:
+            note = self._done.ended(source, cursor.begun, cursor.tally)
+            cursor.read |= {} if note is None else {source.name: note}
         cursor.done.append(source.name)
         cursor.source, cursor.offset, cursor.doubt, cursor.found = None, 0, 0, None
+        cursor.begun = None
+
+    def _note_done(self, cursor: Cursor) -> None:
+        """What was read to its end is done, now that all of it is safe."""
+        if self._done is not None and cursor.read and not cursor.tally.dead_letters:
+            self._done.save(cursor.read)
+            cursor.read = {}
 
     def _next(
         self,
@@ -205,11 +227,8 @@ class Replay:
         cursor.tally.alerts = None if known is None else alerts + known
 
 
-def _bytes(source: Archive | Tree, found: Found, position: int) -> int:
-    """How much was read for a record: a tree's positions are numbers of files."""
-    if isinstance(source, Tree):
-        return len(found.page.body) if found.page else 0
-    return max(found.position - position, 0)
+def _in_body(found: Found) -> int:
+    return len(found.page.body) if found.page else 0
 
 
 def _count_one(counts: dict[str, int], name: str) -> None:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from reusewatch.crawler.archives import wacz
 from reusewatch.crawler.archives.magic import Shape, shape_of
-from reusewatch.crawler.archives.reading import STDIN
 from reusewatch.crawler.compression.views import OnDisk
 from reusewatch.crawler.errors import SourceError
 from reusewatch.crawler.pages.archive_events import DEFAULT_LIMITS
 from reusewatch.crawler.replaying.following import follow_files
+from reusewatch.streams.records import STDIN
 
 _NAMES = (".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz", ".wacz", ".wet.gz")
 _OPEN = ".open"

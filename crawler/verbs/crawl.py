@@ -70,7 +70,12 @@ def crawl(
     ] = None,
     rate: Annotated[
         float | None,
-        typer.Option("--rate", metavar="N", min=0.001, help="Requests a second to a machine."),
+        typer.Option(
+            "--rate",
+            metavar="N",
+            min=0.001,
+            help="Requests a second to a machine; beside --delay the slower of both holds.",
+        ),
     ] = None,
     contact: Annotated[
         str | None,
@@ -125,8 +130,8 @@ def crawl(
         fail(f"--steer {steer}: there is {', '.join(MODES)}", 2)
     _check_manners(urls, user_agent, contact)
     plan = Plan(
-        tuple(urls), limit_pages, depth, other_sites, _delay(delay, rate), user_agent, networks,
-        log_level.upper(), contact, sitemaps, sample, warc, job, cast("Mode", steer),
+        tuple(urls), limit_pages, depth, other_sites, between_requests(delay, rate), user_agent,
+        networks, log_level.upper(), contact, sitemaps, sample, warc, job, cast("Mode", steer),
     )  # fmt: skip
     if warc is not None:
         _keep(settings, warc)
@@ -175,10 +180,11 @@ def _check(urls: list[str], networks: tuple[str, ...], settings: Settings) -> No
             )
 
 
-def _delay(delay: float | None, rate: float | None) -> float:
-    if delay is not None and rate is not None:
-        fail("--delay and --rate say the same: give one of them", 2)
-    return 1 / rate if rate is not None else (1.0 if delay is None else delay)
+def between_requests(delay: float | None, rate: float | None) -> float:
+    """The seconds between requests to a machine; of a delay and a rate the slower holds."""
+    if rate is None:
+        return 1.0 if delay is None else delay
+    return max(1 / rate, delay or 0.0)
 
 
 def _check_manners(urls: list[str], user_agent: str | None, contact: str | None) -> None:

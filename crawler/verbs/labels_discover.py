@@ -14,7 +14,6 @@ from typing import Annotated
 
 import typer
 
-from reusewatch.crawler.archives.reading import STDIN
 from reusewatch.crawler.errors import SourceError
 from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.crawler.replaying.jobs import Job, Reader, job_of
@@ -24,6 +23,7 @@ from reusewatch.crawler.verbs.discovered_content import Discovery, Rules
 from reusewatch.crawler.verbs.discovered_pack import write_pack
 from reusewatch.streams import kernels
 from reusewatch.streams.console import fail, print_json_lines, print_rows, say
+from reusewatch.streams.records import STDIN
 from reusewatch.streams.running.label_settings import stop_list
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import stopping

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-
-from rich.console import Console
-from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn, TransferSpeedColumn
-from rich.progress import Progress as Bar
+from typing import TYPE_CHECKING
 
 from reusewatch.crawler.replaying.cursors import Cursor
 from reusewatch.streams.console import harmless, lively, say
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
 
 _LINE_SECONDS = 10.0
 _BAR_SECONDS = 0.1
@@ -24,14 +25,7 @@ class ReplayProgress:
         self._next = 0.0 if lively() else time.monotonic() + _LINE_SECONDS
         self._name, self._size = "", 0
         if lively():
-            self._bar = Bar(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TransferSpeedColumn(),
-                TimeRemainingColumn(),
-                TextColumn("{task.fields[counts]}"),
-                console=Console(stderr=True),
-            )
+            self._bar = _new_bar()
             self._bar.start()
 
     def close(self) -> None:
@@ -61,3 +55,24 @@ class ReplayProgress:
             self._next = now + _LINE_SECONDS
             share = f", {position / self._size:.0%}" if self._size else ""
             say(f"{self._name}: {counts}{share}")
+
+
+def _new_bar() -> Bar:
+    # rich is loaded where a bar is drawn: it takes a twentieth of what a replay takes to start.
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[counts]}"),
+        console=Console(stderr=True),
+    )

@@ -20,8 +20,9 @@ from reusewatch.crawler.errors import SourceError
 from reusewatch.crawler.labeling.packing import Kept
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams import topics
+from reusewatch.streams.blocks.columns import unit_of
 from reusewatch.streams.blocks.for_quilts import has_grams
-from reusewatch.streams.blocks.format import read_block, unit_of
+from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.blocks.occurrences import countable, lists_of
 from reusewatch.streams.bus import Bus
 from reusewatch.streams.stages.fingerprinting import GRAM_SAMPLES

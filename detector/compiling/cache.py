@@ -4,21 +4,24 @@ numba asks only whether the file of a kernel has changed, and not those of its p
 machine code of parts that have been edited since. Here a kernel is kept under a digest of all
 modules that its own stands on (`sources`): an edit renews what is built on it, and nothing else.
 The place is numba's to find: the process that loads the kernels names it before.
+
+A kernel is there once its module is imported, or once it is called first: `timing`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 import numba as _numba
-from numba.core import typeinfer
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.runtime.nrt import rtsys
 
+from reusewatch.detector.compiling.declaring import declared, left_to_calls, make
 from reusewatch.detector.compiling.loading import load_lazily
 from reusewatch.detector.compiling.sources import digest_of
+from reusewatch.detector.compiling.timing import is_left_to_calls
 
 # numba's own classes and functions are not typed.
 # mypy: disable-error-code="no-untyped-call"
@@ -43,17 +46,33 @@ class _Cache(_FunctionCache):  # type: ignore[misc]
             return self._load_overload(sig, target_context)
 
 
+class _Late:
+    """The same, looked for when it is needed: finding the place and the digest takes as long as
+    loading a small kernel."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    @cached_property
+    def _found(self) -> Any:
+        try:
+            return _Cache(self._function)
+        except RuntimeError:  # no place can be written: it is compiled for this process
+            return NullCache()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._found, name)
+
+
 def kept(signature: Any = None, **options: Any) -> Callable[[Any], Any]:
     """numba's `njit`; what it compiles is kept, if there is a place for it."""
 
     def compile_(function: Any) -> Any:
         dispatcher = _njit(**options)(function)
-        with suppress(RuntimeError):  # no place can be written: it is compiled for this process
-            dispatcher._cache = _Cache(function)
+        dispatcher._cache = _Late(function)
         if signature is not None:
-            with typeinfer.register_dispatcher(dispatcher):
-                dispatcher.compile(signature)
-            dispatcher.disable_compile()
+            declared(dispatcher, signature)
+            (left_to_calls if is_left_to_calls() else make)(dispatcher, signature)
         return dispatcher
 
     return compile_

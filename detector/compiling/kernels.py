@@ -82,11 +82,10 @@ def part(
     # Inlining is said either way: numba else takes it from the part within whose compilation
     # this one is compiled.
     decorate = linked(
-        error_model="numpy", _nrt=allocates or _returns_arrays(signature), forceinline=inline
-    )
-    if signature is None:
-        return cast("Callable[[Callable[P, R]], Callable[P, R]]", decorate)
-    return lambda function: _declared(decorate(function), signature)
+        signature, error_model="numpy", _nrt=allocates or _returns_arrays(signature),
+        forceinline=inline,
+    )  # fmt: skip
+    return cast("Callable[[Callable[P, R]], Callable[P, R]]", decorate)
 
 
 def _returns_arrays(signature: Any) -> bool:
@@ -94,20 +93,6 @@ def _returns_arrays(signature: Any) -> bool:
         return False
     returned = getattr(signature.return_type, "types", (signature.return_type,))
     return any(isinstance(one, types.Array) for one in returned)
-
-
-def _declared(dispatcher: Any, signature: Any) -> Any:
-    """The part for this signature alone, compiled when a kernel that calls it is."""
-    template = dispatcher.get_call_template
-
-    def declared(args: Any, kws: Any) -> Any:
-        if not dispatcher.overloads:
-            dispatcher.compile(signature)
-            dispatcher.disable_compile()
-        return template(args, kws)
-
-    dispatcher.get_call_template = declared
-    return dispatcher
 
 
 def _apart(typing: Any) -> Any:

@@ -6,18 +6,22 @@ first of both is lost work, half of what compiling takes: so a part is left as L
 intermediate form, and optimized once, within each kernel that it becomes a part of.
 
 A part has no environment of its own: it prints nothing, and raises nothing that holds a value.
+Nothing at all is made of it before a kernel that calls it is compiled: a start that loads kernels
+needs none of the hundreds of parts that they were made of.
 
 This module can be deleted when numba can be told to leave a function as it was lowered, neither
 optimized nor turned into machine code, until a function that calls it is compiled: `part` is then
 numba's `njit` with that option. Its option `inline="always"` is another thing: it copies a
 function into each place that calls it. What this module holds on to in numba: `JITCodeLibrary` has
 the three methods below, `NativeLowering` calls the library of its state, and calls between
-functions are linked by the names of their descriptions.
+functions are linked by the names of their descriptions. It asks a value for its type by the name
+`_numba_type_`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numba as _numba
@@ -25,6 +29,8 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
+
+from reusewatch.detector.compiling.declaring import declared
 
 # numba's compiler is not typed.
 # mypy: disable-error-code="no-untyped-call"
@@ -75,9 +81,33 @@ class _Part(CompilerBase):
         return [passes]
 
 
-def linked(**options: Any) -> Callable[[F], F]:
+class _Waiting:
+    """A part, until a kernel is compiled that calls it."""
+
+    def __init__(self, function: Any, signature: Any, options: dict[str, Any]) -> None:
+        self.__doc__, self._given = function.__doc__, (function, signature, options)
+
+    def __call__(self, *_: Any) -> Any:
+        raise TypeError(f"{self._given[0].__name__} is called by kernels only, not from Python")
+
+    @property
+    def _numba_type_(self) -> Any:
+        return self._made._numba_type_
+
+    @cached_property
+    def _made(self) -> Any:
+        function, signature, options = self._given
+        made = _njit(
+            nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_Part,
+            **options,
+        )(function)  # fmt: skip
+        return made if signature is None else declared(made, signature)
+
+
+def linked(signature: Any = None, **options: Any) -> Callable[[F], F]:
     """numba's `njit` for what only kernels call: without a way in from Python."""
-    decorate = _njit(
-        nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_Part, **options
-    )
-    return cast("Callable[[F], F]", decorate)
+
+    def wait(function: F) -> F:
+        return cast("F", _Waiting(function, signature, options))
+
+    return wait

@@ -68,6 +68,15 @@ def _stretch(number: Any, size: Any, bucket: Any) -> Any:
     return begin, (end - begin) // bucket
 
 
+def stretch_ends(size: int, bucket: int) -> list[int]:
+    """Where the stretches of a table end, as `_stretch` has them.
+
+    >>> stretch_ends(6400, 16), stretch_ends(64, 16)
+    ([96, 400, 1600, 6400], [0, 0, 16, 64])
+    """
+    return [(size >> (_FIRST - _GROWS * one)) // bucket * bucket for one in range(STRETCHES)]
+
+
 @part(tuple_of(types.boolean, types.int64, types.int64)(types.uint64, types.uint32, OUT_COUNTS))
 def _look_up(key: Any, mark: Any, marks: Any) -> Any:
     """Whether a filter has a mark, the place where it would come, -1 without one, and the last

@@ -47,6 +47,7 @@ from reusewatch.detector.discovery.counters import (
     age,
     count_all,
     row_of,
+    stretch_ends,
 )
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.large_arrays import sparse_zeros
@@ -54,6 +55,7 @@ from reusewatch.detector.ragged import Ragged
 
 _AT_ONCE = 1024  # discoveries of one batch; what is over comes with its next occurrence
 _MOST_TOLD = 1 << 20
+_PIECE = 1 << 20
 # What stands where in the tables; what was saved under another number is not taken up.
 _LAYOUT = 3
 _FACTORS = (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53)
@@ -263,8 +265,29 @@ class Discovery:
 
 def _used(marks: NDArray[Any]) -> tuple[NDArray[np.uint32], NDArray[Any]]:
     """Where a filter has entries, and which; all of it, at no places, where that is shorter."""
-    at = np.flatnonzero(marks).astype(np.uint32)
+    # Some at a time: places come as words twice as long, of which all would stand beside the rest.
+    pieces = (
+        (begin + np.flatnonzero(marks[begin:end])).astype(np.uint32)
+        for begin, end in _pieces(0, _filled(marks))
+    )
+    at = np.concatenate([np.empty(0, np.uint32), *pieces])
     return (at, marks[at]) if 2 * at.size < marks.size else (at[:0], marks)
+
+
+def _filled(marks: NDArray[Any]) -> int:
+    """Where what is in use of a filter ends: before a bucket of a stretch is full, nothing stands
+    in the next one, and to look through that would take as long as all the rest of saving."""
+    begin = 0
+    for end in stretch_ends(marks.size, FINGERPRINTS):
+        pieces = (marks[a:b].reshape(-1, FINGERPRINTS) for a, b in _pieces(begin, end))
+        if end > begin and not any(piece.all(axis=1).any() for piece in pieces):
+            return end
+        begin = end
+    return marks.size
+
+
+def _pieces(begin: int, end: int) -> list[tuple[int, int]]:
+    return [(at, min(at + _PIECE, end)) for at in range(begin, end, _PIECE)]
 
 
 def _unpacked(saved: Mapping[str, NDArray[Any]], name: str, size: int) -> NDArray[Any]:

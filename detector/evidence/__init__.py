@@ -6,6 +6,7 @@
     own_words.py     the words that only one of two pages has
     pages.py         a page as evidence needs it: words, their places in the body, text for people
     pairs.py         two pages: everything that is told of what one has of the other
+    many_pairs.py    the same of the pairs of a step, together
 
 The same alignment serves one donor and many: whoever has postings gives the seeds, and pays for no
 second look at the donors' grams.

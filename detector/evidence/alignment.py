@@ -65,7 +65,7 @@ def align_one(
     if seeds.lists.size > max(0, here.size - k + 1):
         raise ValueError(f"seeds at {seeds.lists.size} positions of a page of {here.size} words")
     columns = np.empty((4, here.size // k + 1), np.int64)
-    count, work = _align(
+    count, work = _align_one(
         here, there, offsets, k, (seeds.lists, seeds.starts, seeds.places, seeds.pairs), columns
     )
     if count < 0:
@@ -135,10 +135,13 @@ def _put_in_order(grown: Any, taken: Any, out: Any) -> None:
         p += grown[which, 2]
 
 
-@kernel(tuple_of(types.int64, types.int64)(
+_ALIGNED = tuple_of(types.int64, types.int64)(
     WORDS, WORDS, OFFSETS, types.int64, _SEEDS, OUT_OFFSET_ROWS
-))  # fmt: skip
-def _align(here: Any, there: Any, offsets: Any, k: Any, seeds: Any, out: Any) -> Any:
+)  # fmt: skip
+
+
+@part(_ALIGNED, allocates=True)
+def aligned(here: Any, there: Any, offsets: Any, k: Any, seeds: Any, out: Any) -> Any:
     """The runs by their place in the subject; −1 of them where a seed leads outside."""
     lists, starts, places, _ = seeds
     for place in places:
@@ -189,3 +192,8 @@ def _align(here: Any, there: Any, offsets: Any, k: Any, seeds: Any, out: Any) ->
         taken[begin : begin + best] = count
     _put_in_order(grown[:count], taken, out)
     return count, work
+
+
+@kernel(_ALIGNED)
+def _align_one(here: Any, there: Any, offsets: Any, k: Any, seeds: Any, out: Any) -> Any:
+    return aligned(here, there, offsets, k, seeds, out)

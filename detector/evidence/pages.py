@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from reusewatch.detector.fields import Field
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged, page_offsets
+from reusewatch.detector.scanning import state
 from reusewatch.detector.scanning.decoding import Decoded, decode
 from reusewatch.detector.scanning.readable import Readable
-from reusewatch.detector.scanning.scan import Scan, scan_batch
+from reusewatch.detector.scanning.scan import Batch, Scan, scan_batch
 from reusewatch.detector.sketching.excerpts import excerpts_of
 from reusewatch.detector.sketching.fingerprint import Document, source_of
 from reusewatch.detector.sketching.grams import GRAM_K
@@ -28,6 +29,7 @@ LONGEST = 80
 """Characters of a word that is shown; pages come from strangers."""
 # A number: to compare a column with an enum's member looks through the enum each time.
 _TITLE = int(Field.TITLE)
+_NONE = np.empty(0, np.uint64)
 
 
 @dataclass(slots=True, eq=False)
@@ -83,15 +85,104 @@ class PageWords:
         return _shown(self._readable.word(at))
 
 
-def words_of_pages(documents: Sequence[Document], scheme: HashScheme) -> list[PageWords]:
+@dataclass(frozen=True, slots=True, eq=False)
+class ManyWords:
+    """The words of many pages, in shared columns: of each the same as `PageWords` has."""
+
+    decoded: Sequence[Decoded]
+    batch: Batch
+    words: Ragged
+    grams: Ragged
+    identities: NDArray[np.uint64]
+
+    def __len__(self) -> int:
+        return len(self.decoded)
+
+    def page(self, at: int) -> PageWords:
+        """One of them."""
+        scanned, words, grams = self.batch[at], self.words[at], self.grams[at]
+        return PageWords(self.decoded[at], scanned, words, grams, self.identities[at])
+
+    def spans(
+        self, pages: NDArray[np.int64], first: NDArray[np.int64], stop: NDArray[np.int64]
+    ) -> tuple[list[int], list[int]]:
+        """Where runs of words, none of them empty, begin and end in the bodies of these pages."""
+        at = self.batch.token_at[pages]
+        first = self._in_order(pages, first, stop) + at
+        starts = self.batch.starts[first].astype(np.int64)
+        found = np.stack((starts, np.maximum(starts, self.batch.ends[stop + at - 1])))
+        for page in np.unique(pages).tolist():
+            if self.decoded[page].charset != "utf-8":
+                own = pages == page
+                found[:, own] = self.decoded[page].body_offsets(found[:, own])
+        return found[0].tolist(), found[1].tolist()
+
+    def _in_order(
+        self, pages: NDArray[np.int64], first: NDArray[np.int64], stop: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """As `PageWords` has it: of a run across a title that stands behind the text, the text."""
+        at, starts = self.batch.token_at[pages], self.batch.starts
+        before = np.concatenate(([0], np.cumsum(self.batch.fields == _TITLE)))
+        sizes = self.words.counts[pages]
+        titled = before[at + sizes] - before[at]
+        crosses = (first < titled) & (titled < np.minimum(stop, sizes))
+        behind = np.zeros(first.size, np.bool_)
+        behind[crosses] = starts[at[crosses]] > starts[at[crosses] + titled[crosses]]
+        return np.where(behind, titled, first)
+
+    def texts(
+        self, pages: NDArray[np.int64], first: NDArray[np.int64], stop: NDArray[np.int64]
+    ) -> list[str]:
+        """The beginning of what each of some runs of words says."""
+        at = self.batch.token_at[pages]
+        utf8 = [self.decoded[page].utf8 for page in pages.tolist()]
+        return excerpts_of(utf8, self.batch, at + first, at + stop) if utf8 else []
+
+    def told(self, pages: NDArray[np.int64], places: NDArray[np.int64]) -> list[str]:
+        """Some words, each of a page, as they were hashed."""
+        at = self.batch.token_at[pages] + places
+        rows = zip(
+            pages.tolist(), places.tolist(), self.batch.starts[at].tolist(),
+            self.batch.ends[at].tolist(), strict=True,
+        )  # fmt: skip
+        images: dict[int, frozenset[int]] = {}
+        found: dict[int, PageWords] = {}
+        out = []
+        for page, place, start, end in rows:
+            source = self.decoded[page].utf8[start:end]
+            if page not in images:
+                images[page] = self._images(page)
+            if source.isascii() and source.isalnum() and place not in images[page]:
+                out.append(_shown(source.decode().lower()))
+                continue
+            if page not in found:
+                found[page] = self.page(page)
+            out.append(found[page].word(place))
+        return out
+
+    def _images(self, page: int) -> frozenset[int]:
+        own = slice(*self.batch.image_at[page : page + 2].tolist())
+        return frozenset(self.batch.images[own].tolist())
+
+
+def many_words(documents: Sequence[Document], scheme: HashScheme) -> ManyWords:
     """The pages scanned, all in one call."""
     decoded = [decode(document.body, document.charset) for document in documents]
     batch = scan_batch(list(map(source_of, documents, decoded)), key=scheme.key)
-    scanned = [batch[page] for page in range(len(batch))]
-    hashes = [one.hashes[: one.text_tokens] for one in scanned]
-    words = Ragged(np.concatenate(hashes), page_offsets(map(len, hashes)))
+    sizes = batch.facts[:, state.TEXT_TOKENS].tolist()
+    hashes = [
+        batch.hashes[at : at + size]
+        for at, size in zip(batch.token_at.tolist(), sizes, strict=False)
+    ]
+    words = Ragged(np.concatenate([_NONE, *hashes]), page_offsets(sizes))
     grams = phrases(words, GRAM_K, scheme, circular=False)
-    return list(map(PageWords, decoded, scanned, hashes, grams, identity_hashes(words, scheme)))
+    return ManyWords(decoded, batch, words, grams, identity_hashes(words, scheme))
+
+
+def words_of_pages(documents: Sequence[Document], scheme: HashScheme) -> list[PageWords]:
+    """The same, page by page."""
+    found = many_words(documents, scheme)
+    return [found.page(at) for at in range(len(found))]
 
 
 def _shown(word: str) -> str:

@@ -37,6 +37,19 @@ class Copied:
     donor_end: int
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is told of two pages: the passages that say most, in that order, and the rest as `Pair`
+    has it."""
+
+    copied: tuple[Copied, ...]
+    share_here: float
+    share_there: float
+    only_here: tuple[str, ...]
+    only_there: tuple[str, ...]
+    cut: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair:
     """A page and its donor, aligned. The shares are of their words that stand in shared grams."""
@@ -51,6 +64,13 @@ class Pair:
     only_there: tuple[str, ...]
     # Places of grams that were passed over, see `shared_grams.MOST_PLACES`.
     cut: int
+
+    def told(self, most: int) -> Told:
+        """With so many passages."""
+        return Told(
+            tuple(self.copied(most)), self.share_here, self.share_there,
+            self.only_here, self.only_there, self.cut,
+        )  # fmt: skip
 
     def copied(self, most: int) -> list[Copied]:
         """The passages that say most, so many of them; in that order."""

@@ -16,7 +16,13 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.kernels import OFFSETS, OUT_OFFSET_ROWS, kernel, tuple_of
+from reusewatch.detector.compiling.kernels import (
+    OFFSETS,
+    OUT_OFFSET_ROWS,
+    kernel,
+    part,
+    tuple_of,
+)
 from reusewatch.detector.evidence.alignment import Runs
 from reusewatch.detector.evidence.shared_grams import Seeds, gram_length
 
@@ -58,16 +64,15 @@ def passages(
     if weights is not None and weights.shape != seeds.lists.shape:
         raise ValueError(f"{weights.size} weights for {seeds.lists.size} grams")
     score, rows = np.empty(len(runs), np.float64), np.empty((7, len(runs) + 1), np.int64)
-    count = _passages(
+    count = _passages_of(
         (runs.here, runs.there, runs.length, runs.donor), (seeds.lists, seeds.pairs),
-        _ALIKE if weights is None else np.require(weights, np.float32, ["C", "A"]),
+        ALIKE if weights is None else np.require(weights, np.float32, ["C", "A"]),
         (gram_length(words), between), (score, rows),
     )  # fmt: skip
     first, (start, end, donor, donor_start, donor_end, same) = (
         rows[0, : count + 1], rows[1:, :count],
     )  # fmt: skip
-    # As exact as numpy adds: passages of like weight would change places else.
-    total = np.add.reduceat(score, first[:-1]) if count else score
+    total = totals(score, first)
     ranked = np.lexsort((start, -same, -total)) if count > 1 else np.arange(count)
     return Passages(
         start=start, end=end, donor=donor, donor_start=donor_start, donor_end=donor_end,
@@ -75,15 +80,25 @@ def passages(
     )  # fmt: skip
 
 
+def totals(score: NDArray[np.float64], first: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What the runs of each passage weigh together."""
+    # As exact as numpy adds: passages of like weight would change places else.
+    return np.add.reduceat(score, first[:-1]) if first.size > 1 else score
+
+
 _RUNS = tuple_of(*([OFFSETS] * 4))
 _SEEDS = tuple_of(OFFSETS, OFFSETS)
 _WEIGHTS = types.Array(types.float32, 1, "C", readonly=True)
 _OUT = tuple_of(types.Array(types.float64, 1, "C"), OUT_OFFSET_ROWS)
-_ALIKE = np.empty(0, np.float32)
+ALIKE = np.empty(0, np.float32)
+"""The weights of grams of which none is more telling than another."""
 
 
-@kernel(types.int64(_RUNS, _SEEDS, _WEIGHTS, tuple_of(types.int64, types.int64), _OUT))
-def _passages(runs: Any, seeds: Any, weights: Any, taken: Any, out: Any) -> Any:
+_JOINED = types.int64(_RUNS, _SEEDS, _WEIGHTS, tuple_of(types.int64, types.int64), _OUT)
+
+
+@part(_JOINED, allocates=True)
+def joined(runs: Any, seeds: Any, weights: Any, taken: Any, out: Any) -> Any:
     """What the grams of each run weigh; where passages begin and end on both sides, how many."""
     ours, theirs, lengths, donors = runs
     lists, pairs = seeds
@@ -115,3 +130,8 @@ def _passages(runs: Any, seeds: Any, weights: Any, taken: Any, out: Any) -> Any:
         rows[6, now] += lengths[run]
     rows[0, count] = ours.size
     return count
+
+
+@kernel(_JOINED)
+def _passages_of(runs: Any, seeds: Any, weights: Any, taken: Any, out: Any) -> Any:
+    return joined(runs, seeds, weights, taken, out)

@@ -115,7 +115,7 @@ def shared_of(
     lists, pairs = np.empty(size, np.int64), np.empty(size, np.int64)
     starts, places = np.empty(size + 1, np.int64), np.empty(others.size, np.int64)
     covered = np.empty(len(offsets[0]), np.int64)
-    count, kept, cut = _shared(
+    count, kept, cut = _shared_of(
         grams, others, offsets, (k, MOST_PLACES), salt, (lists, starts, places, pairs, covered)
     )
     seeds = Seeds(lists, starts[: count + 1], places[:kept], pairs[:count], cut)
@@ -146,8 +146,11 @@ def _fill(of: Any, bounds: Any, cursors: Any, starts: Any, places: Any) -> Any:
     return cut
 
 
-@kernel(tuple_of(*([types.int64] * 3))(WORDS, WORDS, _BOUNDS, _TAKEN, types.uint64, _OUT))
-def _shared(here: Any, there: Any, bounds: Any, taken: Any, salt: Any, out: Any) -> Any:
+_SHARED = tuple_of(*([types.int64] * 3))(WORDS, WORDS, _BOUNDS, _TAKEN, types.uint64, _OUT)
+
+
+@part(_SHARED, allocates=True)
+def shared(here: Any, there: Any, bounds: Any, taken: Any, salt: Any, out: Any) -> Any:
     """One table of the subject's grams; the donors, however many, are passed twice."""
     gram_at = bounds[0]
     k, most = taken
@@ -193,3 +196,8 @@ def _shared(here: Any, there: Any, bounds: Any, taken: Any, salt: Any, out: Any)
         end = p + k
     covered[0] = shared
     return count, starts[count], cut
+
+
+@kernel(_SHARED)
+def _shared_of(here: Any, there: Any, bounds: Any, taken: Any, salt: Any, out: Any) -> Any:
+    return shared(here, there, bounds, taken, salt, out)

@@ -57,14 +57,12 @@ def content_of(
         spans = chunks.starts.astype(np.int64), chunks.ends.astype(np.int64)
     else:
         chunks = text_chunks(text.tokens, text.blocks, text.lengths, scheme)
-        last = chunks.ends.astype(np.int64) - 1
-        spans = at.spans(chunks.hashes.offsets, chunks.starts, last)
+        spans = at.spans(chunks.hashes.offsets, chunks.starts, chunks.ends, behind=-1)
     straight = phrases(text.tokens, GRAM_K, scheme, circular=False)
     found = gram_sets(straight, identity_hashes(text.tokens, scheme), sample=gram_share)
-    first = found.positions.astype(np.int64)
-    return Content(
-        chunks, spans, found.hashes, at.spans(found.hashes.offsets, first, first + GRAM_K - 1)
-    )
+    positions = found.positions
+    in_grams = at.spans(found.hashes.offsets, positions, positions, behind=GRAM_K - 1)
+    return Content(chunks, spans, found.hashes, in_grams)
 
 
 def chunks_of(documents: Sequence[Document], scheme: HashScheme, unit: Unit = "text") -> Chunks:

@@ -8,7 +8,8 @@ so that it can be taken out of the figures. Knows nothing of what is counted.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,6 +73,29 @@ class SeenPages:
         at[row], labeled[row], total[row], turn[row] = added
         self._directories[row] = directory
         return gone
+
+    def __contains__(self, page: object) -> bool:
+        return page in self._rows
+
+    @property
+    def room(self) -> int:
+        """How many more pages there is room for, before one is forgotten."""
+        return self._limit - len(self._pages)
+
+    def put_new(
+        self, pages: Sequence[int], at: Sequence[int], totals: Sequence[int], turn: int,
+        directories: Sequence[str],
+    ) -> None:  # fmt: skip
+        """Note pages that are new, for which there is room, and of which nothing is labeled; the
+        first was counted at this turn."""
+        self._rows.update(zip(pages, count(len(self._pages))))
+        self._pages.extend(pages)
+        turns = range(turn, turn + len(pages))
+        for column, values in zip(
+            self._columns, (at, (0,) * len(pages), totals, turns), strict=True
+        ):
+            column.extend(values)
+        self._directories.extend(directories)
 
     def _claim(self) -> tuple[int, Forgotten | None]:
         """A row for a page: a new one, or that of the page added longest ago."""

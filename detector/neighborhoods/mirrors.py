@@ -1,144 +1,323 @@
 """Hosts that are copies of another site: most of their pages have a twin there.
 
-Which page was seen first does not matter: in one crawl some pages of a mirror come before those of
-its original. So a twin counts for both hosts, and which of the two is the mirror is said apart. A
-pair of host and site is looked at when it has enough twins, and then whenever half as many have
-come again, so that looking costs little however large a mirror is. Holds the twins that were found
-last; never pages nor their words.
+Pages that are copies of each other are a group, and a page counts for every site that has a page in
+its group: of three hosts with the same pages each page's donor is another's, and yet all of a
+mirror's pages stand on its original (transitive closure, as the clusters of Fetterly et al. 2003,
+§3). A page that has only a part of another joins the group of that one and joins no groups.
+
+Which page was seen first does not matter for what is counted: in one crawl some pages of a mirror
+come before those of its original. Which of two is the mirror is said apart, and never is a host of
+which most pages are known to be originals. A host is looked at when it has enough twins on a site,
+and then whenever half as many have come again. Holds the twins that were found last; never pages
+nor their words.
 """
 
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, NamedTuple
 
 MOST_TWINS = 200_000
+# Of a group so many sites count, those that came first: what more sites have is widespread.
+MOST_SITES = 16
+# Two groups become one up to so many pages: by chains of what is nearly alike all would be one.
+MOST_JOINED = 256
+# So many sites a host is held against at a time, the likeliest originals; and so many pages of a
+# group are looked at for the one that stands on a site.
+MOST_HELD, MOST_LOOKED_AT = 3, 64
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A page, where it stands, and when it was first seen."""
+class Place(NamedTuple):
+    """A page, its words, where it stands, and when it was first seen."""
 
     page: int
+    text: int
     host: str
     site: int
     first: int
 
 
-@dataclass(frozen=True, slots=True)
-class Twin:
-    """What is known of a page: on which site its twin is, which page that is, and whether this one
-    is known to be the copy."""
-
-    host: str
-    site: int
-    other_site: int
-    other_page: int
-    is_copy: bool
-
-
 Pair = tuple[str, int]
 """A host, and the site that it is held against."""
+Begun = tuple[int, str]
+"""When the first page of a site was seen, of those that have twins, and on which host."""
+
+
+@dataclass(slots=True, eq=False)
+class _Group:
+    """Pages that are copies of each other. `sites`: how many of those that count stand on each;
+    `admitted`: how many sites were ever made to count, since that costs a look at every page."""
+
+    pages: dict[int, None] = field(default_factory=dict)
+    sites: dict[int, int] = field(default_factory=dict)
+    admitted: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class _Twin:
+    """What is known of a page. `copy_of`: the site of which it is known to be a copy;
+    `is_original`: another is known to be a copy of it."""
+
+    text: int
+    host: str
+    site: int
+    group: _Group
+    copy_of: int | None = None
+    is_original: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A host held against a site: pages of both that are twins, and how many of the host's are
+    known to be copies of that site. `texts`: of how many groups they are. `is_later`: of the two
+    this one is the mirror, as far as is known."""
+
+    site: int
+    twins: tuple[tuple[int, int, bool], ...]
+    texts: int
+    begun: Begun
+    is_later: bool
 
 
 class Twins:
     """The pages that have a twin on another site, by page."""
 
-    def __init__(self, *, least: int, sure: int = 0, most: int = MOST_TWINS) -> None:
-        self._least = least
-        # Up to so many twins a host may have too few pages yet: with each that comes, look again.
-        self._sure = sure
+    def __init__(
+        self, *, least: int, sure: int = 0, share: float = 0.0, most: int = MOST_TWINS
+    ) -> None:
+        self.least = least
+        self._share = share
         self._most = most
-        # What was known before, of pages that changed while somebody remembers; else None.
-        self.before: list[tuple[int, Twin | None]] | None = None
-        self.known: OrderedDict[int, Twin] = OrderedDict()
-        self._counts: Counter[Pair] = Counter()
-        self._looked: dict[Pair, int] = {}
-        # Pairs with more twins than when it was last asked which are due: no others can be.
-        self._grown: set[Pair] = set()
-        self._sites: dict[str, int] = {}
+        # Up to `sure` twins a host may have too few pages yet: with each that comes, look again.
+        self._looks_at = frozenset(_looks_at(least, sure, most))
+        self.known: OrderedDict[int, _Twin] = OrderedDict()
+        self._of_host: dict[str, dict[int, None]] = {}
+        self._counts: dict[str, Counter[int]] = {}
+        self._copies: Counter[Pair] = Counter()
+        self._originals: Counter[str] = Counter()
+        self._begun: dict[int, Begun] = {}
+        self._due: set[str] = set()
+
+    def note(self, one: Place, other: Place, *, is_copy: bool, is_part: bool = False) -> None:
+        """Two pages are copies of each other, or the one has a part of the other; `is_copy`: the
+        one is known to be the copy."""
+        if one.site == other.site:
+            return
+        for place in (one, other):
+            self._saw(place)
+        mine, theirs = self.known.get(one.page), self.known.get(other.page)
+        if theirs is None and (mine is None or not is_part):
+            theirs = self._enter(other, _Group() if mine is None else mine.group)
+        if mine is None:
+            assert theirs is not None  # noqa: S101 - it was entered
+            mine = self._enter(one, theirs.group)
+        elif theirs is not None and not is_part:
+            self._join(mine.group, theirs.group)
+        if is_copy and theirs is not None:
+            self._is_copy(mine, theirs)
+        while len(self.known) > self._most:
+            self.forget(next(iter(self.known)))
+
+    def forget(self, page: int) -> None:
+        """A page is no copy any more; its twins stay, as others may have them."""
+        if (twin := self.known.pop(page, None)) is None:
+            return
+        self._take_out(page, twin)
+        if twin.copy_of is not None:
+            self._copies[twin.host, twin.copy_of] -= 1
+        self._originals[twin.host] -= twin.is_original
+        mine = self._of_host[twin.host]
+        del mine[page]
+        if not mine:
+            del self._of_host[twin.host]
+            self._counts.pop(twin.host, None)
+
+    @property
+    def has_due(self) -> bool:
+        """Whether a host has got enough twins since it was last asked."""
+        return bool(self._due)
+
+    def due(self) -> list[str]:
+        """The hosts to look at now."""
+        found = sorted(self._due)
+        self._due.clear()
+        return found
+
+    def hosts(self) -> list[str]:
+        """All that have enough twins on one site."""
+        return sorted(
+            host for host, counts in self._counts.items()
+            if any(count >= self.least for count in counts.values())
+        )  # fmt: skip
 
     def site_of(self, host: str) -> int | None:
         """The site of a host of which pages are known."""
-        return self._sites.get(host)
+        mine = self._of_host.get(host)
+        return None if mine is None else self.known[next(iter(mine))].site
 
-    def note(self, one: Place, other: Place, *, is_copy: bool) -> None:
-        """Two pages are copies of each other; `is_copy`: the one is known to be the copy."""
-        if one.site == other.site:
+    def held(self, host: str) -> list[Held]:
+        """A host against the sites on which it has enough twins, the likeliest original first."""
+        site, counts = self.site_of(host), self._counts.get(host, Counter())
+        if site is None:
+            return []
+        # A host has at least as many pages as twins on one site: of what is too small a share of
+        # those it cannot be the mirror, and a few old texts on many sites hide no original.
+        least = max(self.least, self._share * max(counts.values(), default=0))
+        sites = [other for other, count in counts.items() if count >= least]
+        sites.sort(key=lambda other: (not self._is_known(host, other), self._begun[other], other))
+        return [self._held(host, site, other) for other in sites[:MOST_HELD]]
+
+    def _held(self, host: str, site: int, other: int) -> Held:
+        known = self._is_known(host, other)
+        may_be = 2 * self._originals[host] <= self._counts[host][other]
+        found: dict[int, int | None] = {}
+        twins = []
+        for page in self._of_host[host]:
+            twin = self.known[page]
+            group = twin.group
+            if other not in group.sites:
+                continue
+            if id(group) not in found:
+                found[id(group)] = self._one_of(group, other)
+            there = found[id(group)]
+            if there is not None:
+                twins.append((page, there, twin.copy_of == other))
+        later = known or (may_be and self._begun[site] > self._begun[other])
+        texts = sum(1 for there in found.values() if there is not None)
+        return Held(other, tuple(twins), texts, self._begun[other], later)
+
+    def _is_known(self, host: str, other: int) -> bool:
+        """Whether most of a host's twins are known to be copies of that site."""
+        return 2 * self._copies[host, other] > self._counts[host][other]
+
+    def _one_of(self, group: _Group, site: int) -> int | None:
+        """A page of a group that stands on a site; of a very large group there may be none."""
+        some = islice(group.pages, MOST_LOOKED_AT)
+        return next((page for page in some if self.known[page].site == site), None)
+
+    def _saw(self, place: Place) -> None:
+        begun = place.first, place.host
+        self._begun[place.site] = min(self._begun.get(place.site, begun), begun)
+        known = self.known.get(place.page)
+        if known is not None and known.text != place.text:
+            self.forget(place.page)  # another version: of whatever that one was a copy
+
+    def _enter(self, place: Place, group: _Group) -> _Twin:
+        twin = _Twin(place.text, place.host, place.site, group)
+        self.known[place.page] = twin
+        self._of_host.setdefault(place.host, {})[place.page] = None
+        self._put_in(place.page, twin, group)
+        return twin
+
+    def _put_in(self, page: int, twin: _Twin, group: _Group) -> None:
+        twin.group = group
+        for site in group.sites:
+            if site != twin.site:
+                self._raise(twin.host, site)
+        group.pages[page] = None
+        if twin.site in group.sites:
+            group.sites[twin.site] += 1
+        elif group.admitted < MOST_SITES:
+            group.admitted += 1
+            group.sites[twin.site] = 1
+            for each in group.pages:
+                if (other := self.known[each]).site != twin.site:
+                    self._raise(other.host, twin.site)
+
+    def _take_out(self, page: int, twin: _Twin) -> None:
+        group = twin.group
+        del group.pages[page]
+        for site in group.sites:
+            if site != twin.site:
+                self._counts[twin.host][site] -= 1
+        if twin.site not in group.sites:
             return
-        self._put(one, other, is_copy=is_copy)
-        self._put(other, one, is_copy=False)
+        group.sites[twin.site] -= 1
+        if not group.sites[twin.site]:
+            del group.sites[twin.site]
+            # Of a small group a look costs little: pages that change do not use them up.
+            group.admitted -= len(group.pages) <= MOST_JOINED
+            for each in group.pages:
+                if (other := self.known[each]).site != twin.site:
+                    self._counts[other.host][twin.site] -= 1
 
-    def forget(self, page: int) -> None:
-        """A page is no copy any more; its twin stays, as others may have it."""
-        if (twin := self.known.pop(page, None)) is not None:
-            self._counts[twin.host, twin.other_site] -= 1
-            self._remember(page, twin)
+    def _join(self, one: _Group, other: _Group) -> None:
+        if one is other or len(one.pages) + len(other.pages) > MOST_JOINED:
+            return
+        small, large = sorted((one, other), key=lambda group: len(group.pages))
+        for page in list(small.pages):
+            twin = self.known[page]
+            self._take_out(page, twin)
+            self._put_in(page, twin, large)
 
-    def _put(self, one: Place, other: Place, *, is_copy: bool) -> None:
-        before = self.known.get(one.page)
-        kept = before is not None and (before.is_copy or before.other_site != other.site)
-        if kept and not is_copy:
-            return  # what is known to be a copy stays one; else who was found first stands
-        self.forget(one.page)
-        if before is None:
-            self._remember(one.page, None)
-        self.known[one.page] = Twin(one.host, one.site, other.site, other.page, is_copy)
-        self._counts[one.host, other.site] += 1
-        self._grown.add((one.host, other.site))
-        self._sites[one.host] = one.site
-        if len(self.known) > self._most:
-            self.forget(next(iter(self.known)))
+    def _raise(self, host: str, site: int) -> None:
+        counts = self._counts.setdefault(host, Counter())
+        counts[site] += 1
+        if counts[site] in self._looks_at:
+            self._due.add(host)
 
-    def _remember(self, page: int, twin: Twin | None) -> None:
-        if self.before is not None:
-            self.before.append((page, twin))
+    def _is_copy(self, mine: _Twin, theirs: _Twin) -> None:
+        if mine.copy_of is None and mine.group is theirs.group:
+            mine.copy_of = theirs.site
+            self._copies[mine.host, theirs.site] += 1
+        if not theirs.is_original:
+            theirs.is_original = True
+            self._originals[theirs.host] += 1
 
-    def is_due(self, host: str, site: int) -> bool:
-        """Whether a pair to which a twin has come is to be looked at."""
-        return (host, site) in self._grown and self._is_due((host, site), at_rest=False)
-
-    def due(self, *, at_rest: bool) -> list[Pair]:
-        """The pairs to look at now; at rest, all that have enough twins."""
-        asked = self._counts if at_rest else self._grown
-        found = [pair for pair in asked if self._is_due(pair, at_rest)]
-        self._looked.update((pair, self._counts[pair]) for pair in found)
-        self._grown.clear()
-        if at_rest:
-            self._drop_what_is_gone()
-        return sorted(found)
-
-    def _is_due(self, pair: Pair, at_rest: bool) -> bool:
-        count = self._counts[pair]
-        again = count <= self._sure or 2 * count >= 3 * self._looked.get(pair, 0)
-        return count >= self._least and (at_rest or again)
-
-    def _drop_what_is_gone(self) -> None:
-        self._counts = +self._counts
-        self._looked = {p: n for p, n in self._looked.items() if p in self._counts}
-        hosts = {host for host, _ in self._counts}
-        self._sites = {host: site for host, site in self._sites.items() if host in hosts}
+    def drop_what_is_gone(self) -> None:
+        """What is known of hosts and sites without twins is given up."""
+        self._counts = {host: +counts for host, counts in self._counts.items()}
+        self._copies, self._originals = +self._copies, +self._originals
+        sites = {twin.site for twin in self.known.values()}
+        self._begun = {site: begun for site, begun in self._begun.items() if site in sites}
 
     def save(self) -> dict[str, object]:
         """What is known, as plain values."""
+        groups = {id(twin.group): twin.group for twin in self.known.values()}
+        number = {key: at for at, key in enumerate(groups)}
         twins = [
-            [page, t.host, t.site, t.other_site, t.other_page, t.is_copy]
+            [page, t.text, t.host, t.site, number[id(t.group)], t.copy_of, t.is_original]
             for page, t in self.known.items()
         ]
-        looked = [[*pair, n] for pair, n in self._looked.items()]
-        return {"twins": twins, "looked": looked, "grown": sorted(self._grown)}
+        # Sites that count, and the order of pages, hang on who came first.
+        kept = [[list(g.pages), list(g.sites), g.admitted] for g in groups.values()]
+        begun = [[site, *begun] for site, begun in self._begun.items()]
+        return {"twins": twins, "groups": kept, "begun": begun, "due": sorted(self._due)}
 
-    def restore(
-        self, twins: Iterable[Any], looked: Iterable[Any], grown: Iterable[Any] | None = None
-    ) -> None:
+    def restore(self, facts: Any) -> None:
         """Take up what was saved."""
-        self.known = OrderedDict((page, Twin(*rest)) for page, *rest in twins)
-        self._counts = Counter((t.host, t.other_site) for t in self.known.values())
-        self._looked = {(host, site): n for host, site, n in looked}
-        self._grown = set(self._counts if grown is None else map(tuple, grown))
-        self._sites = {t.host: t.site for t in self.known.values()}
+        groups = [
+            _Group(dict.fromkeys(pages), dict.fromkeys(sites, 0), admitted)
+            for pages, sites, admitted in facts.get("groups", ())
+        ]
+        for page, text, host, site, at, copy_of, is_original in facts.get("twins", ()):
+            self.known[page] = _Twin(text, host, site, groups[at], copy_of, is_original)
+            self._of_host.setdefault(host, {})[page] = None
+            if site in groups[at].sites:
+                groups[at].sites[site] += 1
+            if copy_of is not None:
+                self._copies[host, copy_of] += 1
+            self._originals[host] += is_original
+        for twin in self.known.values():
+            counts = self._counts.setdefault(twin.host, Counter())
+            counts.update(site for site in twin.group.sites if site != twin.site)
+        self._begun = {site: (first, host) for site, first, host in facts.get("begun", ())}
+        self._due = set(facts.get("due", ()))
+
+
+def _looks_at(least: int, sure: int, most: int) -> Iterator[int]:
+    """With how many twins a host is looked at: no others, so that it hangs on no look before.
+
+    >>> list(_looks_at(16, 20, 70))
+    [16, 17, 18, 19, 20, 30, 45, 68]
+    """
+    at = least
+    while at <= most:
+        yield at
+        at = at + 1 if at < sure else -(-at * 3 // 2)
 
 
 def mapping_of(pairs: Iterable[tuple[str, str]], least: float) -> tuple[str, str] | None:

@@ -5,14 +5,9 @@ badness(N) is the mean of contains over the files of N, after stop chunks are ta
 directory from the host down is a neighborhood. A page without chunks left says nothing and is no
 file of N: else empty pages would hide a bad one. Recursion errors are in no figure.
 
-A neighborhood opens when its badness is above the threshold beyond what chance does with so many
-files (a lower confidence bound: ten files' mean alone would cross it to and fro), and closes when
-its badness falls well below; in between it is reported again only when its badness is `MOVED` away
-from what was reported last. By so much a mean of n files moves in n / 10 files at the soonest, so
-reports grow with the logarithm of the files. Figures are the same whatever the order of pages; when
-a neighborhood opens or closes depends on the order, since the threshold is of its time. They are of
-the pages counted last, as many as are remembered; after a prefix was evicted, of those since it
-came back.
+Figures are the same whatever the order of pages; when a neighborhood opens or closes (`judging`)
+depends on the order, since the threshold is of its time. They are of the pages counted last, as
+many as are remembered; after a prefix was evicted, of those since it came back.
 
 Some parts of a crawl may be counted elsewhere: `elsewhere` says how bad the neighborhoods are
 there, so that all parts have one threshold.
@@ -24,7 +19,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from heapq import nlargest
 from typing import Any
 
@@ -34,15 +28,14 @@ from numpy.typing import NDArray
 from reusewatch.detector.mean_and_deviation import (
     PAPER_NEIGHBORHOODS,
     PAPER_PAGES,
-    SHARE_BITS,
     Moments,
     Threshold,
     share,
-    surely_above,
 )
 from reusewatch.detector.neighborhoods.contributions import Contribution, Forgotten, SeenPages
+from reusewatch.detector.neighborhoods.figures import Change, Neighborhood, PageFacts, shown
+from reusewatch.detector.neighborhoods.judging import Judging
 from reusewatch.detector.neighborhoods.prefix_sums import (
-    LONGEST_NAMED,
     MOST_LABELS,
     File,
     PrefixSums,
@@ -50,80 +43,13 @@ from reusewatch.detector.neighborhoods.prefix_sums import (
     restored,
 )
 from reusewatch.detector.neighborhoods.prefixes import Trap, neighborhoods_of, prefixes
+from reusewatch.detector.neighborhoods.unlabeled import Room, Unlabeled, run_of
 from reusewatch.detector.text_column import packed, unpacked
 
 OF_NEIGHBORHOODS = Threshold(PAPER_NEIGHBORHOODS, most=PAPER_NEIGHBORHOODS)
 OF_PAGES = Threshold(PAPER_PAGES, most=PAPER_PAGES)
-_ONE = float(1 << SHARE_BITS)
-MOVED = 0.1
-"""Of badness: a neighborhood that is open is reported again when it has moved by so much."""
 
 
-@dataclass(frozen=True, slots=True)
-class PageFacts:
-    """A page as neighborhoods count it; chunks are counted after stop-chunk removal."""
-
-    page: int
-    url: str
-    at: int
-    labeled: int
-    total: int
-    labels: frozenset[str] = frozenset()
-    severity: int = 0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.labeled <= self.total:
-            raise ValueError(f"{self.labeled} of {self.total} chunks cannot be labeled")
-
-    @property
-    def file(self) -> File | None:
-        """The page as a neighborhood names it, if it is worth a name."""
-        if not self.labeled or len(self.url) > LONGEST_NAMED:
-            return None
-        labels = tuple(sorted(self.labels)[:MOST_LABELS])
-        return File(self.page, self.url, share(self.labeled, self.total), labels, self.severity)
-
-
-@dataclass(frozen=True, slots=True)
-class Neighborhood:
-    """The figures of one URL prefix. `chunk_ratio` weighs long pages more; badness does not."""
-
-    prefix: str
-    files: int
-    badness: float
-    labeled: int
-    chunks: int
-    open: bool
-    labels: tuple[str, ...]
-    worst: tuple[File, ...] = ()
-
-    @property
-    def chunk_ratio(self) -> float:
-        """Share of all chunks under the prefix that are in L."""
-        return self.labeled / self.chunks if self.chunks else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What a page changed; `threshold`: by which a prefix was judged, if one was.
-
-    `moved`: open as before, with another figure; `counted`: its figures are the page's now;
-    `forgotten`: the page that left for it; `trap`: the page is in none of the figures;
-    `new_trap`: report it.
-    """
-
-    opened: tuple[Neighborhood, ...] = ()
-    closed: tuple[Neighborhood, ...] = ()
-    moved: tuple[Neighborhood, ...] = ()
-    threshold: float = 0.0
-    counted: bool = False
-    forgotten: int | None = None
-    trap: Trap | None = None
-    new_trap: bool = False
-    evicted: int = 0
-
-
-_NOTHING: Iterable[tuple[Neighborhood, ...]] = ((), (), ())
 _COUNTED = Change(counted=True)
 """What most pages change."""
 
@@ -142,10 +68,9 @@ class Neighborhoods:
         closes_below: float = 0.8,
     ) -> None:
         self._max_prefixes = max_prefixes
-        self._min_files = min_files
         self._threshold = threshold
         self._page_threshold = page_threshold
-        self._closes_below = closes_below
+        self._judging = Judging(min_files, closes_below)
         self._nodes: OrderedDict[str, PrefixSums] = OrderedDict()
         self._left_open: OrderedDict[str, int] = OrderedDict()
         self._traps: OrderedDict[str, None] = OrderedDict()
@@ -195,12 +120,12 @@ class Neighborhoods:
             if item[0].startswith(under) and item[1].files >= max(min_files, 1)
         )
         worst = nlargest(count, sorted(found), key=lambda item: item[1].badness)
-        return [_shown(node) for _, node in worst]
+        return [shown(node) for _, node in worst]
 
     def of(self, prefix: str) -> Neighborhood | None:
         """The neighborhood of a prefix, if it is known."""
         node = self._nodes.get(prefix)
-        return None if node is None else _shown(node)
+        return None if node is None else shown(node)
 
     def add(self, page: PageFacts) -> Change:
         """Count a page in every neighborhood that it is in; again, it replaces what it was."""
@@ -215,7 +140,7 @@ class Neighborhoods:
         nodes = map(self._nodes.__getitem__, changed)
         judged = [node for node in nodes if node.shares or node.open]
         threshold = self.threshold if judged else 0.0
-        opened, closed, moved = self._judge(judged, threshold) if judged else _NOTHING
+        opened, closed, moved = self._judging.judge(judged, threshold)
         evicted = self._evict() if len(self._nodes) > self._max_prefixes else 0
         if gone is None and not (opened or closed or moved or evicted):
             return _COUNTED
@@ -223,6 +148,37 @@ class Neighborhoods:
         return Change(
             opened, closed, moved, threshold, counted=True, forgotten=forgotten, evicted=evicted
         )  # fmt: skip
+
+    def add_unlabeled(self, pages: Unlabeled, begin: int, end: int) -> int:
+        """Count those of these pages, from `begin` on, that change what can be counted together;
+        how many did. Each changes what `add` of it would, and that is nothing to report."""
+        room = Room(
+            self._nodes, self._left_open, self._seen,
+            self._max_prefixes - len(self._nodes), self._seen.room,
+        )  # fmt: skip
+        run, directories = run_of(pages, begin, end, room)
+        nodes, count = self._nodes, len(directories)
+        for touched, below in run.items():
+            for prefix in touched:
+                if prefix not in nodes:
+                    nodes[prefix] = PrefixSums(prefix, self._turn + below.first)
+        # As if each page had come by itself, the prefixes touched last are the last to leave.
+        for touched, below in sorted(run.items(), key=lambda item: item[1].last):
+            for prefix in touched:
+                nodes.move_to_end(prefix)
+                if below.files:
+                    node = nodes[prefix]
+                    if not node.files:
+                        self.neighborhoods.add(0)
+                    node.files += below.files
+                    node.chunks += below.chunks
+        some = slice(begin, begin + count)
+        directories = [nodes[one].prefix for one in directories]
+        self._seen.put_new(pages.page[some], pages.at[some], pages.total[some], self._turn,
+                           directories)  # fmt: skip
+        self.pages.merge(Moments(sum(below.files for below in run.values())))
+        self._turn += count
+        return count
 
     def take_up(self, page: PageFacts) -> int | None:
         """Count a page that was counted and judged before a restart; who is forgotten for it."""
@@ -350,38 +306,6 @@ class Neighborhoods:
         if node.files:
             self.neighborhoods.add(now)
 
-    def _judge(
-        self, nodes: Iterable[PrefixSums], threshold: float
-    ) -> Iterable[tuple[Neighborhood, ...]]:
-        """Of these prefixes those that open, those that close, those that moved."""
-        found: dict[str, list[Neighborhood]] = {"opened": [], "closed": [], "moved": []}
-        limit = int(threshold * _ONE)
-        for node in nodes:
-            # What is not open, and not above the threshold at all, is not so beyond chance either.
-            if node.open or node.shares > node.files * limit:
-                what = self._turned(node, threshold)
-                if what is not None:
-                    found[what].append(_shown(node))
-        return map(tuple, found.values())
-
-    def _turned(self, node: PrefixSums, threshold: float) -> str | None:
-        badness = node.badness / _ONE
-        if not node.open:
-            if node.files < self._min_files or not surely_above(node.shares, node.files, threshold):
-                return None
-            node.open, node.told = True, node.badness
-            return "opened"
-        if not node.files:
-            return None
-        if badness < threshold * self._closes_below:
-            node.open, node.told = False, 0
-            return "closed"
-        # What was told is not known where a state was saved before it was kept.
-        moved = bool(node.told) and abs(badness - node.told / _ONE) >= MOVED
-        if moved or not node.told:
-            node.told = node.badness
-        return "moved" if moved else None
-
     def _evict(self) -> int:
         """The prefixes seen longest ago leave; those that are open are remembered as such."""
         count = 0
@@ -401,7 +325,7 @@ class Neighborhoods:
             self._left_open.popitem(last=False)
 
     def __iter__(self) -> Iterator[Neighborhood]:
-        return map(_shown, self._nodes.values())
+        return map(shown, self._nodes.values())
 
     def save(self) -> dict[str, NDArray[Any]]:
         """All state as arrays: what a restored one does next is what this one would have done."""
@@ -435,10 +359,3 @@ class Neighborhoods:
         self._seen.restore({name: saved[f"page_{name}"] for name in of_pages})
         self._seen.forgotten = forgotten
         self._evict()
-
-
-def _shown(node: PrefixSums) -> Neighborhood:
-    return Neighborhood(
-        node.prefix, node.files, node.badness / _ONE, node.labeled, node.chunks, node.open,
-        tuple(sorted(node.labels)), node.worst,
-    )  # fmt: skip

@@ -62,8 +62,8 @@ def representatives(
 def _grouped(
     keys: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs of rows of one key: the first that has it, and each further one."""
-    order = np.argsort(keys, kind="stable")
+    """Pairs of rows of one key: one that has it, and each further one."""
+    order = np.argsort(keys)
     keys, rows = keys[order], rows[order]
     begins = run_begins(keys)
     first = np.maximum.accumulate(np.where(begins, np.arange(keys.size), 0))

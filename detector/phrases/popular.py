@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +76,7 @@ def popular_shingles(
 
 
 def popular_places(
-    functions: Iterable[NDArray[np.uint64]], size: int, *, least: int = POPULAR
+    functions: Iterable[NDArray[Any]], size: int, *, least: int = POPULAR
 ) -> NDArray[np.bool_]:
     """Of the min-values of one function after the other, a row each, those that are popular: as
     `PopularShingles.which` has it, without what is not asked for there."""
@@ -101,7 +102,7 @@ def _of_function(
 
 
 def _note(
-    row: NDArray[np.uint64], least: int, which: NDArray[np.bool_]
+    row: NDArray[Any], least: int, which: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Note of each document whether its value is popular; the order of the values, where in it
     each begins, and how many documents have it."""

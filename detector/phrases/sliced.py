@@ -10,6 +10,8 @@ Knows the shingles of one host's pages, and nothing of others.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +23,7 @@ OTHERS = 200
 _COVERED = 0.9
 
 
-def is_sliced(shingles: NDArray[np.uint64], popular: NDArray[np.bool_]) -> bool:
+def is_sliced(shingles: NDArray[Any], popular: NDArray[np.bool_]) -> bool:
     """Whether most pages need more than a template does. A row a function, a column a page."""
     order = np.argsort(-popular.sum(axis=0), kind="stable")
     needed = [
@@ -31,9 +33,7 @@ def is_sliced(shingles: NDArray[np.uint64], popular: NDArray[np.bool_]) -> bool:
     return float(np.median(needed)) > TEMPLATE
 
 
-def donors_of(
-    page: NDArray[np.uint64], popular: NDArray[np.bool_], others: NDArray[np.uint64]
-) -> int:
+def donors_of(page: NDArray[Any], popular: NDArray[np.bool_], others: NDArray[Any]) -> int:
     """How many other pages cover nine tenths of a page's popular shingles; where they cannot, each
     shingle that is left counts as one."""
     same = (others == page[:, None]) & popular[:, None]

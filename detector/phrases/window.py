@@ -1,16 +1,19 @@
 """The pages that were fetched last, judged by their popular shingles (Fetterly et al. 2005, §3.5).
 
-Pages are collected and judged together from time to time, exactly and by definition, so that what
-is found depends on the pages and not on their order. Bounded by a number of fetches: those fetched
-last stay. Of the hosts that consist of popular phrases by the paper's criteria those are told whose
+Pages are collected and judged together from time to time, by definition, so that what is found
+depends on the pages and not on their order. Bounded by a number of fetches: those fetched last
+stay. Of the hosts that consist of popular phrases by the paper's criteria those are told whose
 pages are alike in this, and are no template's (`sliced`).
+
+Of a min-value 32 bits are kept. Two of one function agree in them by chance once in 2^32 pairs: of
+50 000 pages a few of the four million values have another page's by chance, and popular is what
+five have.
 
 Knows no clock, no name of a host and no page's words.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,20 +21,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reusewatch.detector.large_arrays import sparse_zeros
 from reusewatch.detector.phrases.classes import representatives
 from reusewatch.detector.phrases.documents import UNKNOWN, Documents, by_age, current_versions
 from reusewatch.detector.phrases.hosts import PhraseHost, phrase_hosts
-from reusewatch.detector.phrases.popular import popular_places
+from reusewatch.detector.phrases.places import counted_places
+from reusewatch.detector.phrases.popular import POPULAR, popular_places
 from reusewatch.detector.phrases.sliced import is_sliced
 
 MIN_VALUES, SUPERSHINGLES = 84, 6
 _AT_ONCE = 6
+# Of the pages that are held, so many more before some leave: 430 bytes each, and to have some leave
+# takes as long as to order all of them.
+_SPARE = 16
 FETCH = np.dtype(
     [
         ("page", "u8"), ("identity", "u8"), ("fetched", "i8"), ("site", "u8"), ("host", "u8"),
-        ("supershingles", "u8", SUPERSHINGLES), ("shingles", "u8", MIN_VALUES), ("popular", "i2"),
+        ("supershingles", "u8", SUPERSHINGLES), ("shingles", "u4", MIN_VALUES), ("popular", "i2"),
         ("truncated", "?"),
-    ]
+    ],
+    align=True,
 )  # fmt: skip
 """A page as it was fetched once; site and host are hashes. `popular`: how many of its shingles were
 popular when it was judged last, −1 before. `truncated` is handed back."""
@@ -64,57 +73,58 @@ class PhraseWindow:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._parts: list[NDArray[Any]] = []
-        self._new = 0
+        # Room for all that it ever holds, so that it is never copied: memory is taken when a page
+        # is written to it.
+        self._room = sparse_zeros((most + most // _SPARE,), FETCH)
+        self._size = self._new = 0
 
     def __len__(self) -> int:
-        return sum(map(len, self._parts))
+        return self._size
 
     @property
     def nbytes(self) -> int:
         """Bytes of all pages."""
-        return sum(part.nbytes for part in self._parts)
+        return self._fetches.nbytes
+
+    @property
+    def _fetches(self) -> NDArray[Any]:
+        return self._room[: self._size]
 
     @property
     def due(self) -> bool:
         """Whether half as many pages have come again as were judged last: so that judging costs
-        so much a page, however many there are."""
-        return self._new * 2 > len(self)
+        so much a page, however many there are. Of those that are held only: how many more stand
+        here hangs on where batches end."""
+        return self._new * 2 > min(len(self), self._most)
 
     def add(self, fetches: NDArray[Any]) -> None:
         """Take pages as they were fetched."""
-        self._parts.append(fetches)
         self._new += len(fetches)
-        if len(self) > self._most + self._most // 4:
-            self._all()
+        if self._size + len(fetches) > len(self._room):
+            self._trim()
+        if (end := self._size + len(fetches)) > len(self._room):  # more at once than a batch is
+            room = sparse_zeros((end,), FETCH)
+            room[: self._size] = self._fetches
+            self._room = room
+        self._room[self._size : end] = fetches
+        self._size = end
 
-    def _all(self) -> NDArray[Any]:
-        """All pages in one array, without those that are too many."""
-        size = len(self)
-        if len(self._parts) == 1 and size <= self._most:
-            return self._parts[0]
-        places = np.arange(size)
-        if size > self._most:
-            page, fetched = (self._column(name) for name in ("page", "fetched"))
-            last = np.lexsort((page, fetched))[-self._most :]
-            places = np.full(size, -1)
-            places[last] = np.arange(last.size)
-        # A part at a time, which then is free: pages take hundreds of bytes each.
-        joined, begin = np.empty(min(size, self._most), FETCH), 0
-        parts, self._parts = deque(self._parts), [joined]
-        while parts:
-            part = parts.popleft()
-            mine = places[begin : begin + len(part)]
-            joined[mine[mine >= 0]] = part[mine >= 0]
-            begin += len(part)
-        return joined
-
-    def _column(self, name: str) -> NDArray[Any]:
-        return np.concatenate([part[name] for part in self._parts])
+    def _trim(self) -> None:
+        """Those that are too many leave; others take their places."""
+        if self._size <= self._most:
+            return
+        order = np.lexsort((self._fetches["page"], self._fetches["fetched"]))
+        stays = np.ones(self._size, np.bool_)
+        stays[order[: -self._most]] = False
+        free = np.flatnonzero(~stays[: self._most])
+        behind = self._most + np.flatnonzero(stays[self._most :])
+        self._room[free] = self._room[behind]
+        self._size = self._most
 
     def judge(self) -> Judged:
         """Judge all pages, each as it was fetched last."""
-        self._new, fetches = 0, self._all()
+        self._trim()
+        self._new, fetches = 0, self._fetches
         rows, seen = current_versions(fetches["page"], fetches["identity"], fetches["fetched"])
         order = by_age(fetches["page"][rows], seen)
         rows, seen = rows[order], seen[order]
@@ -132,7 +142,7 @@ class PhraseWindow:
                 none["popular"],
             )  # fmt: skip
         rows = rows[kept]
-        which = popular_places(_by_function(fetches["shingles"], rows), len(rows))
+        which = _which(fetches["shingles"], rows)
         popular = which.sum(axis=0)
         before = fetches["popular"][rows]
         new = before != popular
@@ -144,25 +154,30 @@ class PhraseWindow:
         )  # fmt: skip
 
     def save(self) -> Mapping[str, NDArray[Any]]:
-        """The pages."""
-        return {"fetches": self._all().view(np.uint8), "new": np.array([self._new], np.int64)}
+        """The pages, without a copy: to be written before the next `add`."""
+        self._trim()
+        return {"fetches": self._fetches.view(np.uint8), "new": np.array([self._new], np.int64)}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]] | None) -> None:
         """Take up what was saved, or begin with nothing."""
-        self._parts, self._new = [], 0
+        self._size = self._new = 0
         if arrays is not None:
             # A copy: what is mapped from a snapshot may not be written to.
-            self._parts = [np.array(arrays["fetches"]).view(FETCH)]
+            self.add(np.ascontiguousarray(arrays["fetches"]).view(FETCH))
             self._new = int(arrays["new"][0])
+
+
+def _which(shingles: NDArray[np.uint32], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which shingles of these rows are popular, a row a function."""
+    found = counted_places(shingles, rows, least=POPULAR)
+    return popular_places(_by_function(shingles, rows), len(rows)) if found is None else found
 
 
 def _numbers(names: NDArray[np.uint64]) -> NDArray[np.int64]:
     return np.unique(names, return_inverse=True)[1].astype(np.int64)
 
 
-def _by_function(
-    shingles: NDArray[np.uint64], rows: NDArray[np.int64]
-) -> Iterator[NDArray[np.uint64]]:
+def _by_function(shingles: NDArray[Any], rows: NDArray[np.int64]) -> Iterator[NDArray[Any]]:
     """The shingles of these rows, one function after the other; some at a time: they are most of a
     page, and all at once would be all pages once more."""
     for begin in range(0, MIN_VALUES, _AT_ONCE):
@@ -180,9 +195,10 @@ def _told(
     told = []
     host, counts = documents.host[kept], which.sum(axis=0)
     for found in phrase_hosts(host, counts):
+        if not found.alike:
+            continue
         mine = np.flatnonzero(host == found.host)
-        shingles = fetches["shingles"][rows[mine]].T
-        if found.alike and is_sliced(shingles, which[:, mine]):
+        if is_sliced(fetches["shingles"][rows[mine]].T, which[:, mine]):
             pages = fetches["page"][rows[mine]]
             worst = np.lexsort((pages, -counts[mine]))[:5]
             name = int(fetches["host"][rows[mine[0]]])

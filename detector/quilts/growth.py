@@ -15,7 +15,7 @@ from numba import types
 
 from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel
 from reusewatch.detector.compiling.mixers import mix
-from reusewatch.detector.large_arrays import move, zeros
+from reusewatch.detector.large_arrays import move, used_up, zeros
 from reusewatch.detector.quilts.gram_table import gram_bits, key_at
 from reusewatch.detector.quilts.store import (
     BLOCK,
@@ -90,20 +90,21 @@ def _take_over(old: Store, new: Store, old_bits: int) -> None:
         for name in ("postings", "named", "begins"):
             move(getattr(old, name), getattr(new, name))
     if new.grams is not old.grams:
-        _rehash_grams(new, old_bits, old.grams)
+        for part in used_up(old.grams):
+            _rehash_grams(new, old_bits, old.grams, part.start, part.stop)
     if new.documents is not old.documents:
         move(old.documents, new.documents)
         for which, name in ((_TEXT, "by_text"), (_PAGE, "by_page"), (_SITE, "by_site")):
             _rehash(new, which, getattr(old, name), getattr(new, name))
 
 
-@kernel(types.void(STORE, types.int64, OUT_COUNTS))
-def _rehash_grams(store: Any, old_bits: Any, old: Any) -> None:
-    """Grams of a table into the one of the store. Lines of both are ordered by hashes alike, so
-    that only the postings are strewn: of a few lines each is looked at once ahead."""
+@kernel(types.void(STORE, types.int64, OUT_COUNTS, types.int64, types.int64))
+def _rehash_grams(store: Any, old_bits: Any, old: Any, first: Any, last: Any) -> None:
+    """Grams of some slots of a table into the one of the store. Lines of both are ordered by hashes
+    alike, so that only the postings are strewn: of a few lines each is looked at once ahead."""
     bits, total = gram_bits(store), types.int64(0)
-    for begin in range(0, old.size, _AHEAD):
-        end = min(begin + _AHEAD, old.size)
+    for begin in range(first, last, _AHEAD):
+        end = min(begin + _AHEAD, last)
         for at in range(begin, end):
             if at & _OF_LINE and old[at]:
                 total += store.postings[number(old, old_bits, at)].low

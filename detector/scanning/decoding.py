@@ -13,8 +13,8 @@ import codecs
 import re
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,13 +61,12 @@ _BROKEN = 10_000
 _NOTING = "reusewatch-broken"
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(NamedTuple):
     """A body as UTF-8 text, and the way back."""
 
     utf8: bytes
     charset: str  # as it was read, by Python's name
-    body: bytes = field(repr=False)
+    body: bytes
 
     @property
     def contains_ascii(self) -> bool:

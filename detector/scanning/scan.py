@@ -44,13 +44,14 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.scanning import state
 from reusewatch.detector.scanning.addresses import ADDRESS_ROOM
+from reusewatch.detector.scanning.batch_columns import TokenColumns, Tokens, joined
 from reusewatch.detector.scanning.kernel import ROW, needed, scan_pages
 from reusewatch.detector.scanning.mixing import secrets_of
 from reusewatch.detector.scanning.output import LINK_WIDTH, SEGMENT_WIDTH, TOKEN_WIDTH
@@ -99,8 +100,7 @@ class ScanLimits:
             raise ValueError(f"offsets have 31 bits; a page of {self.bytes} bytes is too long")
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """A page to scan: its text as UTF-8, and where it stands.
 
     `host` and `site` are as DNS has them (lower case, punycode); a link is to the same site if its
@@ -255,15 +255,22 @@ def _span(facts: list[int], at: int) -> tuple[int, int] | None:
 
 
 class _Part(NamedTuple):
-    """What was written for some pages of a batch."""
+    """What was written for some pages, up to one: their tokens, and rows of block starts, block
+    ends, links, images and segments."""
 
+    stop: int
     hashes: NDArray[np.uint64]
     tokens: NDArray[np.int32]
-    block_starts: NDArray[np.int32]
-    block_ends: NDArray[np.int32]
-    links: NDArray[np.int32]
-    images: NDArray[np.int32]
-    segments: NDArray[np.int32]
+    rows: tuple[NDArray[np.int32], ...]
+
+
+class _Laid(NamedTuple):
+    """The pages of a batch, end to end, as the kernel takes them."""
+
+    buf: NDArray[np.uint8]
+    bounds: NDArray[np.int64]
+    longest: int
+    longest_url: int
 
 
 def _run(
@@ -271,117 +278,106 @@ def _run(
 ) -> tuple[Batch, NDArray[np.int32]]:
     """Lay out a batch, scan it, and put together what was written."""
     count = len(sources)
-    bounds = np.empty((count, ROW), dtype=np.int64)
-    laid: list[bytes | memoryview] = []
-    at = longest = longest_url = 0
-    for index, source in enumerate(sources):
-        body: bytes | memoryview = source.utf8
-        if len(body) > limits.bytes:
-            body = memoryview(body)[: limits.bytes]
-        row = (
-            body,
-            *(part.encode("utf-8", "replace") for part in (source.url, source.host, source.site)),
-        )
-        laid += row
-        ends = [at := at + len(part) for part in row]
-        bounds[index] = (
-            ends[0] - len(body),
-            ends[0],
-            ends[1],
-            ends[1],
-            ends[2],
-            ends[3],
-            source.html,
-        )
-        longest, longest_url = max(longest, len(body)), max(longest_url, len(row[1]))
-    most = needed(longest, longest_url, limits.tokens + limits.sampled)
-    rooms = (
-        *(max(need, _ROOM // share) for need, share in zip(most, _SHARES, strict=True)),
-        at // 2 + count + 1 if segments else 0,
-    )
     facts = np.empty((count, state.FACTS), dtype=np.int64)
-    given = (np.frombuffer(b"".join(laid), dtype=np.uint8), bounds, facts)
-    return _put_together(sources, list(_parts(given, key, limits, rooms, longest)), limits, facts)
+    tokens, parts = TokenColumns(), list[_Part]()
+    laid = _laid(sources, limits)
+    for part in _parts(laid, key, limits, facts, segments=segments):
+        tokens.add(part.hashes, part.tokens, share=part.stop / count if count else 1)
+        # The room is written anew.
+        parts.append(part._replace(rows=tuple(rows.copy() for rows in part.rows)))
+    facts[:, state.BYTES_LOST] = [max(0, len(source.utf8) - limits.bytes) for source in sources]
+    return _put_together(sources, tokens.columns(), parts, facts)
+
+
+def _laid(sources: Sequence[Source], limits: ScanLimits) -> _Laid:
+    pieces: list[bytes | memoryview] = []
+    for utf8, host, site, url, _ in sources:
+        pieces += (
+            utf8 if len(utf8) <= limits.bytes else memoryview(utf8)[: limits.bytes],
+            url.encode("utf-8", "replace"),
+            host.encode("utf-8", "replace"),
+            site.encode("utf-8", "replace"),
+        )
+    sizes = np.fromiter(map(len, pieces), np.int64, len(pieces))
+    ends, sizes = np.cumsum(sizes).reshape(-1, 4), sizes.reshape(-1, 4)
+    bounds = np.empty((len(sources), ROW), dtype=np.int64)
+    bounds[:, 0] = ends[:, 0] - sizes[:, 0]
+    bounds[:, 1:6] = ends[:, [0, 1, 1, 2, 3]]
+    bounds[:, 6] = [source.html for source in sources]
+    longest, longest_url = (int(sizes[:, at].max(initial=0)) for at in (0, 1))
+    return _Laid(np.frombuffer(b"".join(pieces), dtype=np.uint8), bounds, longest, longest_url)
 
 
 def _parts(
-    given: tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]],
+    laid: _Laid,
     key: int,
     limits: ScanLimits,
-    rooms: tuple[int, ...],
-    longest: int,
+    facts: NDArray[np.int64],
+    *,
+    segments: bool,
 ) -> Iterator[_Part]:
-    """Scan pages, as many at a time as there is room for."""
-    buf, bounds, facts = given
+    """Scan pages, as many at a time as there is room for, which is that of the part before."""
+    most = needed(laid.longest, laid.longest_url, limits.tokens + limits.sampled)
+    rooms = (
+        *(max(need, _ROOM // share) for need, share in zip(most, _SHARES, strict=True)),
+        len(laid.buf) // 2 + len(laid.bounds) + 1 if segments else 0,
+    )
     tokens = rooms[0]
     sizes = [rooms[0], rooms[1], *rooms[1:]]
     written = 8 * tokens + 4 * sum(map(operator.mul, _WIDTHS, sizes))
     # Behind what is written an address and its term.
-    scratch = _scratch(written + 2 * (2 * longest + ADDRESS_ROOM))
+    scratch = _scratch(written + 2 * (2 * laid.longest + ADDRESS_ROOM))
     hashes = scratch[: 8 * tokens].view(np.uint64)
     columns = scratch[8 * tokens : written].view(np.int32)
-    most = np.array([limits.tokens, limits.blocks, limits.links, limits.sampled], dtype=np.int64)
+    limited = np.array([limits.tokens, limits.blocks, limits.links, limits.sampled], dtype=np.int64)
     room = np.array(rooms, dtype=np.int64)
     out = (hashes, columns, scratch[written:], facts)
     first = 0
     while True:
         work = _fresh(key).copy()
-        stop = scan_pages(buf, bounds, tables(), work, most, room, *out, first)
+        stop = scan_pages(laid.buf, laid.bounds, tables(), work, limited, room, *out, first)
         used = facts[first:stop, state.TOKENS : state.SEGMENTS + 1].sum(axis=0).tolist()
-        part = _cut(sizes, [used[0], used[1], *used[1:]], hashes, columns)
-        if stop == len(bounds):
-            yield part
+        of_tokens, *rows = _cut(sizes, [used[0], used[1], *used[1:]], columns)
+        yield _Part(stop, hashes[: used[0]], of_tokens.reshape(-1), tuple(rows))
+        if stop == len(facts):
             return
-        # The room is written anew.
-        copies: Any = (column.copy() for column in part)
-        yield _Part(*copies)
         first = stop
 
 
 def _cut(
-    sizes: Sequence[int],
-    used: Sequence[int],
-    hashes: NDArray[np.uint64],
-    columns: NDArray[np.int32],
-) -> _Part:
+    sizes: Sequence[int], used: Sequence[int], columns: NDArray[np.int32]
+) -> Iterator[NDArray[np.int32]]:
     """What was written, of all that there is room for."""
-    written = []
     start = 0
     for width, size, some in zip(_WIDTHS, sizes, used, strict=True):
         rows = columns[start : start + width * some]
-        written.append(rows.reshape(-1, width) if width > 1 else rows)
+        yield rows.reshape(-1, width) if width > 1 else rows
         start += width * size
-    return _Part(hashes[: used[0]], *written)
 
 
 def _put_together(
-    sources: Sequence[Source], parts: Sequence[_Part], limits: ScanLimits, facts: NDArray[np.int64]
+    sources: Sequence[Source],
+    tokens: Tokens,
+    parts: Sequence[_Part],
+    facts: NDArray[np.int64],
 ) -> tuple[Batch, NDArray[np.int32]]:
-    """A batch of what was written for parts of it: copies, so that the room is free again."""
-    facts[:, state.BYTES_LOST] = [max(0, len(source.utf8) - limits.bytes) for source in sources]
+    """A batch of what was written for parts of it."""
     at = np.zeros((4, len(sources) + 1), dtype=np.int64)
     np.cumsum(facts[:, state.TOKENS : state.PICTURES + 1].T, axis=1, out=at[:, 1:])
-
-    def of_tokens(column: int, kind: type = np.int32) -> NDArray[Any]:
-        some = [part.tokens[:, column] for part in parts]
-        return np.concatenate(some, dtype=kind, casting="unsafe")
-
+    block_starts, block_ends, links, images, segments = map(
+        joined, zip(*(part.rows for part in parts), strict=True)
+    )
     batch = Batch(
         sources=sources,
-        hashes=np.concatenate([part.hashes for part in parts]),
-        starts=of_tokens(0),
-        ends=of_tokens(1),
-        blocks=of_tokens(3),
-        fields=of_tokens(2, np.uint8),
-        lengths=of_tokens(4).view(np.uint32),
-        block_starts=np.concatenate([part.block_starts for part in parts]),
-        block_ends=np.concatenate([part.block_ends for part in parts]),
-        links=np.concatenate([part.links for part in parts]),
-        images=np.concatenate([part.images for part in parts]),
+        **tokens._asdict(),
+        block_starts=block_starts,
+        block_ends=block_ends,
+        links=links,
+        images=images,
         token_at=at[0],
         block_at=at[1],
         link_at=at[2],
         image_at=at[3],
         facts=facts,
     )
-    return batch, np.concatenate([part.segments for part in parts])
+    return batch, segments

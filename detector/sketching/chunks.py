@@ -28,10 +28,11 @@ from reusewatch.detector.compiling.kernels import (
     kernel,
     tuple_of,
 )
+from reusewatch.detector.compiling.mixers import chain, mix
 from reusewatch.detector.fields import ALONE
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged, trimmed
-from reusewatch.detector.sketching.identity import sequence_constants, sequence_hash
+from reusewatch.detector.sketching.identity import identity_of, sequence_constants
 
 Unit = Literal["text", "raw"]
 _MOST_CHARACTERS = (1 << 32) - 1
@@ -66,18 +67,31 @@ def text_chunks(
     space between two words, whatever stood there in the source, and none beside a character of a
     script that is written without spaces.
     """
+    return chunks_and_identities(tokens, blocks, lengths, scheme)[0]
+
+
+def chunks_and_identities(
+    tokens: Ragged,
+    blocks: NDArray[np.uint32],
+    lengths: NDArray[np.uint32],
+    scheme: HashScheme,
+) -> tuple[Chunks, NDArray[np.uint64]]:
+    """The same, and the pages' identity hashes: each step of a hash waits for the one before it,
+    and two that go on side by side take the time of one."""
     size = tokens.values.size
     blocks = _column(blocks, size, "block numbers")
     lengths = _column(lengths, size, "token lengths")
     offsets = np.empty(len(tokens) + 1, np.int64)
     hashes = np.empty(size, np.uint64)
     characters, starts, ends = (np.empty(size, np.uint32) for _ in range(3))
-    out = (offsets, hashes, characters, starts, ends)
+    identities = np.empty(len(tokens), np.uint64)
+    out = (offsets, hashes, characters, starts, ends, identities)
     columns, constants = (blocks, lengths), sequence_constants(scheme)
     _text_chunks(tokens.values, tokens.offsets, columns, constants, out)
     count = offsets[-1]
     characters, starts, ends = (trimmed(column, count) for column in (characters, starts, ends))
-    return Chunks(Ragged(trimmed(hashes, count), offsets), characters, starts, ends)
+    chunks = Chunks(Ragged(trimmed(hashes, count), offsets), characters, starts, ends)
+    return chunks, identities
 
 
 def _column(values: NDArray[Any], size: int, what: str) -> NDArray[np.uint32]:
@@ -86,30 +100,34 @@ def _column(values: NDArray[Any], size: int, what: str) -> NDArray[np.uint32]:
     return np.require(values, np.uint32, ["C", "A"])
 
 
-_OUT = tuple_of(OUT_OFFSETS, OUT_WORDS, OUT_COUNTS, OUT_COUNTS, OUT_COUNTS)
+_OUT = tuple_of(OUT_OFFSETS, OUT_WORDS, OUT_COUNTS, OUT_COUNTS, OUT_COUNTS, OUT_WORDS)
 
 
 @kernel(types.void(WORDS, OFFSETS, tuple_of(COUNTS, COUNTS), PAIR, _OUT))
 def _text_chunks(tokens: Any, offsets: Any, columns: Any, constants: Any, out: Any) -> None:
     blocks, lengths = columns
     seed, factor = constants
-    chunk_offsets, hashes, characters, starts, ends = out
+    chunk_offsets, hashes, characters, starts, ends, identities = out
     chunk = 0
     chunk_offsets[0] = 0
     for page in range(offsets.size - 1):
         first, stop = offsets[page], offsets[page + 1]
-        start = first
+        start, whole = first, seed
         while start < stop:
             end, length, spaced = start, types.int64(0), types.int64(0)
-            while end < stop and blocks[end] == blocks[start]:
+            block, state = blocks[start], seed
+            while end < stop and blocks[end] == block:
+                state = chain(state, tokens[end], factor)
+                whole = chain(whole, tokens[end], factor)
                 size = types.int64(lengths[end])
                 word = 1 - (size >> _ALONE_BIT)
                 length += (size & _CHARACTERS) + (spaced & word)
                 spaced = word
                 end += 1
-            hashes[chunk] = sequence_hash(tokens, start, end, seed, factor)
+            hashes[chunk] = mix(state)
             characters[chunk] = min(length, _MOST_CHARACTERS)
             starts[chunk], ends[chunk] = start - first, end - first
             chunk += 1
             start = end
         chunk_offsets[page + 1] = chunk
+        identities[page] = identity_of(whole, stop - first)

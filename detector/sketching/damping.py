@@ -26,7 +26,7 @@ from reusewatch.detector.compiling.kernels import (
     tuple_of,
 )
 from reusewatch.detector.ragged import Ragged, trimmed
-from reusewatch.detector.sketching.grams import find, table_bits
+from reusewatch.detector.sketching.grams import number_of, table_bits
 
 LEAST = 4
 SHARE = 32
@@ -49,7 +49,7 @@ def _damped(tokens: Any, offsets: Any, salts: Any, out: Any) -> None:
     longest = 0
     for page in range(offsets.size - 1):
         longest = max(longest, offsets[page + 1] - offsets[page])
-    table = np.empty(1 << table_bits(longest), np.int64)
+    table = np.empty(1 << table_bits(longest), np.int32)
     known, seen = np.empty(longest, np.uint64), np.empty(longest, np.int64)
     size = 0
     starts[0] = 0
@@ -60,12 +60,9 @@ def _damped(tokens: Any, offsets: Any, salts: Any, out: Any) -> None:
         table[: mask + 1] = -1
         count = 0
         for position in range(first, stop):
-            slot = find(table, mask, known, tokens[position], salts[page])
-            if table[slot] < 0:
-                table[slot] = count
-                known[count], seen[count] = tokens[position], 0
-                count += 1
-            token = table[slot]
+            seen[count] = 0
+            token = number_of(table, mask, known, tokens[position], salts[page], count)
+            count += token == count
             seen[token] += 1
             # Written either way: of a page of few words nobody can foresee which occurrence is one
             # too many, and a wrong guess costs more than all else here.

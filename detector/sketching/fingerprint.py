@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from reusewatch.detector.scanning import state
 from reusewatch.detector.scanning.decoding import Decoded, decode
 from reusewatch.detector.scanning.readable import address_text, resolved
 from reusewatch.detector.scanning.scan import Batch, ScanLimits, Source, scan_batch
-from reusewatch.detector.sketching.chunks import Unit
+from reusewatch.detector.sketching.chunks import Chunks, Unit
 from reusewatch.detector.sketching.excerpts import EXCERPT, excerpt_of, excerpts_of, plain
 from reusewatch.detector.sketching.grams import GRAM_K, SHORT
 from reusewatch.detector.sketching.outlinks import Outlink, outlinks_of
@@ -38,8 +39,7 @@ _TAG = re.compile(rb"<[A-Za-z/!?][^<>]*(?:>|$)")
 _SOURCE = 64 * EXCERPT
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """A page as the detector takes it. `host` and `site` as DNS has them."""
 
     body: bytes
@@ -55,8 +55,7 @@ def source_of(document: Document, decoded: Decoded) -> Source:
     return Source(decoded.utf8, document.host, document.site, document.url, document.html)
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """What is told of a page beside its sketches. Offsets are bytes of its body."""
 
     file_hash: int
@@ -96,26 +95,26 @@ class Fingerprints:
 
     def text_of(self, page: int, first: int, last: int) -> str:
         """The beginning of what stands from word to word of a page's visible text."""
-        ends = self.places.words(np.array([page, page]), np.array([first, last])).tolist()
-        return excerpt_of(self.places.decoded[page].utf8, self.places.batch, ends[0], ends[1] + 1)
+        return _excerpt(self.places, page, first, last)
+
+
+def _excerpt(places: WordPlaces, page: int, first: int, last: int) -> str:
+    """The beginning of what stands from position to position of a page's visible text."""
+    utf8, start = places.decoded[page].utf8, places.word(page, first)
+    return excerpt_of(utf8, places.batch, start, places.word(page, last) + 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChunkTexts:
-    """What the chunks of a batch say, for people; made of the scan's offsets when it is asked for.
+    """What the chunks of a batch say, for people: cut when somebody asks, by the scan's offsets."""
 
-    `first` and `last` are the words of each chunk among the batch's.
-    """
-
-    utf8: Sequence[bytes]
-    batch: Batch
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]
+    places: WordPlaces
+    chunks: Chunks
 
     def of(self, page: int, chunk: int) -> str:
         """The beginning of a chunk's text; `chunk` counts through all pages of the batch."""
-        stop = int(self.last[chunk]) + 1
-        return excerpt_of(self.utf8[page], self.batch, int(self.first[chunk]), stop)
+        first, behind = int(self.chunks.starts[chunk]), int(self.chunks.ends[chunk])
+        return _excerpt(self.places, page, first, behind - 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,26 +147,18 @@ def fingerprints(
     batch = scan_batch(sources, key=scheme.key, limits=limits)
     made = sketch(tokens_of(batch), scheme, gram_sample=gram_sample)
     at = WordPlaces.of(batch, decoded, made.words, made.places)
-    first, last = _chunk_words(at, made)
-    starts, ends = batch.starts[first].astype(np.int64), batch.ends[last].astype(np.int64)
+    offsets = made.chunks.hashes.offsets
+    starts, ends = at.spans(offsets, made.chunks.starts, made.chunks.ends, behind=-1)
     whole = np.full(len(made), gram_sample >= 1) | (made.words < SHORT + GRAM_K)
-    of_grams = (*_gram_places(at, made), whole)
-    chunk_at = made.chunks.hashes.offsets.tolist()
-    gram_at = made.grams.hashes.offsets.tolist()
-    told = batch.facts.tolist()
-    outlinks = outlinks_of(batch)
+    grams = made.grams
+    in_grams = at.spans(grams.hashes.offsets, grams.positions, grams.positions, behind=GRAM_K - 1)
+    of_grams = (*in_grams, whole)
     below, excerpts = _beginnings(batch, decoded)
-    facts = []
-    for page, (document, text) in enumerate(zip(documents, decoded, strict=True)):
-        own = slice(chunk_at[page], chunk_at[page + 1])
-        spans = _to_body(text, starts[own], ends[own])
-        _to_body(text, *(place[gram_at[page] : gram_at[page + 1]] for place in of_grams[:2]))
-        leads = _in_body(text, outlinks[page])
-        span = _span(spans, below[page])
-        facts.append(_facts(document, text.utf8, told[page], excerpts[page], span, leads, scheme))
+    spans = _spans(offsets, below, starts, ends)
+    facts = _facts_of(documents, decoded, batch, spans, excerpts, scheme)
     if chunks == "raw":
         return _with_raw_chunks(facts, made, documents, at, scheme, limits, of_grams)
-    texts = ChunkTexts([source.utf8 for source in sources], batch, first, last)
+    texts = ChunkTexts(at, made.chunks)
     return Fingerprints(facts, made, starts, ends, *of_grams, texts, at)
 
 
@@ -182,7 +173,7 @@ def _with_raw_chunks(
 ) -> Fingerprints:
     raw, cut = raw_chunks_of(at.decoded, scheme, most=limits.blocks)
     facts = [
-        replace(told, truncated=True) if more else told
+        told._replace(truncated=True) if more else told
         for told, more in zip(facts, cut, strict=True)
     ]
     starts, ends = raw.starts.astype(np.int64), raw.ends.astype(np.int64)
@@ -200,15 +191,6 @@ def tokens_of(batch: Batch) -> TokenBatch:
     )
 
 
-def _to_body(
-    decoded: Decoded, starts: NDArray[np.int64], ends: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Make the spans of a page's chunks bytes of its body, in place."""
-    if decoded.charset != "utf-8":
-        starts[:], ends[:] = decoded.body_offsets(np.stack((starts, ends)))
-    return starts, ends
-
-
 def _in_body(decoded: Decoded, outlinks: Sequence[Outlink]) -> Sequence[Outlink]:
     if not outlinks or decoded.charset == "utf-8":
         return outlinks
@@ -216,37 +198,52 @@ def _in_body(decoded: Decoded, outlinks: Sequence[Outlink]) -> Sequence[Outlink]
     return [Outlink(link.address, at) for link, at in zip(outlinks, starts, strict=True)]
 
 
-def _facts(
-    document: Document,
-    utf8: bytes,
-    told: list[int],
-    excerpt: str,
-    span: tuple[int, int],
-    outlinks: Sequence[Outlink],
+def _facts_of(
+    documents: Sequence[Document],
+    decoded: Sequence[Decoded],
+    batch: Batch,
+    spans: tuple[list[int], list[int]],
+    excerpts: Sequence[str],
     scheme: HashScheme,
-) -> Facts:
-    """`told` are the scan's facts of a page."""
-    return Facts(
-        file_hash=scheme.of_bytes(document.body) if document.body else NONE,
-        title=_title(utf8, told[state.TITLE_START], told[state.TITLE_END]),
-        excerpt=excerpt,
-        start=span[0],
-        end=span[1],
-        truncated=any(told[state.TOKENS_LOST : state.BYTES_LOST + 1]) or told[state.SAMPLED] > 0,
-        obfuscated=_obfuscated(told),
-        canonical=_canonical(document.url, utf8, told),
-        outlinks=outlinks,
+) -> list[Facts]:
+    """The facts of each page: in columns, since a batch has hundreds of pages."""
+    told, utf8 = batch.facts, [text.utf8 for text in decoded]
+    over = told[:, state.TOKENS_LOST : state.BYTES_LOST + 1].any(axis=1) | (
+        told[:, state.SAMPLED] > 0
     )
+    of_titles = told[:, state.TITLE_START : state.TITLE_END + 1].T.tolist()
+    columns = (
+        [scheme.of_bytes(one.body) if one.body else NONE for one in documents],
+        map(_title, utf8, *of_titles),
+        excerpts,
+        *spans,
+        over.tolist(),
+        _obfuscated(told).tolist(),
+        map(_canonical, documents, utf8, told.tolist()),
+        map(_in_body, decoded, outlinks_of(batch)),
+    )
+    return list(map(Facts, *columns))
 
 
-def _span(spans: tuple[NDArray[np.int64], NDArray[np.int64]], below: int) -> tuple[int, int]:
-    """From a page's first chunk, or the second, to its last."""
-    starts, ends = spans
-    return (int(starts[below]), int(ends[-1])) if len(starts) else (0, 0)
+def _spans(
+    offsets: NDArray[np.int64],
+    below: NDArray[np.bool_],
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+) -> tuple[list[int], list[int]]:
+    """From each page's first chunk, or the second, to its last."""
+    found = np.zeros((2, len(below)), np.int64)
+    some = np.flatnonzero(offsets[1:] > offsets[:-1])
+    last = offsets[1:][some] - 1
+    # At the limit of blocks the title and the text below it are one chunk.
+    found[0, some] = starts[np.minimum(offsets[:-1][some] + below[some], last)]
+    found[1, some] = ends[last]
+    first, behind = found.tolist()
+    return first, behind
 
 
-def _beginnings(batch: Batch, decoded: Sequence[Decoded]) -> tuple[list[int], list[str]]:
-    """Of each page the chunk that its text begins with below a title, and the text's beginning."""
+def _beginnings(batch: Batch, decoded: Sequence[Decoded]) -> tuple[NDArray[np.bool_], list[str]]:
+    """Which pages' texts begin below a title, with the second chunk; and the texts' beginnings."""
     first = batch.token_at[:-1]
     stop = first + batch.facts[:, state.TEXT_TOKENS]
     # The words of a page begin with the title's, which is then the first chunk.
@@ -255,28 +252,24 @@ def _beginnings(batch: Batch, decoded: Sequence[Decoded]) -> tuple[list[int], li
     below = (first < titled) & (titled < stop)
     first = np.where(below, titled, first)
     excerpts = excerpts_of([text.utf8 for text in decoded], batch, first, stop)
-    return below.astype(int).tolist(), excerpts
+    return below, excerpts
 
 
-def _obfuscated(told: list[int]) -> float:
-    folded, hidden = told[state.FOLDED], told[state.HIDDEN]
+def _obfuscated(told: NDArray[np.int64]) -> NDArray[np.float64]:
+    folded, hidden = told[:, state.FOLDED], told[:, state.HIDDEN]
     # Words over the limit are counted as well, and not among the page's.
-    return min(1.0, (folded + hidden) / max(1, told[state.TEXT_TOKENS] + hidden))
+    share = (folded + hidden) / np.maximum(1, told[:, state.TEXT_TOKENS] + hidden)
+    found: NDArray[np.float64] = np.minimum(1.0, share)
+    return found
 
 
-def _chunk_words(at: WordPlaces, made: Sketches) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The first and the last word of each chunk: from positions in the visible text to words."""
-    chunks = made.chunks
-    of_page = np.repeat(np.arange(len(made)), chunks.hashes.counts)
-    last = chunks.ends.astype(np.int64) - 1
-    return at.words(of_page, chunks.starts), at.words(of_page, last)
-
-
-def _canonical(url: str, utf8: bytes, told: list[int]) -> str:
-    """The first `rel=canonical` of a page, as a browser would resolve it."""
+def _canonical(document: Document, utf8: bytes, told: Sequence[int]) -> str:
+    """The first `rel=canonical` of a page, as a browser would resolve it. `told` are the scan's
+    facts of it."""
     start, end = told[state.CANONICAL_START], told[state.CANONICAL_END]
     if not 0 <= start < end <= start + MOST_CANONICAL:
         return ""
+    url = document.url
     if utf8[start:end] == url.encode("utf-8", "replace"):
         return url
     base, base_end = told[state.BASE_START], told[state.BASE_END]
@@ -287,15 +280,6 @@ def _canonical(url: str, utf8: bytes, told: list[int]) -> str:
 
 def _address(value: bytes) -> str:
     return address_text(value.decode("utf-8", "replace"))
-
-
-def _gram_places(at: WordPlaces, made: Sketches) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the first word of each gram begins and its last word ends, as `_chunk_words`."""
-    grams = made.grams
-    of_page = np.repeat(np.arange(len(made)), grams.hashes.counts)
-    first = grams.positions.astype(np.int64)
-    starts = at.batch.starts[at.words(of_page, first)].astype(np.int64)
-    return starts, at.batch.ends[at.words(of_page, first + (GRAM_K - 1))].astype(np.int64)
 
 
 def _title(utf8: bytes, start: int, end: int) -> str:

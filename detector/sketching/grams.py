@@ -31,6 +31,8 @@ SHORT = 256
 """Pages of up to so many grams keep all of them, whatever the share of others: of 200 grams an
 eighth is 25, and a page that has four tenths of them elsewhere would seem to have less than three
 tenths in one of seven cases."""
+TABLE = types.Array(types.int32, 1, "C")
+"""Numbers by slot, for `number_of`; −1 is free."""
 # As many as a float's share is exact to.
 _SAMPLE_BITS = 53
 _UNSAMPLED_BITS = np.uint64(64 - _SAMPLE_BITS)
@@ -95,6 +97,26 @@ def find(table: Any, mask: Any, known: Any, value: Any, salt: Any) -> Any:
     return slot
 
 
+@part(types.int64(TABLE, types.int64, OUT_WORDS, types.uint64, types.uint64, types.int64))
+def number_of(table: Any, mask: Any, known: Any, value: Any, salt: Any, count: Any) -> Any:
+    """The number of `value` among the `count` that are known; `count` where it is new, and it is
+    known from now on. The salt is one as in `find`; `known` has room for one more.
+
+    Whether a word is new nobody can foresee, and a wrong guess costs more than all else here: so a
+    free slot counts as that of the next number, which has the value already.
+    """
+    known[count] = value
+    slot = types.int64(mix(value ^ salt) & types.uint64(mask))
+    number = types.int64(table[slot])
+    number = count if number < 0 else number
+    while known[number] != value:
+        slot = (slot + 1) & mask
+        number = types.int64(table[slot])
+        number = count if number < 0 else number
+    table[slot] = number
+    return number
+
+
 def sampled_below(sample: float) -> int:
     """The bound below which the 53 highest bits of a gram lie that is in the sample."""
     return int(sample * (1 << _SAMPLE_BITS))
@@ -117,7 +139,7 @@ def _gram_sets(phrases: Any, offsets: Any, salts: Any, taken: Any, out: Any) -> 
     longest = 0
     for page in range(offsets.size - 1):
         longest = max(longest, offsets[page + 1] - offsets[page])
-    table = np.empty(1 << table_bits(longest), np.int64)
+    table = np.empty(1 << table_bits(longest), np.int32)
     count = 0
     starts[0] = 0
     for page in range(offsets.size - 1):
@@ -130,9 +152,6 @@ def _gram_sets(phrases: Any, offsets: Any, salts: Any, taken: Any, out: Any) -> 
             gram = phrases[first + position]
             if types.int64(gram >> _UNSAMPLED_BITS) >= bound:
                 continue
-            slot = find(table, mask, hashes, gram, salts[page])
-            if table[slot] < 0:
-                table[slot] = count
-                hashes[count], positions[count] = gram, position
-                count += 1
+            positions[count] = position
+            count += number_of(table, mask, hashes, gram, salts[page], count) == count
         starts[page + 1] = count

@@ -1,7 +1,7 @@
 """Identity hashes: one number for a page's whole token sequence (Henzinger 2006, §2).
 
 Pages with the same token sequence form an identity set and are the same page to every other
-sketch. `sequence_hash` is also the hash of a chunk in text mode. It never looks at bytes.
+sketch. A chunk in text mode is hashed in the same way. It never looks at bytes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NO_IDENTITY = 0
 """Of a page without tokens, and of no other: such pages are in no identity set."""
 
 _ZERO = np.uint64(0)
-_ONE = np.uint64(1)
+_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 
 
 def identity_hashes(tokens: Ragged, scheme: HashScheme) -> NDArray[np.uint64]:
@@ -39,18 +39,31 @@ def sequence_constants(scheme: HashScheme) -> tuple[np.uint64, np.uint64]:
 
 
 @part(types.uint64(WORDS, types.int64, types.int64, types.uint64, types.uint64))
-def sequence_hash(tokens: Any, start: Any, end: Any, seed: Any, factor: Any) -> Any:
-    """Hash of the token sequence from `start` up to `end`."""
-    state = seed
-    for position in range(start, end):
-        state = chain(state, tokens[position], factor)
-    return mix(state)
+def salt_of(tokens: Any, start: Any, end: Any, seed: Any, factor: Any) -> Any:
+    """A number that depends on each of these tokens, for a table: not the sequence's hash, whose
+    every step waits for the one before it."""
+    one, two, three, four = seed, seed + _ONE, seed + _TWO, seed + _THREE
+    for at in range(start, end - 3, 4):
+        one = chain(one, tokens[at], factor)
+        two = chain(two, tokens[at + 1], factor)
+        three = chain(three, tokens[at + 2], factor)
+        four = chain(four, tokens[at + 3], factor)
+    for at in range(end - (end - start) % 4, end):
+        one = chain(one, tokens[at], factor)
+    return mix(chain(chain(chain(one, two, factor), three, factor), four, factor))
+
+
+@part(types.uint64(types.uint64, types.int64))
+def identity_of(state: Any, size: Any) -> Any:
+    """The identity hash of `size` tokens that `chain` made this state of."""
+    return max(mix(state), _ONE) if size > 0 else _ZERO
 
 
 @kernel(types.void(WORDS, OFFSETS, types.uint64, types.uint64, OUT_WORDS))
 def _identity_hashes(tokens: Any, offsets: Any, seed: Any, factor: Any, out: Any) -> None:
     for page in range(offsets.size - 1):
         start, end = offsets[page], offsets[page + 1]
-        out[page] = max(sequence_hash(tokens, start, end, seed, factor), _ONE)
-        if start == end:
-            out[page] = _ZERO
+        state = seed
+        for position in range(start, end):
+            state = chain(state, tokens[position], factor)
+        out[page] = identity_of(state, end - start)

@@ -8,7 +8,6 @@ put on pages by others, in comments. Never resolves names, and never looks behin
 
 from __future__ import annotations
 
-from re import compile as pattern
 from typing import NamedTuple
 
 import numpy as np
@@ -21,8 +20,6 @@ MOST_OUTLINKS = 64
 """Links of a page that count: the first ones, each address once."""
 MOST_ADDRESS = 2048
 """Bytes of an address; what is longer leads nowhere that is known."""
-# References, and what a browser takes out of addresses.
-_ODD = pattern(rb"[&\x00-\x20]")
 _ABROAD = (b"http://", b"https://", b"//")
 
 
@@ -66,5 +63,7 @@ def _absolute(address: bytes, *, secure: bool) -> str:
     if not address.lstrip().lower().startswith(_ABROAD):
         return ""
     text = address.decode("utf-8", "replace")
-    text = address_text(text) if _ODD.search(address) else text
+    # What a browser takes out of addresses cannot be printed; or is a blank, or a reference.
+    if not text.isprintable() or "&" in text or " " in text:
+        text = address_text(text)
     return f"http{'s' * secure}:{text}" if text.startswith("/") else text

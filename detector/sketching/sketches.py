@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged
-from reusewatch.detector.sketching.chunks import Chunks, text_chunks
+from reusewatch.detector.sketching.chunks import Chunks, chunks_and_identities
 from reusewatch.detector.sketching.damping import damped
 from reusewatch.detector.sketching.grams import GRAM_K, SHORT, Grams, gram_sets
-from reusewatch.detector.sketching.identity import identity_hashes
 from reusewatch.detector.sketching.shingles import (
     PHRASE_K,
     SHINGLE_K,
@@ -75,7 +74,7 @@ def sketch(
     text = text_of(batch)
     circular = phrases(text.tokens, PHRASE_K, scheme, circular=True)
     straight = phrases(text.tokens, SHINGLE_K, scheme, circular=False)
-    identity = identity_hashes(text.tokens, scheme)
+    chunks, identity = chunks_and_identities(text.tokens, text.blocks, text.lengths, scheme)
     counted = text.tokens if scheme.counts == "paper" else damped(text.tokens, identity)
     five, eight = min_values(circular, scheme), min_values(straight, scheme)
     return Sketches(
@@ -87,7 +86,7 @@ def sketch(
         supershingles5=supershingles(five, scheme),
         supershingles8=supershingles(eight, scheme),
         simhash=simhashes(counted, scheme),
-        chunks=text_chunks(text.tokens, text.blocks, text.lengths, scheme),
+        chunks=chunks,
         grams=_grams(text.tokens, circular, identity, scheme, k=gram_k, sample=gram_sample),
         terms=weighted_terms(batch.tokens, batch.fields, scheme, least_share=least_share),
         circular=circular,

@@ -101,11 +101,15 @@ def _seen(tokens: Any, offsets: Any, fields: Any, columns: Any, out: Any) -> Non
             while end < stop and _SEEN[fields[end]]:
                 end += 1
             size = end - start
-            # Not by slices, whose check of sizes takes longer to compile than all of this.
+            # Not by slices, whose check of sizes takes longer to compile than all of this; and each
+            # by itself: of two columns LLVM asks whether they overlap, of seven it does not.
             for i in range(size):
                 out_tokens[count + i] = tokens[start + i]
+            for i in range(size):
                 out_blocks[count + i] = blocks[start + i]
+            for i in range(size):
                 out_lengths[count + i] = lengths[start + i]
+            for i in range(size):
                 places[count + i] = start - first + i
             count += size
             start = end

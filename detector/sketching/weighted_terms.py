@@ -37,8 +37,8 @@ from reusewatch.detector.compiling.kernels import (
 from reusewatch.detector.fields import Field
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged, trimmed
-from reusewatch.detector.sketching.grams import find, table_bits
-from reusewatch.detector.sketching.identity import sequence_constants, sequence_hash
+from reusewatch.detector.sketching.grams import number_of, table_bits
+from reusewatch.detector.sketching.identity import salt_of, sequence_constants
 
 WEIGHTS = {
     Field.URL: 2.0,
@@ -111,13 +111,16 @@ def _heaviest_first(halves: Any, count: Any, order: Any, spare: Any) -> None:
     shift = 0
     starts = np.empty(257, np.int64)
     while most >> shift:
-        starts[:] = 0
+        # Of most pages no term weighs more than a few dozen.
+        top = min(most >> shift, 255)
+        for digit in range(top + 2):
+            starts[digit] = 0
         for i in range(count):
-            starts[256 - ((halves[i] >> shift) & 255)] += 1
-        for digit in range(256):
+            starts[top + 1 - ((halves[i] >> shift) & 255)] += 1
+        for digit in range(top):
             starts[digit + 1] += starts[digit]
         for i in range(count):
-            digit = 255 - ((halves[order[i]] >> shift) & 255)
+            digit = top - ((halves[order[i]] >> shift) & 255)
             spare[starts[digit]] = order[i]
             starts[digit] += 1
         # Not by slices: see `tokens`.
@@ -137,7 +140,7 @@ def _weighted_terms(columns: Any, constants: Any, least_share: Any, result: Any)
     longest = 0
     for page in range(offsets.size - 1):
         longest = max(longest, offsets[page + 1] - offsets[page])
-    table = np.empty(1 << table_bits(longest), np.int64)
+    table = np.empty(1 << table_bits(longest), np.int32)
     known = np.empty(longest, np.uint64)
     halves = np.empty(longest, np.int64)
     order, spare = np.empty(longest, np.int64), np.empty(longest, np.int64)
@@ -146,29 +149,27 @@ def _weighted_terms(columns: Any, constants: Any, least_share: Any, result: Any)
     starts[0] = 0
     for page in range(offsets.size - 1):
         first, stop = offsets[page], offsets[page + 1]
-        salt = sequence_hash(tokens, first, stop, seed, factor)
+        salt = salt_of(tokens, first, stop, seed, factor)
         mask = (1 << table_bits(stop - first)) - 1
         table[: mask + 1] = -1
         count, total, most = 0, 0, 0
         for position in range(first, stop):
-            slot = find(table, mask, known, tokens[position], salt)
-            if table[slot] < 0:
-                table[slot] = count
-                known[count], halves[count] = tokens[position], 0
-                count += 1
-            term = table[slot]
-            halves[term] += _HALVES[fields[position]]
-            total += _HALVES[fields[position]]
+            halves[count] = 0
+            term = number_of(table, mask, known, tokens[position], salt, count)
+            count += term == count
+            weight = _HALVES[fields[position]]
+            halves[term] += weight
+            total += weight
             most = max(most, halves[term])
         _heaviest_first(halves, count, order, spare)
         least = min(least_share * total, types.float64(most))
-        kept, weight = 0, 0
+        kept, all_kept = 0, 0
         while kept < min(count, limit) and halves[order[kept]] >= least:
-            weight += halves[order[kept]]
+            all_kept += halves[order[kept]]
             kept += 1
         for i in range(kept):
             out_hashes[out + i] = known[order[i]]
-            out_weights[out + i] = halves[order[i]] / weight
+            out_weights[out + i] = halves[order[i]] / all_kept
         out += kept
         starts[page + 1] = out
         totals[page] = total

@@ -11,10 +11,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
+from reusewatch.detector.compiling.kernels import (
+    COUNTS,
+    OFFSETS,
+    OUT_OFFSETS,
+    kernel,
+    tuple_of,
+)
 from reusewatch.detector.scanning.decoding import Decoded
 from reusewatch.detector.scanning.scan import Batch
+
+_BYTES_AT = types.Array(types.int32, 1, "C", readonly=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,24 +48,46 @@ class WordPlaces:
         """Of pages with so many visible words each."""
         return cls(batch, decoded, np.concatenate(([0], np.cumsum(words))), places)
 
-    def words(self, pages: NDArray[np.int64], positions: NDArray[Any]) -> NDArray[np.int64]:
-        """Which words of the batch stand at these positions of these pages."""
-        found: NDArray[np.int64] = (
-            self.batch.token_at[pages] + self.places[self.seen_at[pages] + positions]
-        )
-        return found
+    def word(self, page: int, position: int) -> int:
+        """Which word of the batch stands at a position of a page."""
+        return int(self.batch.token_at[page] + self.places[self.seen_at[page] + position])
 
     def spans(
-        self, offsets: NDArray[np.int64], first: NDArray[Any], last: NDArray[Any]
+        self,
+        offsets: NDArray[np.int64],
+        first: NDArray[np.uint32],
+        last: NDArray[np.uint32],
+        *,
+        behind: int = 0,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The bytes of each page's body from a first word to a last one; `offsets` cut both columns
-        by page."""
-        pages = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        starts = self.batch.starts[self.words(pages, first)].astype(np.int64)
-        ends = self.batch.ends[self.words(pages, last)].astype(np.int64)
-        for page in np.unique(pages).tolist():
-            if self.decoded[page].charset != "utf-8":
+        """The bytes of each page's body from a first word to one `behind` a last one; `offsets` cut
+        both columns by page."""
+        starts, ends = np.empty(len(first), np.int64), np.empty(len(first), np.int64)
+        places = (self.batch.token_at, self.seen_at, self.places)
+        columns = (self.batch.starts, self.batch.ends)
+        _spans(offsets, (first, last), behind, places, columns, (starts, ends))
+        for page, text in enumerate(self.decoded):
+            if text.charset != "utf-8":
                 own = slice(int(offsets[page]), int(offsets[page + 1]))
                 spans = np.stack((starts[own], ends[own]))
-                starts[own], ends[own] = self.decoded[page].body_offsets(spans)
+                starts[own], ends[own] = text.body_offsets(spans)
         return starts, ends
+
+
+@kernel(
+    types.void(
+        OFFSETS, tuple_of(COUNTS, COUNTS), types.int64, tuple_of(OFFSETS, OFFSETS, COUNTS),
+        tuple_of(_BYTES_AT, _BYTES_AT), tuple_of(OUT_OFFSETS, OUT_OFFSETS),
+    ),
+    allocates=False,
+)  # fmt: skip
+def _spans(offsets: Any, positions: Any, behind: Any, places: Any, columns: Any, out: Any) -> None:
+    first, last = positions
+    token_at, seen_at, place = places
+    starts, ends = columns
+    out_starts, out_ends = out
+    for page in range(offsets.size - 1):
+        token, seen = token_at[page], seen_at[page]
+        for i in range(offsets[page], offsets[page + 1]):
+            out_starts[i] = starts[token + place[seen + types.int64(first[i])]]
+            out_ends[i] = ends[token + place[seen + types.int64(last[i]) + behind]]

@@ -1,4 +1,4 @@
-"""A window as raw arrays of plain kinds, and back; a copy of memory either way.
+"""A window as raw arrays of plain kinds, and back: copied, or, to be asked only, where they stand.
 
 Tables are stored too: to build them anew takes longer than to read them, and would forget what
 hot keys had given up. Not stored is which sites are watched: they are counted anew.
@@ -46,8 +46,7 @@ def store_of(arrays: Mapping[str, NDArray[Any]]) -> Store:
     for name in Store._fields:
         if name not in _RECORDS and name not in NOBODY:
             copies[name] = np.array(arrays[name])
-    # A window that was saved when there were fewer numbers: the others begin at 0.
-    copies["numbers"] = np.pad(copies["numbers"], (0, COUNT - len(copies["numbers"])))
+    copies["numbers"] = _numbers(arrays)
     for name, size in zip(_SIZES, arrays["capacities"].tolist(), strict=True):
         kind, _ = _RECORDS[name]
         copies[name] = zeros(size, kind)
@@ -55,3 +54,24 @@ def store_of(arrays: Mapping[str, NDArray[Any]]) -> Store:
         saved = raw.view(kind)
         copies[name][: len(saved)] = saved
     return Store(**copies, **NOBODY)
+
+
+def as_saved(arrays: Mapping[str, NDArray[Any]]) -> Store:
+    """A store of these arrays themselves, where they can be written to: for whoever only asks. It
+    has no room for anything more."""
+    found = {name: _writable(arrays[name]) for name in Store._fields if name not in NOBODY}
+    for name, (kind, _) in _RECORDS.items():
+        found[name] = found[name].view(kind)
+    # Bounds are written there, and may be others' who hold the arrays.
+    found["numbers"] = _numbers(arrays)
+    return Store(**found, **NOBODY)
+
+
+def _writable(array: NDArray[Any]) -> NDArray[Any]:
+    """Kernels take no other, though they change nothing."""
+    return np.require(array, requirements=["C", "A", "W"])
+
+
+def _numbers(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
+    """Of a window that was saved when there were fewer numbers, the others begin at 0."""
+    return np.pad(arrays["numbers"], (0, COUNT - len(arrays["numbers"])))

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.window.adding import add_pages
-from reusewatch.detector.window.arrays import arrays_of, store_of
+from reusewatch.detector.window.arrays import arrays_of, as_saved, store_of
 from reusewatch.detector.window.class_list import Class, classes
 from reusewatch.detector.window.growth import empty_store, with_room
+from reusewatch.detector.window.host_pages import pages_on, rows_of_pages
 from reusewatch.detector.window.judging import JUDGED
 from reusewatch.detector.window.looking_up import NOW, row_at, rows_held
 from reusewatch.detector.window.near_rules import Policy
@@ -247,20 +248,38 @@ class NearDuplicateIndex:
         found = np.flatnonzero(mine & ((rows["state"] & LIVE) != 0))
         _, first = np.unique(rows["page"][found], return_index=True)
         found = found[first]
-        named = np.zeros(len(found), SEEN)
-        for name in ("url", "length"):
-            named[name] = rows[name][found]
         return list(
             zip(
-                rows["site"][found].tolist(), rows["page"][found].tolist(),
-                _texts(read_out(self._store, named).tobytes(), named["length"]), strict=True,
+                rows["site"][found].tolist(), rows["page"][found].tolist(), self._urls(found),
+                strict=True,
             )
         )  # fmt: skip
 
-    def first_of(self, page: int) -> int | None:
-        """When the page was first seen, of the versions that the window has; None of no page."""
+    def pages_on(
+        self, hosts: Mapping[str, int], host_of: Callable[[str], str]
+    ) -> dict[str, dict[int, int]]:
+        """Of each of these hosts, told by the URL of its root and by its site, the pages, and when
+        each was first seen; `host_of` tells it of a URL. Looks at every row once."""
+        return pages_on(self._store, hosts, lambda row: host_of(self._url(row)))
+
+    def seen_between(self, page: int) -> tuple[int, int] | None:
+        """When the page was seen for the first and the last time, of the versions that the window
+        has; None of no page."""
         rows = self._store.rows[versions_of(self._store, np.uint64(page))]
-        return int(rows["first"].min()) if rows.size else None
+        return (int(rows["first"].min()), int(rows["last"].max())) if rows.size else None
+
+    def urls_of(self, pages: Sequence[int]) -> dict[int, str]:
+        """The URLs of those of these pages that the window has."""
+        rows = np.empty(len(pages), np.int64)
+        rows_of_pages(self._store, np.array(pages, np.uint64), rows)
+        held = np.flatnonzero(rows >= 0)
+        return dict(zip((pages[at] for at in held.tolist()), self._urls(rows[held]), strict=True))
+
+    def _urls(self, rows: NDArray[np.int64]) -> Iterator[str]:
+        named = np.zeros(len(rows), SEEN)
+        for name in ("url", "length"):
+            named[name] = self._store.rows[name][rows]
+        return _texts(read_out(self._store, named).tobytes(), named["length"])
 
     def holds(self, page: int) -> bool:
         """Whether the window has any version of a page."""
@@ -308,9 +327,10 @@ class NearDuplicateIndex:
         """The window as raw arrays, without copies: to be written before the next `add`."""
         return arrays_of(self._store)
 
-    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up a saved window; what no longer fits leaves with the next page."""
-        self._store = self._bounded(store_of(arrays))
+    def restore(self, arrays: Mapping[str, NDArray[Any]], *, to_ask: bool = False) -> None:
+        """Take up a saved window; what no longer fits leaves with the next page. One that is only
+        asked stands where the arrays do, and takes no page."""
+        self._store = self._bounded(as_saved(arrays) if to_ask else store_of(arrays))
 
     def own(self, owns: Callable[[str], bool]) -> None:
         """Other pages are owned from now on, by their URLs. What was reported stays so."""

@@ -317,6 +317,15 @@ class Judgements:
         )  # fmt: skip
 
 
+def urls_of(seen: NDArray[Any], text: bytes) -> list[str]:
+    """The URLs of pages that a judgement names, in the text of all of them."""
+    spans = zip(seen["url"].tolist(), (seen["url"] + seen["length"]).tolist(), strict=True)
+    if text.isascii():  # nearly always, and then a byte is a character
+        whole = text.decode("ascii")
+        return [whole[begin:end] for begin, end in spans]
+    return [text[begin:end].decode("utf-8", "surrogatepass") for begin, end in spans]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Settled:
     """Pages judged once more, and to which pages each is near: as `settled` lists them, that of its

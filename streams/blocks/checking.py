@@ -37,20 +37,22 @@ def check_bytes(message: Message) -> None:
 
 
 def check_values(block: pa.RecordBatch, scheme: HashScheme) -> None:
-    """Malformed where a value contradicts another one, or is none."""
+    """Malformed where a value contradicts another one, or is none; of columns that are there."""
     _check_places(block, scheme)
-    for name in ("term_weights", "terms_total"):
+    there = frozenset(block.schema.names)
+    for name in there.intersection(("term_weights", "terms_total")):
         values = _values(block.column(name))
         if not np.isfinite(values).all() or (values < 0).any():
             raise Malformed(f"a fingerprint block whose {name} are no weights")
-    _check_order(block, "text_start", "text_end")
-    _check_order(block, "chunk_starts", "chunk_ends")
+    for start, end in (("text_start", "text_end"), ("chunk_starts", "chunk_ends")):
+        if there.issuperset((start, end)):
+            _check_order(block, start, end)
 
 
 def _check_places(block: pa.RecordBatch, scheme: HashScheme) -> None:
     """Two schemes of one name may have two keys; a page that stands elsewhere is nobody's."""
     try:
-        rows = zip(*(block.column(name).to_pylist() for name in _PLACE), strict=True)
+        rows = zip(*(block.column(name).to_pylist() for name in PLACE_COLUMNS), strict=True)
         for page, url, host, site in rows:
             found = place(url, scheme)
             if (int(found.page_id, 16), found.host, found.site) != (page, host, site):
@@ -59,7 +61,7 @@ def _check_places(block: pa.RecordBatch, scheme: HashScheme) -> None:
         raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
 
 
-_PLACE = ("page", "url", "host", "site")
+PLACE_COLUMNS = ("page", "url", "host", "site")
 
 
 def _check_order(block: pa.RecordBatch, start: str, end: str) -> None:

@@ -11,15 +11,18 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from reusewatch.streams.wire import Malformed
 
 # A block is up to 8 MiB; of sound ones, hardly any doubles by being decompressed.
 MOST_BYTES = 256 << 20
 _KINDS = ("schema", "record batch")
-_SIZE = struct.Struct("<q")
-_BUFFER = struct.Struct("<qq")  # where in the body, and how long
+_SIZE_BYTES = 8
+_BUFFER_BYTES = 16  # where in the body, and how long
+_NOTHING = np.zeros((2, 0), np.int64)
 # Places of fields in their tables: of a message, its header; of a record batch, its buffers and
 # how they are compressed.
 _HEADER, _BUFFERS, _COMPRESSION = 2, 2, 3
@@ -29,7 +32,7 @@ def check_expansion(value: bytes) -> None:
     """Malformed where the buffers of a block say that they are larger than any that was written."""
     try:
         size = sum(_sizes(value))
-    except (struct.error, pa.ArrowException, OSError, EOFError) as error:
+    except (struct.error, pa.ArrowException, OSError, EOFError, ValueError) as error:
         raise Malformed(f"not a fingerprint block: {error}") from error
     if size > MOST_BYTES:
         raise Malformed(
@@ -46,10 +49,14 @@ def _sizes(value: bytes) -> Iterator[int]:
             raise Malformed(f"a fingerprint block with a {message.type} in it")
         if message.type == "schema":
             continue
-        body = memoryview(message.body or b"")
-        for at, length in _compressed(memoryview(message.metadata)):
-            # -1: this one is stored as it is.
-            yield max(_SIZE.unpack_from(body, at)[0], 0) if length >= _SIZE.size else 0
+        body = np.frombuffer(message.body or b"", np.uint8)
+        at, length = _compressed(memoryview(message.metadata))
+        at = at[length >= _SIZE_BYTES]
+        if ((at < 0) | (at > len(body) - _SIZE_BYTES)).any():
+            raise struct.error("a buffer past the end of its body")
+        said = body[at[:, None] + np.arange(_SIZE_BYTES)].view("<i8")
+        # -1: this one is stored as it is.
+        yield from said.clip(0, None).ravel().tolist()
 
 
 def _next(messages: pa.ipc.MessageReader) -> pa.ipc.Message | None:
@@ -59,21 +66,22 @@ def _next(messages: pa.ipc.MessageReader) -> pa.ipc.Message | None:
         return None
 
 
-def _compressed(said: memoryview) -> Iterator[tuple[int, int]]:
-    """Where the buffers of a record batch stand in its body; nothing of one not compressed."""
+def _compressed(said: memoryview) -> NDArray[np.int64]:
+    """Where the buffers of a record batch stand in its body, and how long they are; nothing of one
+    that is not compressed."""
     root = _offset(said, 0)
     header = _field(said, root, _HEADER)
     if header is None:
-        return
+        return _NOTHING
     batch = header + _offset(said, header)
     buffers, compression = (_field(said, batch, at) for at in (_BUFFERS, _COMPRESSION))
     if buffers is None or compression is None:
-        return
+        return _NOTHING
     vector = buffers + _offset(said, buffers)
     first, count = vector + 4, _offset(said, vector)
-    if first + count * _BUFFER.size > len(said):
+    if first + count * _BUFFER_BYTES > len(said):
         raise struct.error("more buffers than there is room for")
-    yield from _BUFFER.iter_unpack(said[first : first + count * _BUFFER.size])
+    return np.frombuffer(said, "<i8", 2 * count, first).reshape(-1, 2).T
 
 
 def _offset(said: memoryview, at: int) -> int:

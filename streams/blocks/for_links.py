@@ -29,24 +29,22 @@ class LinkColumns:
 
 def check_links(block: pa.RecordBatch) -> None:
     """Malformed where what runs beside the links does not."""
-    lengths = [_lengths(block, name) for name in ("links", *_BESIDE)]
+    lengths = [lengths_of(block.column(name)) for name in ("links", *_BESIDE)]
     if not all(np.array_equal(lengths[0], one) for one in lengths):
         raise Malformed("a fingerprint block whose links and their places are not the same")
 
 
-def links_of(block: pa.RecordBatch) -> LinkColumns:
-    """The links of the pages that have any; copies, as a view would keep the block alive."""
-    leads = np.flatnonzero(_lengths(block, "links"))
+def links_of(block: pa.RecordBatch) -> tuple[LinkColumns, NDArray[np.int64]]:
+    """The links of the pages that have any, and which rows these are; copies, as a view would keep
+    the block alive."""
+    leads = np.flatnonzero(lengths_of(block.column("links")))
     own = block.select(LINK_COLUMNS).take(pa.array(leads))
     links, offsets = lists_of(own.column("links"))
     sites, starts = (lists_of(own.column(name))[0] for name in _BESIDE)
     page = own.column("page").to_numpy()
-    return LinkColumns(_owned(page), offsets, _owned(links), _owned(sites), _owned(starts))
+    columns = LinkColumns(_owned(page), offsets, _owned(links), _owned(sites), _owned(starts))
+    return columns, leads
 
 
 def _owned(values: NDArray[Any]) -> NDArray[Any]:
     return np.array(values)
-
-
-def _lengths(block: pa.RecordBatch, name: str) -> NDArray[np.int64]:
-    return lengths_of(block.column(name))

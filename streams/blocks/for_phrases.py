@@ -19,7 +19,7 @@ from reusewatch.detector.phrases.documents import (
     by_age,
     current_versions,
 )
-from reusewatch.streams.blocks.format import MIN_VALUES, SCHEMA, SUPERSHINGLES
+from reusewatch.streams.blocks.columns import MIN_VALUES, SCHEMA, SUPERSHINGLES
 from reusewatch.streams.blocks.occurrences import countable
 from reusewatch.streams.records import Origin
 

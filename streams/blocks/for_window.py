@@ -48,17 +48,15 @@ def subjects_of(block: pa.RecordBatch, origins: Origins) -> list[Subject]:
         places = [block.column(name).to_pylist() for name in ("source", "offset", "record_id")]
     except (pa.ArrowException, ValueError) as error:
         raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
-    numbers = map(origins.number, *places[:2])
     came_from = [
         Origin(source=source, offset=offset, record_id=record)
         for source, offset, record in zip(*places, strict=True)
     ]
     salvaged, named = (block.column(name).to_pylist() for name in ("salvaged", "canonical"))
-    shares = obfuscated_of(block).tolist()
-    rows = zip(
-        *columns, times_of(block, "fetched_at"), numbers, salvaged, shares, named, came_from,
-        strict=True,
-    )  # fmt: skip
+    shares, times = obfuscated_of(block).tolist(), times_of(block, "fetched_at")
+    # Last: of a block that is malformed no name is kept.
+    numbers = origins.numbers(*places[:2])
+    rows = zip(*columns, times, numbers, salvaged, shares, named, came_from, strict=True)
     return list(map(Subject._make, rows))
 
 
@@ -69,11 +67,36 @@ def obfuscated_of(block: pa.RecordBatch) -> NDArray[np.float32]:
     return found
 
 
+class _Last:
+    """What was found of the block that was asked for last: each part of a stage asks in turn."""
+
+    def __init__(self) -> None:
+        self._known: tuple[pa.RecordBatch, NDArray[np.bool_]] | None = None
+
+    def of(
+        self, block: pa.RecordBatch, find: Callable[[pa.RecordBatch], NDArray[np.bool_]]
+    ) -> NDArray[np.bool_]:
+        # One value: other threads see all of it or nothing.
+        known = self._known
+        if known is None or known[0] is not block:
+            known = self._known = block, find(block)
+            # Shared by all who ask.
+            known[1].flags.writeable = False
+        return known[1]
+
+
+_LAST_JUDGED = _Last()
+
+
 def is_judged(block: pa.RecordBatch) -> NDArray[np.bool_]:
     """Whether each page is one by itself: no revisit, and no error page.
 
     The same error page stands on a million sites: it neither is a copy nor makes one.
     """
+    return _LAST_JUDGED.of(block, _judged)
+
+
+def _judged(block: pa.RecordBatch) -> NDArray[np.bool_]:
     # Not by Arrow's comparisons: each number that they are given looks for pandas on the disk. A
     # status that is null is no number here, which is neither.
     status = block.column("status").to_numpy(zero_copy_only=False)

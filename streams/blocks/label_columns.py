@@ -112,8 +112,8 @@ def label_columns(marks: Sequence[Marks]) -> list[pa.Array]:
 
 
 def marks_of(row: Mapping[str, Any]) -> Marks:
-    """A page's marks, from a row that was read with LABEL_FIELDS."""
-    values: dict[str, Any] = {field.name: row[field.name] for field in LABEL_FIELDS}
+    """A page's marks, from a row that was read with LABEL_FIELDS, or some of them."""
+    values: dict[str, Any] = {name: row[name] for name in Marks._fields if name in row}
     for name, value in values.items():
         if isinstance(value, list):
             values[name] = tuple(value)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.labels.contains import per_page
-from reusewatch.streams.blocks.format import longer_than
+from reusewatch.streams.blocks.columns import longer_than
 from reusewatch.streams.blocks.occurrences import lists_of
 from reusewatch.streams.wire import Malformed
 

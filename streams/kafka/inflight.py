@@ -83,6 +83,12 @@ class InFlight:
                 self._failures.append((entry, error))
                 self._changed.notify_all()
 
+    @property
+    def failed(self) -> bool:
+        """Whether anything did since the last `restart`. Asked for each message, without the lock:
+        what fails a moment later is seen with the next one, as if it had failed then."""
+        return bool(self._failures)
+
     def failures(self) -> Sequence[tuple[Entry, BaseException]]:
         """What failed since the last `restart`."""
         with self._changed:

@@ -67,7 +67,7 @@ class KafkaOutlet(FlushedAtClose):
         """Take the message; blocks while too much is in flight, raises TooLarge at once."""
         size = message_size(message)
         check_size(message, size)
-        while self._in_flight.full(size) or self._in_flight.failures():
+        while self._in_flight.full(size) or self._in_flight.failed:
             self._attend()
         self._put(message, size)
 
@@ -111,7 +111,7 @@ class KafkaOutlet(FlushedAtClose):
         if number is None:
             number = self.partition_for(message.topic, message.key)
         entry = self._in_flight.add(message, Partition(message.topic, number), size)
-        if self._in_flight.failures():
+        if self._in_flight.failed:
             # What follows a failed message must not overtake it: the next producer sends both.
             return
         try:

@@ -112,7 +112,9 @@ class GramMatching:
     ) -> list[dict[str, Any]]:
         offsets = np.zeros(len(made) + 1, np.int64)
         offsets[page + 1 :] = len(found)
-        firsts, lasts = (np.array([getattr(x, of) for x in found]) for of in ("first", "last"))
+        firsts, lasts = (
+            np.array([getattr(x, of) for x in found], np.uint32) for of in ("first", "last")
+        )
         starts, ends = made.places.spans(offsets, firsts, lasts)
         rows = []
         for one, start, end in zip(found, starts.tolist(), ends.tolist(), strict=True):

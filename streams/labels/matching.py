@@ -120,7 +120,9 @@ class Matching:
         labeled = self._dataset.match("chunks", hashes.values)
         labeled[stopped] = ABSENT
         files = self._files(np.array([facts.file_hash for facts in made.facts], np.uint64))
-        found = [Marks(self.version, stopped=places) for places in _places(stopped, hashes.offsets)]
+        found = [Marks(self.version)] * len(made)
+        for page, places in _places(stopped, hashes.offsets):
+            found[page] = Marks(self.version, stopped=places)
         hit = np.searchsorted(hashes.offsets, np.flatnonzero(labeled != ABSENT), "right") - 1
         for page in {*hit.tolist(), *np.flatnonzero(files != ABSENT).tolist()}:
             chunks = slice(int(hashes.offsets[page]), int(hashes.offsets[page + 1]))
@@ -192,9 +194,13 @@ class Matching:
         return self._severities.get(name, "warning")
 
 
-def _places(marked: NDArray[np.bool_], offsets: NDArray[np.int64]) -> Iterator[tuple[int, ...]]:
-    """Of each page the places of its marked chunks among its own."""
+def _places(
+    marked: NDArray[np.bool_], offsets: NDArray[np.int64]
+) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """The pages with marked chunks, and the places of those among the page's own."""
     at = np.flatnonzero(marked)
     bounds = np.searchsorted(at, offsets)
     places = (at - np.repeat(offsets[:-1], np.diff(bounds))).tolist()
-    return (tuple(places[start:end]) for start, end in pairwise(bounds.tolist()))
+    for page, (start, end) in enumerate(pairwise(bounds.tolist())):
+        if start < end:
+            yield page, tuple(places[start:end])

@@ -173,6 +173,12 @@ def stored(headers: Headers) -> bytes:
     return msgspec.msgpack.encode(headers)
 
 
+@lru_cache(maxsize=256)
+def size_of(headers: Headers) -> int:
+    """How many bytes they have, as the bound of a message counts them."""
+    return sum(len(name) + len(value) for name, value in headers)
+
+
 def headers_of(stored: bytes) -> Headers:
     try:
         return msgspec.msgpack.decode(stored, type=Headers)

@@ -14,6 +14,7 @@ from reusewatch.streams.local.database import (
     TABLES,
     connect,
     now_ms,
+    size_of,
     stored,
     told,
 )
@@ -53,8 +54,7 @@ class LocalOutlet(FlushedAtClose):
     def send(self, message: Outgoing) -> None:
         """Take the message; it is safe after `flush`."""
         topic = topics.TOPICS[message.topic]
-        size = len(message.value or b"") + len(message.key.encode())
-        size += sum(len(name) + len(value) for name, value in message.headers)
+        size = len(message.value or b"") + len(message.key.encode()) + size_of(message.headers)
         if size > topic.message_bytes:
             raise TooLarge(
                 f"a message of {size} bytes for {topic.name}, which takes {topic.message_bytes}"

@@ -3,12 +3,22 @@
 Arrays of the window are made anew as it grows, and the old ones leave holes among small objects
 that nothing else fits into: so large arrays stand apart, and what is free goes back to the system
 from time to time. Elsewhere nothing is done.
+
+Libraries are mapped, and what was touched of them once stays in memory: of the compiler 70 MB, to
+load kernels and never again. It goes, too; what is needed after all comes back from the cache of
+the system a few pages at a time.
 """
 
 from __future__ import annotations
 
 import ctypes
+import re
+import resource
+import time
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 LARGE = 4 << 20
@@ -16,6 +26,15 @@ LARGE = 4 << 20
 _FREE = 16 << 20
 # Of malloc.h.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+# Of mman.h.
+_DONT_NEED = 4
+_MAPPED = Path("/proc/self/smaps")
+_RESIDENT = Path("/proc/self/statm")
+_HEAD = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S{4}) \S+ \S+ (\d+)")
+_LEAST_KB = 256
+# To look through all that is mapped takes as long as thirty pages.
+_WORTH = 64 << 20
+_BEGUN_SECONDS = 2.0
 
 
 @cache
@@ -37,6 +56,65 @@ def keep_large_apart() -> None:
 
 
 def give_back() -> None:
-    """What is free goes back to the system; takes milliseconds."""
+    """What is free goes back to the system, and what can be read again; takes milliseconds."""
+    _give_back_free()
+    _give_back_files()
+
+
+def give_back_much() -> bool:
+    """The same, but of files only if that is much; False where it was not even looked for.
+
+    A process that has only just begun keeps all: a short one ends before anything is gained, and
+    what it has loaded last it is about to use.
+    """
+    if time.process_time() < _BEGUN_SECONDS:
+        return False
+    if _of_files() >= _WORTH:
+        give_back()
+    else:
+        _give_back_free()
+    return True
+
+
+def _of_files() -> int:
+    """Bytes in memory that are mapped from files, other processes' among them."""
+    try:
+        return int(_RESIDENT.read_text().split()[2]) * resource.getpagesize()
+    except OSError:  # no Linux
+        return 0
+
+
+def _give_back_free() -> None:
     if (libc := _libc()) is not None:
         libc.malloc_trim(0)
+
+
+def _give_back_files() -> None:
+    if (libc := _libc()) is None:
+        return
+    libc.madvise.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+    with suppress(OSError):  # no Linux
+        for begin, end in list(_unchanged(_MAPPED.read_text())):
+            libc.madvise(begin, end - begin, _DONT_NEED)
+
+
+def _unchanged(smaps: str) -> Iterator[tuple[int, int]]:
+    """Where files are mapped that nobody can write to there, and nobody has: a page that was
+    written to, as the addresses in a library are when it is loaded, would be lost."""
+    place, resident, written = None, 0, 0
+    for line in smaps.splitlines():
+        if head := _HEAD.match(line):
+            begin, end, can, inode = head.groups()
+            is_code = inode != "0" and can in ("r-xp", "r--p")
+            place, resident = (int(begin, 16), int(end, 16)) if is_code else None, 0
+        elif place is None:
+            continue
+        elif line.startswith("Rss:"):
+            resident = int(line.split()[1])
+        elif line.startswith("Anonymous:"):
+            written = int(line.split()[1])
+        elif line.startswith("Swap:"):
+            # What was written and is swapped out would be lost as well.
+            if not written + int(line.split()[1]) and resident >= _LEAST_KB:
+                yield place
+            place = None

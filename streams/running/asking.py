@@ -8,6 +8,7 @@ import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -80,11 +81,17 @@ class Ask:
 
     def _from_snapshot(self, name: str, parameters: Parameters) -> Answered:
         from reusewatch.streams.running import topology
+        from reusewatch.streams.stages.index_answers import is_needed
         from reusewatch.streams.stages.snapshot import Snapshots
 
         directory = state_directory(self.settings)
-        loaded = Snapshots(directory / "snapshots", self.stage, self.settings.scheme).load()
+        snapshots = Snapshots(directory / "snapshots", self.stage, self.settings.scheme)
+        # Of what the index remembers most answers nothing that is asked for here.
+        needs = partial(is_needed, name) if self.stage == "index" else None
+        loaded = snapshots.load(needs)
         if loaded.state is None or loaded.written_at is None:
+            if loaded.rejected:
+                raise Unreachable(f"{'; '.join(loaded.rejected)}: a replay makes it anew")
             raise Unreachable(self._nobody(directory))
         kernels.prepare_stored(self.say)
         stage = topology.stateful(self.stage, self.settings)

@@ -15,10 +15,14 @@ import msgspec
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus, BusError, Outgoing, Outlet, TooLarge
-from reusewatch.streams.origins import STDIN
-from reusewatch.streams.records import Alert, DeadLetter, Page
+from reusewatch.streams.records import STDIN, Alert, DeadLetter, Page
 from reusewatch.streams.running.spare_outlet import Recoverable, SpareOutlet
-from reusewatch.streams.wire import alert_message, dead_letter_message, page_message
+from reusewatch.streams.wire import (
+    alert_message,
+    dead_letter_message,
+    packed_page_message,
+    page_message,
+)
 
 
 class BusSink:
@@ -53,7 +57,7 @@ class BusSink:
     def put(self, page: Page) -> None:
         """Send the page; one that is too large goes by reference to its archive, if it has one."""
         try:
-            self._outlet.send(page_message(page))
+            self._outlet.send(packed_page_message(page))
         except TooLarge as error:
             if page.origin.offset is None or page.origin.source == STDIN:
                 self.bury(_too_large(page, error))

@@ -23,11 +23,13 @@ from reusewatch.streams.local import LocalBus
 from reusewatch.streams.local.database import told
 from reusewatch.streams.questions import Parameters, Rows, no_questions
 from reusewatch.streams.records import UNDATED, Alert, DeadLetter, Origin, Page
+from reusewatch.streams.running.allocation import give_back_much
 from reusewatch.streams.running.chain import Following, Task
 from reusewatch.streams.running.fork_server import load_beside
 from reusewatch.streams.running.label_settings import label_store
 from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.news import Brief
+from reusewatch.streams.running.page_sink import room
 from reusewatch.streams.running.parallel import InProcess, ProcessPool
 from reusewatch.streams.running.prefix_answers import PrefixAnswers
 from reusewatch.streams.running.recent_pages import RecentPages
@@ -46,6 +48,7 @@ from reusewatch.streams.stages.stage import Output
 from reusewatch.streams.wire import alert_message, dead_letter_message, page_message
 
 _BATCH_BYTES = 8 << 20
+_GIVEN_BACK_SECONDS = 30.0
 _ONLY = Partition(topics.PAGES, 0)
 _FIRST = Page(
     id="0" * 16, url="http://localhost/", site="localhost", host="localhost", fetched_at=UNDATED,
@@ -115,9 +118,11 @@ class LocalSink:
         self._taken = 0
         # Where the stage's steps stand: counted from 0, each batch would lie across two of them.
         self._passed = max(judge.passed for judge in self._judges)
-        self._room = _room(self._passed, self.batch_pages)
+        self._room = room(self._passed, self.batch_pages)
         self._reported = 0
         self._trimmed_at = -1
+        # Soon: what loading took is never needed again, and short replays have no snapshot.
+        self._given_back_at = float("-inf")
 
     def _serve(self, settings: Settings, say: Callable[[str], None]) -> Health | None:
         """Metrics, where a port was given: most replays are over before anybody looks."""
@@ -153,6 +158,11 @@ class LocalSink:
         """Alerts sent since the start."""
         return self._reported + sum(judge.alerts for judge in self._judges)
 
+    @property
+    def passed(self) -> int:
+        """Pages that were taken, before the start, too."""
+        return self._passed + len(self._batch) + sum(map(len, self._underway))
+
     def trouble(self) -> str | None:
         """Why this process is not healthy."""
         return next((said for judge in self._judges if (said := judge.trouble())), None)
@@ -182,7 +192,7 @@ class LocalSink:
             outputs = self._runner.submit([self._message(page) for page in batch])
         for output in outputs:
             self._accept(output)
-        self._room = _room(self._passed, self.batch_pages)
+        self._room = room(self._passed, self.batch_pages)
 
     def _message(self, page: Page) -> Message:
         """A page as it travels to another process."""
@@ -269,6 +279,9 @@ class LocalSink:
         if self._bytes_kept is not None:
             self._outlet.keep_within(self._bytes_kept)
         self._keep_labels()
+        now = time.monotonic()
+        if now - self._given_back_at >= _GIVEN_BACK_SECONDS and give_back_much():
+            self._given_back_at = now
 
     def settle(self) -> None:
         """Judge what waits for later pages: there are none."""
@@ -318,14 +331,3 @@ class LocalSink:
         with suppress(BusError):
             self._outlet.close()  # with the dead letters, which say why
         self._release()
-
-
-def _room(passed: int, most: int) -> int:
-    """How many pages the next batch takes. One that a checkpoint cut short is made up for by the
-    next: else all that follow would lie across two steps, and be judged in two parts.
-
-    >>> _room(512, 256), _room(600, 256), _room(760, 256)
-    (256, 168, 264)
-    """
-    room = most - passed % most
-    return room if room > most // 4 else room + most

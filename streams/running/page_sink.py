@@ -63,5 +63,20 @@ class ReadsAhead(Protocol):
     def batch_pages(self) -> int:
         """Pages that are judged together."""
 
+    @property
+    def passed(self) -> int:
+        """Pages that were taken, as the steps of judging count them."""
+
     def ahead(self, first: Task, following: Following) -> Iterator[Any] | None:
         """What each task told, once its pages are taken; None: it takes pages only."""
+
+
+def room(passed: int, most: int) -> int:
+    """How many pages the next batch takes. One that was cut short is made up for by the next: else
+    all that follow would lie across two steps, and be judged in two parts.
+
+    >>> room(512, 256), room(600, 256), room(760, 256)
+    (256, 168, 264)
+    """
+    left = most - passed % most
+    return left if left > most // 4 else left + most

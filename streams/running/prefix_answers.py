@@ -7,7 +7,7 @@ asked on. An answer has an ETag, and who has that text already is told so withou
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -44,9 +44,14 @@ class PrefixAnswers:
     def _hold(self, rows: Sequence[KeptOut]) -> None:
         self._rows = rows
 
-    def answer(self, form: str, known: Collection[str]) -> Answer:
-        """The prefixes that hold now; `known`: tags of texts that the client has. Raises
-        BadQuestion, and Unanswered while the topic is not read through."""
+    def answer(self, asked: Mapping[str, str], known: Collection[str]) -> Answer:
+        """The prefixes that hold now, in the `format` that is asked for; `known`: tags of texts
+        that the client has. Raises BadQuestion, and Unanswered while the topic is not read
+        through."""
+        form = asked.get("format", "prefixes")
+        # A name that is mistyped would be answered with another format than is asked for.
+        if unknown := sorted(asked.keys() - {"format"}):
+            raise BadQuestion(f"{unknown[0][:100]}: there is format")
         if form not in FORMATS:
             raise BadQuestion(f"format={form[:100]}: there is {', '.join(FORMATS)}")
         with self._starting:

@@ -11,14 +11,18 @@ from __future__ import annotations
 import os
 import stat
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from reusewatch.streams.origins import STDIN, spool_of
-from reusewatch.streams.records import Origin, Page
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.origins import spool_of
+from reusewatch.streams.page_text import CHANGED, Gone, ReadKnown, together
+from reusewatch.streams.records import STDIN, Origin, Page
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
 
 MOST_BYTES = 16 << 20
-"""Two batches: what is judged, and what came before. Those that are on their way to be judged,
-where several processes make fingerprints, have not gone by."""
+"""Two batches of the most bytes: what is judged, and of smaller ones what came before. Those that
+are on their way to be judged, where several processes make fingerprints, have not gone by."""
 HELD_BYTES = 8 << 20
 """Of pages that are known to be asked for, but not before many others have gone by."""
 # What leads to a record, without what else is said of it.
@@ -77,6 +81,23 @@ class RecentPages:
 
     def __call__(self, origin: Origin) -> Page:
         """The page of an origin: from memory, or read again. One that was held is held no more."""
+        return self._at_hand(origin) or self._read_origin(origin)
+
+    @contextmanager
+    def together(self, scheme: HashScheme) -> Iterator[ReadKnown]:
+        """The same of pages whose hashes are known; those that are not at hand are read in the way
+        of whoever reads again."""
+        with together(self._read_origin, scheme) as read_again:
+
+            def read(origin: Origin, file_hash: int) -> Page | Gone:
+                page = self._at_hand(origin)
+                if page is None:
+                    return read_again(origin, file_hash)
+                return page if scheme.of_bytes(page.body) == file_hash else CHANGED
+
+            yield read
+
+    def _at_hand(self, origin: Origin) -> Page | None:
         at = origin.source, origin.offset
         held = self._let_go(at)
-        return self._pages.get(at) or held or self._read_origin(origin)
+        return self._pages.get(at) or held

@@ -88,9 +88,7 @@ class Recorder:
         for event, count in output.events.items():
             kind = meters.findings if event in FINDINGS else meters.events
             kind.labels(name, event).inc(count)
-        shingles = meters.popular_shingles.labels(name)
-        for popular in output.popular:
-            shingles.observe(popular)
+        meters.popular_shingles.labels(name).observe_all(output.popular)
         now = time.time()
         waited = [max(now - received_ms(message) / 1000, 0) for message in cause]
         latency = meters.latency_seconds.labels(name)
@@ -104,21 +102,26 @@ class Recorder:
     def _count_out(self, messages: Sequence[Outgoing]) -> int:
         """How many alerts were among them."""
         # Summed up first: a meter asks for its labels and a lock each time.
-        records = Counter(sent.topic for sent in messages)
-        size: Counter[str] = Counter()
         kinds: Counter[str] = Counter()
-        for sent in messages:
-            size[sent.topic] += len(sent.value or b"")
-            if sent.topic == topics.ALERTS and sent.value is not None:
-                kind = dict(sent.headers)[_KIND].decode().removeprefix("reusewatch.alert.")
-                kinds[kind] += self._is_first(kind, sent.key)
-        for topic, count in records.items():
-            self._meters.records_out.labels(self._stage, topic).inc(count)
-            self._meters.bytes_out.labels(self._stage, topic).inc(size[topic])
+        for topic in {sent.topic for sent in messages}:
+            mine = [sent for sent in messages if sent.topic == topic]
+            size = sum([len(sent.value or b"") for sent in mine])
+            self._meters.records_out.labels(self._stage, topic).inc(len(mine))
+            self._meters.bytes_out.labels(self._stage, topic).inc(size)
+            if topic == topics.ALERTS:
+                kinds.update(map(self._kind_of, mine))
+        del kinds[""]
         for kind, count in (+kinds).items():
             self._meters.alerts.labels(self._stage, kind).inc(count)
         self.alerts += kinds.total()
         return kinds.total()
+
+    def _kind_of(self, sent: Outgoing) -> str:
+        """The kind of an alert; nothing of a tombstone, and of an alert that is told again."""
+        if sent.value is None:
+            return ""
+        kind = dict(sent.headers)[_KIND].decode().removeprefix("reusewatch.alert.")
+        return kind if self._is_first(kind, sent.key) else ""
 
     def _is_first(self, kind: str, alert: str) -> bool:
         """Whether an alert is new: some are told again as their figures change."""

@@ -171,10 +171,10 @@ def _handler(
         def _answer_prefixes(self, query: str) -> None:
             if self._is_refused():
                 return
-            form = dict(urllib.parse.parse_qsl(query)).get("format", "prefixes")
+            asked = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
             known = [tag.strip() for tag in self.headers.get("If-None-Match", "").split(",")]
             try:
-                found = prefixes.answer(form, known)
+                found = prefixes.answer(asked, known)
             except BadQuestion as error:
                 self._answer(400, f"{error}\n".encode())
             except Unanswered as error:
@@ -198,7 +198,9 @@ def _handler(
             if etag is not None:
                 self.send_header("ETag", etag)
             self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
+            # With 304 it would be that of the text which the client has (RFC 9110, §8.6).
+            if status != 304:
+                self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             if self.command != "HEAD":
                 self.wfile.write(body)

@@ -27,6 +27,9 @@ from reusewatch.streams.settings import Settings
 if TYPE_CHECKING:
     from reusewatch.streams.stages.fingerprinting import ReadOrigin
 
+# What a live crawl sends is in its memory two or three times until it is acknowledged.
+LIVE_IN_FLIGHT_BYTES = 8 << 20
+
 __all__ = ["PageSink", "open_live_sink", "open_sink"]
 
 
@@ -42,7 +45,7 @@ def open_sink(
     On a local bus the stages run here; where a process judges what crawls bring, the pages go to
     it. Raises NotInstalled where it runs the stages, and what those need is not installed.
     """
-    bus = open_bus(settings, stop=stop, say=say)
+    bus = open_bus(settings, stop=stop, say=say, packed=True)
     if not isinstance(bus, LocalBus):
         return BusSink(bus)
     with needed_for(f"a local bus ({settings.bus})"):
@@ -92,7 +95,12 @@ def _opened_before(opening: Callable[[], BusSink | SpoolSink]) -> Callable[[], B
 
 def _open_kafka(settings: Settings, *, stop: Event, say: Callable[[str], None]) -> BusSink:
     patience = PATIENCE.get(settings.on_trouble)
-    return BusSink(open_bus(settings, stop=stop, say=say, patience=patience))
+    return BusSink(
+        open_bus(
+            settings, stop=stop, say=say, patience=patience, packed=True,
+            in_flight_bytes=LIVE_IN_FLIGHT_BYTES,
+        )
+    )  # fmt: skip
 
 
 def _open_local(settings: Settings, *, stop: Event, say: Callable[[str], None]) -> SpoolSink:

@@ -20,7 +20,10 @@ def _load() -> None:
     # What goes wrong here goes wrong in each process again, and is told with what it had to do.
     with suppress(Exception):
         kernels.prepare(lambda text: None, pages=True)
+        from reusewatch.detector.compiling.declaring import make_all
         from reusewatch.streams.stages import fingerprinting  # noqa: F401
+
+        make_all()
 
 
 keep_large_apart()

@@ -25,7 +25,7 @@ from reusewatch.streams.bus import (
 )
 from reusewatch.streams.dead_letter_limit import DeadLetterLimit
 from reusewatch.streams.questions import Desk, Parameters, Rows
-from reusewatch.streams.running.allocation import give_back
+from reusewatch.streams.running.allocation import give_back_much
 from reusewatch.streams.running.changelog import Changelog
 from reusewatch.streams.running.commit import Progress
 from reusewatch.streams.running.metrics import Meters
@@ -312,12 +312,14 @@ class Worker:
 
     def _save(self, offsets: Offsets) -> None:
         began = time.monotonic()
+        # What pages took while they were judged does not stand beside what saving takes.
+        give_back_much()
         with self._record.saving():
             state = self._stage.save()
             if state is None or self._snapshots is None:
                 return
             self._snapshots.save(state, offsets)
-        give_back()
+        give_back_much()
         self._state_changed = False
         self._snapshot_at = time.monotonic()
         self._record.snapshot(time.time())

@@ -28,6 +28,9 @@ ShareOrNone = Annotated[float, msgspec.Meta(ge=0, le=1)]
 # Below it, as many sites could be near to their share as would cost time to watch.
 SiteShare = Annotated[float, msgspec.Meta(ge=0.05, le=1)]
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
+# Above it, what waits for an answer of the broker would take it for dead.
+# Less than what waits for an answer over the same connection.
+Moment = Annotated[float, msgspec.Meta(ge=0, le=2)]
 WholeSeconds = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
 # A counter of discovery remembers as many pages; `labels discover` counts any number, offline.
 Threshold = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
@@ -340,7 +343,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Natural,
         about(
             "Pages, those fetched last, of which popular phrases are counted to find hosts that "
-            "consist of such (`phrase-host`): about 800 bytes each. 0 looks for none."
+            "consist of such (`phrase-host`): about 430 bytes each. 0 looks for none."
         ),
     ] = 50_000
 
@@ -453,8 +456,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         bool, about("The broker's certificate must name the host that we connect to.")
     ] = True
     kafka_compression: Annotated[
-        Literal["lz4", "zstd", "none"], about("How messages are compressed.")
+        Literal["lz4", "zstd", "none"],
+        about(
+            "How messages are compressed; those of pages, whose bodies are LZ4 already, by `zstd` "
+            "alone."
+        ),
     ] = "lz4"
+    kafka_gather_seconds: Annotated[
+        Moment,
+        about(
+            "A worker that keeps up waits so long for a batch to fill: pages of one batch cost "
+            "less. With 0 it takes what there is."
+        ),
+    ] = 0.2
     kafka_partitions: Annotated[
         Positive, about("Partitions of the topics that workers share, for `topics create`.")
     ] = 6

@@ -66,11 +66,15 @@ def brought(
     owned: UrlSet,
     site_of: Callable[[Subject], int],
     similarity: Similarity | None,
+    *,
+    made: bool = False,
 ) -> Brought:
-    """A block, read. Malformed where it has a value that no page has."""
-    check_marks(block)
-    check_grams(block)
-    check_links(block)
+    """A block, read. Malformed where it has a value that no page has; of one that was `made` here
+    what belongs together is not held against itself."""
+    if not made:
+        check_marks(block)
+        check_grams(block)
+        check_links(block)
     subjects, judged = subjects_of(block, origins), is_judged(block)
     batch, mine = block, subjects
     if not judged.all():

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.documents import document_of
-from reusewatch.streams.page_text import ReadOrigin, read_or_why
+from reusewatch.streams.page_text import ReadKnown, ReadOrigin, read_or_why, together
 from reusewatch.streams.records import (
     Alert,
     Differs,
@@ -36,8 +36,7 @@ from reusewatch.streams.stages.quilt_reports import with_other_donors
 from reusewatch.streams.wire import alert_message
 
 if TYPE_CHECKING:
-    from reusewatch.detector.evidence.pages import PageWords
-    from reusewatch.detector.evidence.pairs import Pair
+    from reusewatch.detector.evidence.pairs import Told
     from reusewatch.streams.stages.snapshot import State
 
 MOST_ROWS = 5
@@ -46,7 +45,7 @@ MOST_BYTES = 16 << 20
 """Bytes of pages that are aligned in a step; those behind it are left to who asks."""
 # Donors are named again and again, by each page that has them: of pages that were read, so many
 # bytes are kept for the steps that follow.
-_KEPT_BYTES = 8 << 20
+_KEPT_BYTES = 4 << 20
 # Of a step that has not ended, about.
 _STEP_BYTES = 200
 _EVENTS: Mapping[EvidenceMissing | None, str] = {
@@ -62,10 +61,20 @@ _EVENTS: Mapping[EvidenceMissing | None, str] = {
 
 
 class Place(NamedTuple):
-    """Where a page can be read again, and the hash of what was there."""
+    """Where a page can be read again, and the hash of what was there: the same for a subject, of
+    which the name of its record is known too, and for a donor."""
 
-    origin: Origin
+    source: str
+    offset: int
     file_hash: str
+
+    @property
+    def origin(self) -> Origin:
+        """What is asked for."""
+        return Origin(source=self.source, offset=self.offset)
+
+
+_Places = tuple[Place, Place]
 
 
 @runtime_checkable
@@ -121,43 +130,65 @@ class Making:
         """The alerts, each with its evidence or why it has none. All pages are scanned together."""
         pages: dict[Place, Page | EvidenceMissing] = {}
         events = Counter[str]()
-        reasons = []
-        for alert in alerts:
-            reason, allowance = self._read(alert, pages, allowance)
-            reasons.append(reason)
-        words = _scanned(pages, self._scheme)
+        places = []
+        with self._reading() as read:
+            for alert in alerts:
+                both, allowance = self._read(alert, read, pages, allowance)
+                places.append(both)
+        told = iter(self._told([both for both in places if not isinstance(both, str)], pages))
         self._keep(pages)
         out = []
-        for alert, reason in zip(alerts, reasons, strict=True):
-            made = replace(alert, evidence_missing=reason)
-            if reason is None:
-                here, there = (words[one] for one in places_of(alert) or ())
-                pair = _compared(here, there, self._scheme)
+        for alert, both in zip(alerts, places, strict=True):
+            if isinstance(both, str):
+                made = replace(alert, evidence_missing=both)
+            else:
+                pair = next(told)
                 made = told_of(alert, pair)
                 events["evidence-cut"] += pair.cut
             out.append(made)
             events[_EVENTS[made.evidence_missing]] += 1
         return Made(out, events, allowance)
 
+    def _told(
+        self, places: Sequence[_Places], pages: dict[Place, Page | EvidenceMissing]
+    ) -> list[Told]:
+        """What the pages at two places have of each other. All are scanned together."""
+        if not places:
+            return []
+        from reusewatch.detector.evidence.many_pairs import told_of_pairs
+        from reusewatch.detector.evidence.pages import many_words
+
+        found = {one: page for one, page in pages.items() if isinstance(page, Page)}
+        number = {one: at for at, one in enumerate(found)}
+        words = many_words([document_of(page) for page in found.values()], self._scheme)
+        pairs = [(number[here], number[there]) for here, there in places]
+        return told_of_pairs(words, pairs, self._scheme, MOST_ROWS)
+
+    def _reading(self) -> AbstractContextManager[ReadKnown | None]:
+        return nullcontext() if self._read_origin is None else together(
+            self._read_origin, self._scheme
+        )  # fmt: skip
+
     def _read(
-        self, alert: Alert, pages: dict[Place, Page | EvidenceMissing], allowance: Allowance
-    ) -> tuple[EvidenceMissing | None, Allowance]:
-        """Read both pages of an alert, unless they are at hand; why that was not done."""
+        self, alert: Alert, read: ReadKnown | None, pages: dict[Place, Page | EvidenceMissing],
+        allowance: Allowance,
+    ) -> tuple[_Places | EvidenceMissing, Allowance]:  # fmt: skip
+        """Read both pages of an alert, unless they are at hand; or why that was not done."""
         both = places_of(alert)
-        if both is None or self._read_origin is None:
+        if both is None or read is None:
             return "no origin", allowance
         pairs, size = allowance
         if pairs <= 0 or size <= 0:
             return "budget", allowance
         for one in both:
             if one not in pages:
-                pages[one] = self._kept.get(one) or read_place(self._read_origin, one, self._scheme)
+                pages[one] = self._kept.get(one) or read(one.origin, int(one.file_hash, 16))
             page = pages[one]
             if not isinstance(page, Page):
                 return page, Allowance(pairs - 1, size)
             # Also of those that are at hand: they are scanned, and what was kept must not matter.
             size -= len(page.body)
-        return None, Allowance(pairs - 1, size)
+        return both, Allowance(pairs - 1, size)
 
     def _keep(self, pages: dict[Place, Page | EvidenceMissing]) -> None:
         for one, page in pages.items():
@@ -309,16 +340,17 @@ def _messages(alerts: Sequence[Alert], made: Made) -> list[Outgoing]:
     ]
 
 
-def places_of(alert: Alert) -> tuple[Place, Place] | None:
+def places_of(alert: Alert) -> _Places | None:
     """Where the subject and the first donor can be read again; None where one cannot."""
     donor = alert.donors[0] if alert.donors else None
     if donor is None or alert.origin is None or donor.origin is None:
         return None
-    if alert.origin.offset is None or donor.origin.offset is None:
+    here, there = alert.origin, donor.origin
+    if here.offset is None or there.offset is None:
         return None
     return (
-        Place(alert.origin, alert.file_hash or "0"),
-        Place(donor.origin, donor.file_hash or "0"),
+        Place(here.source, here.offset, alert.file_hash or "0"),
+        Place(there.source, there.offset, donor.file_hash or "0"),
     )
 
 
@@ -327,25 +359,7 @@ def read_place(read_origin: ReadOrigin, where: Place, scheme: HashScheme) -> Pag
     return read_or_why(read_origin, where.origin, int(where.file_hash, 16), scheme)
 
 
-def _scanned(
-    pages: dict[Place, Page | EvidenceMissing], scheme: HashScheme
-) -> dict[Place, PageWords]:
-    found = {one: page for one, page in pages.items() if isinstance(page, Page)}
-    if not found:
-        return {}
-    from reusewatch.detector.evidence.pages import words_of_pages
-
-    documents = [document_of(page) for page in found.values()]
-    return dict(zip(found, words_of_pages(documents, scheme), strict=True))
-
-
-def _compared(here: PageWords, there: PageWords, scheme: HashScheme) -> Pair:
-    from reusewatch.detector.evidence.pairs import compare
-
-    return compare(here, there, scheme)
-
-
-def told_of(alert: Alert, pair: Pair) -> Alert:
+def told_of(alert: Alert, pair: Told) -> Alert:
     """An alert with what two aligned pages say."""
     url = alert.donors[0].url
     rows = tuple(
@@ -353,7 +367,7 @@ def told_of(alert: Alert, pair: Pair) -> Alert:
             start=row.start, end=row.end, text=row.text,
             donor=url, donor_start=row.donor_start, donor_end=row.donor_end,
         )
-        for row in pair.copied(MOST_ROWS)
+        for row in pair.copied
     )  # fmt: skip
     return replace(
         alert,

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
@@ -23,11 +24,12 @@ from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.format import SHORTEST
 from reusewatch.streams import topics
-from reusewatch.streams.blocks.format import block_messages, block_of
+from reusewatch.streams.blocks.format import block_messages
+from reusewatch.streams.blocks.making import block_of
 from reusewatch.streams.blocks.page_row import PageRow
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.charsets import charset_of
-from reusewatch.streams.documents import document_of
+from reusewatch.streams.documents import documents_of
 from reusewatch.streams.labels.marking import Labeler
 from reusewatch.streams.origins import kafka_origin
 from reusewatch.streams.questions import Parameters, Rows, no_questions
@@ -53,6 +55,14 @@ ReadOrigin = Callable[[Origin], Page]
 # Bodies held at a time, whatever a batch refers to.
 PART_BYTES = 8 << 20
 _MOST_START = (1 << 32) - 1
+Target = Callable[[str], tuple[int, int] | None]
+# The columns of a row that are told as they are, in its order.
+_OF_PAGE = attrgetter(
+    "url", "site", "host", "ip", "fetched_at", "status", "content_type", "charset",
+    "origin.source", "origin.offset",
+)  # fmt: skip
+_OF_FACTS = attrgetter("title", "excerpt", "start", "end")
+_NOWHERE: tuple[Sequence[int], Sequence[int], Sequence[int]] = ((), (), ())
 # One gram in so many, by its value: the same grams on every page.
 GRAM_SAMPLES = {"all": 1.0, "sampled": 1 / 8, "none": 0.0}
 
@@ -134,10 +144,12 @@ class FingerprintStage:
             fingerprints,  # numba, loaded by who really works
         )
 
-        documents = [document_of(page) for page in pages]
+        documents = documents_of(pages)
         sample = GRAM_SAMPLES[self.grams]
         made = fingerprints(documents, self.scheme, gram_sample=sample, chunks=self.chunks)
-        rows = [self._row(page, facts) for page, facts in zip(pages, made.facts, strict=True)]
+        target = _targets(self.scheme)
+        said = zip(pages, made.facts, strict=True)
+        rows = [self._row(page, facts, target) for page, facts in said]
         marks = self.labeler.marks(made, [page.url for page in pages]) if self.labeler else None
         shortest = self.labeler.shortest if self.labeler else SHORTEST
         block = block_of(
@@ -149,44 +161,24 @@ class FingerprintStage:
             part = block if len(mine) == len(rows) else block.take(pa.array(mine))
             yield from block_messages(part, self.scheme, partition, headers=headers)
 
-    def _row(self, page: Page, facts: Facts) -> PageRow:
+    def _row(self, page: Page, facts: Facts, target: Target) -> PageRow:
         referred = page.revisit_of
-        return PageRow(
-            page=int(page.id, 16),
-            url=page.url,
-            site=page.site,
-            host=page.host,
-            ip=page.ip,
-            fetched_at=page.fetched_at,
-            status=page.status,
-            content_type=page.content_type,
-            charset=page.charset,
-            source=page.origin.source,
-            offset=page.origin.offset,
-            title=facts.title,
-            excerpt=facts.excerpt,
-            text_start=facts.start,
-            text_end=facts.end,
-            truncated=page.truncated or facts.truncated,
-            overlong=facts.truncated,
-            salvaged=page.salvaged,
-            file_hash=facts.file_hash,
-            revisit_of=int(place(referred.url, self.scheme).page_id, 16) if referred else None,
-            revisit_at=referred.fetched_at if referred else None,
-            canonical=self._named(page, facts.canonical),
-            record_id=page.origin.record_id,
-            **self._led_to(facts.outlinks),
+        # By place, and not by name: there are 26 of them.
+        row = (
+            int(page.id, 16),
+            *_OF_PAGE(page),
+            *_OF_FACTS(facts),
+            page.truncated or facts.truncated,
+            facts.truncated,
+            page.salvaged,
+            facts.file_hash,
+            int(place(referred.url, self.scheme).page_id, 16) if referred else None,
+            referred.fetched_at if referred else None,
+            self._named(page, facts.canonical),
+            page.origin.record_id,
+            *(_led_to(facts.outlinks, target) if facts.outlinks else _NOWHERE),
         )
-
-    def _led_to(self, outlinks: Sequence[Outlink]) -> dict[str, list[int]]:
-        """Where a page leads on other sites, as its row says it; what is no page is left out."""
-        found = [(_target(link.address, self.scheme), link.start) for link in outlinks]
-        known = [(target, start) for target, start in found if target is not None]
-        return {
-            "links": [target[0] for target, _ in known],
-            "link_sites": [target[1] for target, _ in known],
-            "link_starts": [min(start, _MOST_START) for _, start in known],
-        }
+        return PageRow._make(row)
 
     def _named(self, page: Page, canonical: str) -> int | None:
         """The page that a page names as its source; None where that is none."""
@@ -215,14 +207,17 @@ class FingerprintStage:
     def _placed(self, page: Page) -> Page:
         """A page with its charset and its place."""
         where = place(page.url, self.scheme)
+        # As every page is that was read here of an archive, and whose encoding is known.
+        is_placed = where == (page.id, page.host, page.site)
+        if is_placed and page.charset is not None and page.revisit_of is None:
+            return page
+        at = {"id": where.page_id, "host": where.host, "site": where.site}
         if page.revisit_of is None:
-            page = msgspec.structs.replace(page, charset=charset_of(page))
-        else:
-            # A URL that is none raises here, where it costs this page alone and not its batch.
-            place(page.revisit_of.url, self.scheme)
-            # A revisit stored no body: it has no words, and the index knows whose words it has.
-            page = msgspec.structs.replace(page, body=b"")
-        return msgspec.structs.replace(page, id=where.page_id, host=where.host, site=where.site)
+            return msgspec.structs.replace(page, charset=charset_of(page), **at)
+        # A URL that is none raises here, where it costs this page alone and not its batch.
+        place(page.revisit_of.url, self.scheme)
+        # A revisit stored no body: it has no words, and the index knows whose words it has.
+        return msgspec.structs.replace(page, body=b"", **at)
 
     def _read_again(self, page: Page) -> Page:
         if self.read_origin is None:
@@ -272,15 +267,33 @@ class FingerprintStage:
         return no_questions(name, parameters)
 
 
-@lru_cache(1 << 16)
-def _target(address: str, scheme: HashScheme) -> tuple[int, int] | None:
+def _led_to(
+    outlinks: Sequence[Outlink], target: Target
+) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
+    """Where a page leads on other sites, as its row says it; what is no page is left out."""
+    pages, sites, starts = [], [], []
+    for address, start in outlinks:
+        if (found := target(address)) is not None:
+            pages.append(found[0])
+            sites.append(found[1])
+            starts.append(min(start, _MOST_START))
+    return pages, sites, starts
+
+
+@lru_cache(1)
+def _targets(scheme: HashScheme) -> Target:
     """The page at an address and its site, as hashes; remembered, since pages of a site lead to
-    the same places."""
-    try:
-        where = place(address, scheme)
-    except BadPage:
-        return None
-    return int(where.page_id, 16), scheme.of_text(where.site)
+    the same places. Apart for a scheme, which takes longer to hash than the address."""
+
+    @lru_cache(1 << 16)
+    def target(address: str) -> tuple[int, int] | None:
+        try:
+            where = place(address, scheme)
+        except BadPage:
+            return None
+        return int(where.page_id, 16), scheme.of_text(where.site)
+
+    return target
 
 
 def _dead_letter(message: Message, error: WireError | BadPage) -> DeadLetter:

@@ -28,7 +28,13 @@ if TYPE_CHECKING:
 
 # Parts of the stage that a question needs beside the window.
 ANSWERING: Mapping[str, tuple[str, ...]] = {"similar": ("terms",), "reused": ("reuse",)}
+WINDOW = "window"
 _TOP = 10
+
+
+def is_needed(question: str, array: str) -> bool:
+    """Whether an array of a snapshot, by its name, is looked at for a question."""
+    return array.partition("/")[0] in (WINDOW, *ANSWERING.get(question, ()))
 
 
 class IndexAnswers:

@@ -6,11 +6,14 @@ Loaded by who really judges: it stands on numba.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.window.index import NearDuplicateIndex
@@ -23,7 +26,14 @@ from reusewatch.detector.window.judging import (
     SUPERSEDED,
     WITHDRAWN,
 )
-from reusewatch.detector.window.sightings import Judgements, Match, Near, Seen, Turned
+from reusewatch.detector.window.sightings import (
+    Judgements,
+    Match,
+    Near,
+    Seen,
+    Turned,
+    urls_of,
+)
 from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.origins import Origins
@@ -45,12 +55,13 @@ from reusewatch.streams.stages.reports import (
 )
 from reusewatch.streams.stages.reusing import Reusing
 from reusewatch.streams.stages.similarity import Similarity
-from reusewatch.streams.stages.verdicts import PlainVerdicts
-from reusewatch.streams.urls import host_and_site
+from reusewatch.streams.stages.verdicts import PlainPages, PlainVerdicts
+from reusewatch.streams.urls import host_and_site, site_of_page
 from reusewatch.streams.wire import alert_message, verdict_message, withdrawal
 
 _ALERTS = ALERT | NEAR_ALERT
 _WITHDRAWN = WITHDRAWN | NEAR_WITHDRAWN
+_NOBODY = Subject._make([()] * len(Subject._fields))
 
 
 class Reporter:
@@ -102,42 +113,88 @@ class Reporter:
         labeled: Sequence[Labeled],
         now: datetime,
         events: Counter[str],
+        between: Mapping[int, Sequence[Outgoing]],
     ) -> list[Outgoing]:
-        """Verdicts of the pages, and alerts; of pages that they turned, too.
+        """Verdicts of the pages, and alerts; of pages that they turned, too. `between`: what is
+        said of others ahead of a page.
 
         Alerts whose evidence needs pages again are made together: these are read and scanned once.
         """
         out: list[Outgoing | Alert] = []
         turned = {by: list(turns) for by, turns in groupby(found.turns(), lambda turn: turn.by)}
-        rows = zip(subjects, found.pages["flags"].tolist(), found.matched.tolist(), strict=True)
-        for at, (subject, flags, matched) in enumerate(rows):
-            match = found.match(at) if matched else None
-            # What is known of a page by its dates is better than what a record without one says.
-            known = flags & MISDATED and self._index.holds(subject.page)
-            events["misdated"] -= subject.salvaged
-            if not flags & SUPERSEDED and not known:
-                out.append(self.verdict(subject, match, labeled[at]))
+        matches = {at: found.match(at) for at in np.flatnonzero(found.matched).tolist()}
+        verdicts, special = self._verdicts(subjects, found, matches, labeled)
+        come = np.cumsum([not subject.salvaged for subject in subjects])
+        events["misdated"] -= len(subjects) - int(come[-1])
+        rows = zip(subjects, found.pages["flags"].tolist(), verdicts, strict=True)
+        for at, (subject, flags, plain) in enumerate(rows):
+            out += between.get(at, ())
+            if at in matches or at in special or at in turned:
+                self.reach(int(come[at]))
+            if at in special:
+                out.append(self.verdict(subject, matches.get(at), labeled[at]))
+            elif plain is not None:
+                out.append(plain)
             # A salvaged page is not remembered: of what it is a copy depends on what came before
             # it, and alerts do not. So its verdict says it, and no alert.
             if flags & (_ALERTS | _WITHDRAWN) and not subject.salvaged:
-                out += self._alerts(subject, match, flags, now)
+                out += self._alerts(subject, matches.get(at), flags, now)
             for turn in turned.get(at, ()):
                 out += self._turned(turn, subject, now)
             if self._mirroring is not None and self._mirroring.crossed:
                 self._mirroring.look_after(at)
         if self._mirroring is not None:
-            index = self._index
-            mirrors = self._mirroring.judge_batch(subjects, index.pages_of, index.first_of, now)
-            out += map(alert_message, mirrors)
+            out += map(alert_message, self._mirroring.judge_batch(subjects, self._index, now))
         _count(found, events)
         return self.complete(out, events)
+
+    def _verdicts(
+        self, subjects: Sequence[Subject], found: Judgements, matches: Mapping[int, Match],
+        labeled: Sequence[Labeled],
+    ) -> tuple[list[Outgoing | None], set[int]]:  # fmt: skip
+        """The verdicts of pages of which nothing special is known, by their places, and the places
+        of those of which there is."""
+        pages, flags = [subject.page for subject in subjects], found.pages["flags"]
+        untold = set(np.flatnonzero(flags & SUPERSEDED).tolist())
+        # What is known of a page by its dates is better than what a record without one says.
+        misdated = np.flatnonzero(flags & MISDATED).tolist()
+        untold.update(at for at in misdated if self._index.holds(pages[at]))
+        special = untold.union(matches, self._said_of_parts(pages))
+        plain = [at for at in range(len(pages)) if at not in special]
+        out: list[Outgoing | None] = [None] * len(pages)
+        told = self._plain.of(self._plain_pages([subjects[at] for at in plain],
+                                                [labeled[at] for at in plain]))  # fmt: skip
+        for at, one in zip(plain, told, strict=True):
+            out[at] = one
+        return out, special - untold
+
+    def reach(self, count: int | None) -> None:
+        """So many pages of the block at hand, or all, have come to who is told the terms and the
+        links of all of them at once."""
+        self._linking.reach(count)
+        if self._similarity is not None:
+            self._similarity.reach(count)
+
+    def _said_of_parts(self, pages: Sequence[int]) -> list[int]:
+        """The places of those pages of which something was said when they had settled."""
+        return [] if self._quilting is None else self._quilting.told_of(pages)
+
+    def _popular(self, pages: Sequence[int]) -> Sequence[int | None]:
+        return [None] * len(pages) if self._phrasing is None else self._phrasing.said_of(pages)
+
+    def _plain_pages(self, subjects: Sequence[Subject], labeled: Sequence[Labeled]) -> PlainPages:
+        # A tuple of columns, in the order of the fields.
+        columns: Any = Subject._make(zip(*subjects, strict=True)) if subjects else _NOBODY
+        return PlainPages(
+            np.array(columns.page, np.uint64), columns.url, columns.site, columns.fetched_us,
+            labeled, self._popular(columns.page), columns.truncated, columns.salvaged,
+            columns.obfuscated, columns.came_from,
+        )  # fmt: skip
 
     def verdict(self, subject: Subject, match: Match | None, labeled: Labeled) -> Outgoing:
         """What is known of a page."""
         said = NOTHING_SAID if self._quilting is None else self._quilting.said(subject.page)
         popular = None if self._phrasing is None else self._phrasing.said(subject.page)
-        if match is None and said.quilt is None and said.within is None:
-            return self._plain.of(subject, labeled, popular)
         mwo = None
         if match is not None and match.near is not None:
             mwo = self._mwo(subject.page, match.near.seen.page)
@@ -149,19 +206,41 @@ class Reporter:
     def told_again(self, versions: Sequence[tuple[int, int, bool]]) -> list[Outgoing]:
         """The verdicts of versions that the window has, of which more is known now: each a page,
         its words, and whether it is truncated."""
-        out = []
         held, found = self._index.settled([version[:2] for version in versions])
-        judged, columns = found.judged, found.judged.pages
-        rows = zip(held, columns["flags"].tolist(), columns["seen"].tolist(),
-                   judged.matched.tolist(), strict=True)  # fmt: skip
-        for row, (at, flags, seen, matched) in enumerate(rows):
-            if not flags & SUPERSEDED:
-                page, _, truncated = versions[at]
-                said = self._labeled.said(page)
-                subject = self._as_known(judged.seen(seen), said.obfuscated, truncated=truncated)
-                match = judged.match(row) if matched else None
-                out.append(self.verdict(subject, match, said))
-        return out
+        judged, seen = found.judged, found.judged.pages["seen"]
+        standing = np.flatnonzero((judged.pages["flags"] & SUPERSEDED) == 0)
+        told_of = [versions[held[row]] for row in standing.tolist()]
+        pages, truncated = [one[0] for one in told_of], [one[2] for one in told_of]
+        said, matched = list(map(self._labeled.said, pages)), judged.matched[standing]
+        special = set(np.flatnonzero(matched).tolist())
+        special.update(self._said_of_parts(pages))
+        plain = [at for at in range(len(pages)) if at not in special]
+        told: dict[int, Outgoing] = {}
+        for at in special:
+            row = int(standing[at])
+            subject = self._as_known(
+                judged.seen(int(seen[row])), said[at].obfuscated, truncated=truncated[at]
+            )
+            match = judged.match(row) if matched[at] else None
+            told[at] = self.verdict(subject, match, said[at])
+        verdicts = self._plain.of(self._known_pages(
+            judged.found[seen[standing[plain]]], judged.urls, [said[at] for at in plain],
+            [truncated[at] for at in plain],
+        ))  # fmt: skip
+        told.update(zip(plain, verdicts, strict=True))
+        return [told[at] for at in range(len(pages))]
+
+    def _known_pages(
+        self, seen: NDArray[Any], text: bytes, said: list[Labeled], truncated: list[bool]
+    ) -> PlainPages:
+        """Pages by what the window has of them, as `_as_known`."""
+        urls = urls_of(seen, text)
+        return PlainPages(
+            seen["page"], urls, list(map(site_of_page, urls)), seen["first"].tolist(), said,
+            self._popular(seen["page"].tolist()), truncated, [False] * len(urls),
+            [one.obfuscated for one in said],
+            list(map(self._origins.origin, seen["origin"].tolist())),
+        )  # fmt: skip
 
     def not_judged(self, subject: Subject, why: Literal["error-page", "revisit"]) -> Outgoing:
         """That nothing is known of a page, and why: no page is without a verdict."""
@@ -255,13 +334,14 @@ class Reporter:
         return [self._linking.told(subject.page, alert)]
 
     def note_copy(
-        self, subject: Subject, donor: Seen, direction: Direction, *, harmless: bool
-    ) -> None:
+        self, subject: Subject, donor: Seen, direction: Direction, *, harmless: bool,
+        is_part: bool = False,
+    ) -> None:  # fmt: skip
         """A page that is a copy of another counts for its neighborhoods, where that one is known to
         be the original, and for whether its host is a mirror, whichever is."""
         if self._mirroring is not None and not harmless:
             site = self._site_of(subject)
-            self._mirroring.note(subject, site, donor, is_copy=accuses(direction))
+            self._mirroring.note(subject, site, donor, is_copy=accuses(direction), is_part=is_part)
         if self._reusing is not None and accuses(direction) and not harmless:
             self._reusing.note(subject.page, self._site_of(subject))
 

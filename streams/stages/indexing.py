@@ -6,18 +6,19 @@ A block is judged as columns; what is done page by page is what makes a message.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.for_links import LINK_COLUMNS
 from reusewatch.streams.blocks.for_window import counts, only
-from reusewatch.streams.blocks.format import read_block
+from reusewatch.streams.blocks.format import is_made, read_block
 from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.origins import Origins
@@ -26,7 +27,8 @@ from reusewatch.streams.stages.brought import Brought, brought, parts_of
 from reusewatch.streams.stages.discovering import Discovering
 from reusewatch.streams.stages.evidencing import Elsewhere, Evidencing
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
-from reusewatch.streams.stages.index_answers import ANSWERING, IndexAnswers
+from reusewatch.streams.stages.index_answers import ANSWERING, WINDOW, IndexAnswers
+from reusewatch.streams.stages.joining import Arrived, as_one, in_groups
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import Labeled, LabeledPages
 from reusewatch.streams.stages.linking import Linking
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
     from reusewatch.detector.window.sightings import Sightings
 
 _SITES = 65_536
-_WINDOW = "window/"
+_WINDOW = f"{WINDOW}/"
 
 
 class Part(Protocol):
@@ -127,32 +129,48 @@ class IndexStage:
         self.restore(None)
 
     def process(self, messages: Sequence[Message]) -> Output:
-        """Judge the pages of the blocks, in order; of a block, revisits last."""
+        """Judge the pages of the blocks, in order; of what is judged as one, revisits last."""
         out = Output(events=Counter())
-        index, pages = self._index, 0
+        index, before = self._index, self._settling.total()
         cut, refused, dismissed = index.cut, index.refused, index.dismissed
         crowded = index.crowded
         popular: list[int] = []
-        for message in messages:
-            partition = f"{message.partition.topic}/{message.partition.number}"
-            try:
-                block = read_block(message, self._scheme)
-                parts = [self._brought(part) for part in self._parts_of(block, partition)]
-            except WireError as error:
-                out.dead[error.reason] += 1
-                out.messages.append(dead_letter_message(unread(message, error, self._clock())))
-                continue
-            for part in parts:
-                popular += self._judge(part, partition, out)
-            pages += len(block)
+        for group in in_groups(self._arrived(messages, out)):
+            popular += self._judge_group(group, out)
         out.events["cut"] += index.cut - cut
         out.events["refused"] += index.refused - refused
         out.events["dismissed"] += index.dismissed - dismissed
         out.events["over-share"] += index.crowded - crowded
         return Output(
-            out.messages, pages, out.dead, out.events, popular=popular,
+            out.messages, self._settling.total() - before, out.dead, out.events, popular=popular,
             unfinished=self._evidencing.take(),
         )  # fmt: skip
+
+    def _arrived(self, messages: Sequence[Message], out: Output) -> Iterator[Arrived]:
+        for message in messages:
+            try:
+                block = read_block(message, self._scheme)
+            except WireError as error:
+                self._refuse(message, error, out)
+            else:
+                yield Arrived(message, block, is_made(block))
+
+    def _refuse(self, message: Message, error: WireError, out: Output) -> None:
+        out.dead[error.reason] += 1
+        out.messages.append(dead_letter_message(unread(message, error, self._clock())))
+
+    def _judge_group(self, group: list[Arrived], out: Output) -> Sequence[int]:
+        """Judge blocks of one partition; how many popular phrases pages have is returned."""
+        block, made, partition = as_one(group), group[0].made, group[0].partition
+        try:
+            parts = [self._brought(part, made) for part in self._parts_of(block, partition)]
+        except WireError as error:
+            if len(group) == 1:
+                self._refuse(group[0].message, error, out)
+                return ()
+            # One of them is bad, and the others must not go with it.
+            return [one for alone in group for one in self._judge_group([alone], out)]
+        return [one for part in parts for one in self._judge(part, partition, out)]
 
     def repeat(self, messages: Sequence[Message]) -> Output:
         """See `Repeats`: no evidence is made."""
@@ -164,9 +182,9 @@ class IndexStage:
         else hang on where blocks end."""
         return parts_of(block, self._settling.parts(partition, len(block)))
 
-    def _brought(self, block: pa.RecordBatch) -> Brought:
+    def _brought(self, block: pa.RecordBatch, made: bool) -> Brought:
         return brought(
-            block, self._origins, self._rules.owned, self._site_of, self._similarity
+            block, self._origins, self._rules.owned, self._site_of, self._similarity, made=made
         )  # fmt: skip
 
     def _judge_hosts(self, out: Output, *, at_rest: bool) -> Sequence[int]:
@@ -177,7 +195,7 @@ class IndexStage:
             bad = self._reusing.judge(self._index.pages_of, now, at_rest=at_rest)
             out.messages.extend(map(alert_message, bad))
         if self._mirroring is not None:
-            mirrors = self._mirroring.judge(self._index.pages_of, now, at_rest=at_rest)
+            mirrors = self._mirroring.judge(self._index, now, at_rest=at_rest)
             out.messages.extend(map(alert_message, mirrors))
         if self._phrasing is None:
             return ()
@@ -214,6 +232,9 @@ class IndexStage:
         settled, ended = self._settling.passed(partition, len(part.block))
         if ended:
             self._evidencing.ended(partition)
+            self._linking.ended()
+            if self._similarity is not None:
+                self._similarity.ended()
             if self._discovering is not None:
                 out.messages.extend(map(alert_message, self._discovering.ended(self._clock())))
         out.messages.extend(self._settled(settled, out.events))
@@ -228,36 +249,48 @@ class IndexStage:
 
     def _judged(self, part: Brought, events: Counter[str]) -> list[Outgoing]:
         block, mine, now = part.block, part.mine, self._clock()
-        events["salvaged"] += sum(subject.salvaged for subject in part.subjects)
-        events["overlong"] += sum(subject.overlong for subject in mine)
+        events["salvaged"] += block.column("salvaged").true_count
+        events["overlong"] += part.batch.column("overlong").true_count
         out = self._discover(block, now, events)
         if self._similarity and part.weighted is not None:
-            self._similarity.add(part.weighted, now=at_us(now))
+            self._similarity.bring(part.weighted, now=at_us(now))
         # Before it is asked for them, the page has its links; what may be forged has none.
-        self._linking.add(only(block.select(LINK_COLUMNS), counts(block)))
+        self._linking.bring(only(block.select(LINK_COLUMNS), counts(block)))
         labeled = self._labeled.judge_block(part.batch, now, part.owned)
         events["labeled"] += sum(1 for one in labeled if one.labels)
-        out += [
-            self._reporter.not_judged(subject, "error-page")
-            for subject, one, page in zip(part.subjects, part.judged, part.revisit_of, strict=True)
-            if not one and page is None and not self._is_known(subject)
-        ]
+        others = np.flatnonzero(~part.judged).tolist()
+        between = self._error_pages(part, others)
         out += [alert_message(alert) for one in labeled for alert in one.alerts]
-        out += self._add(mine, part.sightings, labeled, events)
-        rows = zip(part.subjects, part.revisit_of, part.revisited, strict=True)
-        for subject, page, then in rows:
+        out += self._add(mine, part.sightings, labeled, events, between)
+        self._reporter.reach(None)
+        out += between.get(len(mine), ())
+        for at in others:
+            subject, page = part.subjects[at], part.revisit_of[at]
             if page is None or self._is_known(subject):
                 continue
             if subject.salvaged:
                 out.append(self._reporter.not_judged(subject, "revisit"))
             else:
-                out += self._revisiting.judge(subject, page, then, events)
+                out += self._revisiting.judge(subject, page, part.revisited[at], events)
         out += self._revisiting.seen((subject.page for subject in mine), events)
         if self._phrasing is not None:
             self._phrasing.add(block)
         if self._reusing is not None:
             self._reusing.passed(len(block))
         return out
+
+    def _error_pages(self, part: Brought, others: Sequence[int]) -> Mapping[int, list[Outgoing]]:
+        """What is said of error pages, each ahead of the judged page that came next: what is said
+        of a page last stands, wherever blocks end."""
+        found: dict[int, list[Outgoing]] = {}
+        if others:
+            ahead = np.cumsum(part.judged)
+        for at in others:
+            subject = part.subjects[at]
+            if part.revisit_of[at] is None and not self._is_known(subject):
+                said = self._reporter.not_judged(subject, "error-page")
+                found.setdefault(int(ahead[at]), []).append(said)
+        return found
 
     def _is_known(self, subject: Subject) -> bool:
         """Whether a salvaged page is one that was seen undamaged: what is known of it stays."""
@@ -278,12 +311,13 @@ class IndexStage:
         sightings: Sightings,
         labeled: Sequence[Labeled],
         events: Counter[str],
+        between: Mapping[int, Sequence[Outgoing]] | None = None,
     ) -> list[Outgoing]:
         if not subjects:
             return []
         now = self._clock()
         found = self._index.add(sightings, now=at_us(now))
-        return self._reporter.report(subjects, found, labeled, now, events)
+        return self._reporter.report(subjects, found, labeled, now, events, between or {})
 
     def _site_of(self, subject: Subject) -> int:
         """The site by which pages are related: that of messages, or by the simple rule."""
@@ -352,7 +386,8 @@ class IndexStage:
         self._origins = Origins() if state is None else Origins(state.facts["sources"])
         if state is not None:
             window = (name for name in state.arrays if name.startswith(_WINDOW))
-            self._index.restore({name[len(_WINDOW) :]: state.arrays[name] for name in window})
+            arrays = {name[len(_WINDOW) :]: state.arrays[name] for name in window}
+            self._index.restore(arrays, to_ask=question is not None)
             if tuple(state.facts.get("owned", ())) != rules.owned.names:
                 self._index.own(rules.owned.has)
         for name, part in self._parts.items():

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +29,8 @@ MOST_LINKS = 1 << 21
 BESIDE = 2000
 """Bytes from a copied part within which a link stands beside it."""
 _LINK_BYTES, _PAGE_BYTES = 20, 150
+# Pages of a saved state whose links leave memory together.
+_TOGETHER = 4096
 
 
 class Span(NamedTuple):
@@ -71,31 +72,69 @@ class Linking:
     def __init__(self, scheme: HashScheme, *, most: int = MOST_LINKS) -> None:
         self._scheme = scheme
         self._most = most
+        # Links that are kept, columns that have left, and pages of the first ones that have.
+        self._count = self._first = self._left = 0
+        # The pages that were brought last, the places of those with links, and how many have come.
+        self._coming: list[int] = []
+        self._leads: list[int] = []
+        self._come = self._led = 0
         self.restore(None)
 
     def add(self, block: pa.RecordBatch) -> None:
-        """Keep the links of a block's pages. A page that comes again says what it says now."""
-        for page in block.column("page").to_pylist():
-            self._at.pop(page, None)
-        columns = links_of(block)
-        if len(columns.pages):
-            self._add(columns)
+        """Keep the links of a block's pages."""
+        self.bring(block)
+        self.reach(None)
 
-    def _add(self, columns: LinkColumns) -> None:
-        number = self._first + len(self._kept)
+    def bring(self, block: pa.RecordBatch) -> None:
+        """Keep the links of pages of which none has come yet: see `reach`."""
+        self.reach(None)
+        columns, leads = links_of(block)
+        if len(leads):
+            self._keep(columns)
+        self._coming, self._leads = block.column("page").to_pylist(), leads.tolist()
+        self._come = self._led = 0
+
+    def reach(self, count: int | None) -> None:
+        """So many of the pages that were brought last have come, or all of them: one that comes
+        again says what it says now, and not before."""
+        end = len(self._coming) if count is None else min(count, len(self._coming))
+        number = self._first + len(self._kept) - 1
+        for row in range(self._come, end):
+            page = self._coming[row]
+            self._at.pop(page, None)
+            if self._led < len(self._leads) and self._leads[self._led] == row:
+                self._at[page] = number, self._led
+                self._led += 1
+        self._come = max(self._come, end)
+
+    def _keep(self, columns: LinkColumns) -> None:
         self._kept.append(columns)
         self._count += len(columns.links)
-        rows = zip(repeat(number), range(len(columns.pages)), strict=False)
-        self._at.update(zip(columns.pages.tolist(), rows, strict=True))
-        while self._count > self._most and len(self._kept) > 1:
-            self._drop(self._kept.popleft())
 
-    def _drop(self, columns: LinkColumns) -> None:
-        for page in columns.pages.tolist():
-            if page in self._at and self._at[page][0] == self._first:
+    def ended(self) -> None:
+        """A step of pages has ended: of too many links those that came first leave, a page at a
+        time. What is kept would else hang on where blocks end."""
+        self.reach(None)
+        while self._count > self._most:
+            first = self._kept[0]
+            begin = int(first.offsets[self._left])
+            until = np.searchsorted(first.offsets, begin + self._count - self._most)
+            self._leave_first(min(int(until), len(first.pages)) - self._left)
+
+    def _leave_first(self, pages: int) -> None:
+        """So many pages of the columns that came first leave."""
+        if not pages:
+            return
+        first, end = self._kept[0], self._left + pages
+        for row in range(self._left, end):
+            page = int(first.pages[row])
+            if self._at.get(page) == (self._first, row):
                 del self._at[page]
-        self._first += 1
-        self._count -= len(columns.links)
+        self._count -= int(first.offsets[end] - first.offsets[self._left])
+        self._left = end
+        if end == len(first.pages):
+            self._kept.popleft()
+            self._first, self._left = self._first + 1, 0
 
     def of(self, page: int) -> Links:
         """The links of a page, as far as they are kept."""
@@ -115,34 +154,56 @@ class Linking:
 
     def told(self, page: int, alert: Alert) -> Alert:
         """The alert of a page, which says to which of its donors the page links."""
-        if not len(self.of(page).pages):
+        links = self.of(page)
+        if not len(links.pages):
             return alert
-        donors = tuple(
-            replace(donor, linked=self.leads_to(
-                page, int(place(donor.url, self._scheme).page_id, 16), donor.url))
-            for donor in alert.donors
-        )  # fmt: skip
-        return replace(alert, donors=donors)
+        linked = [self._leads_to(links, donor.url) for donor in alert.donors]
+        if not any(linked):
+            return alert
+        donors = zip(alert.donors, linked, strict=True)
+        return replace(alert, donors=tuple(replace(one, linked=said) for one, said in donors))
+
+    def _leads_to(self, links: Links, url: str) -> bool:
+        where = place(url, self._scheme)
+        return links.leads_to(int(where.page_id, 16), self._scheme.of_text(where.site))
 
     def nbytes(self) -> int:
         """About what is kept."""
         return self._count * _LINK_BYTES + len(self._at) * _PAGE_BYTES
 
     def save(self) -> State:
-        """All links, in the order in which they came."""
-        return State(_joined(self._kept))
+        """All links, in the order in which they came, and whether each page still has those."""
+        arrays = _joined(self._kept)
+        stands = np.zeros(len(arrays["pages"]), np.bool_)
+        begins = np.cumsum([0, *(len(one.pages) for one in self._kept)])
+        for number, row in self._at.values():
+            stands[begins[number - self._first] + row] = True
+        return State(arrays | {"stands": stands}, {"left": self._left})
 
     def restore(self, state: State | None) -> None:
         """Take up saved links."""
         self._kept: deque[LinkColumns] = deque()
         self._at: dict[int, tuple[int, int]] = {}
-        self._first = self._count = 0
+        self._count = self._first = self._left = self._come = self._led = 0
+        self._coming, self._leads = [], []
         if state is not None and len(state.arrays["pages"]):
-            arrays = state.arrays
-            offsets = np.concatenate(([0], np.cumsum(arrays["counts"])))
-            self._add(LinkColumns(
-                arrays["pages"], offsets, arrays["links"], arrays["sites"], arrays["starts"]
-            ))  # fmt: skip
+            self._restore(state)
+
+    def _restore(self, state: State) -> None:
+        arrays = state.arrays
+        stands = arrays["stands"].astype(np.bool_)
+        for at in range(0, len(stands), _TOGETHER):
+            own = slice(at, at + _TOGETHER)
+            offsets = np.concatenate(([0], np.cumsum(arrays["counts"][own])))
+            begin = int(arrays["counts"][:at].sum())
+            links = slice(begin, begin + int(offsets[-1]))
+            beside = (np.array(arrays[name][links]) for name in ("links", "sites", "starts"))
+            pages = np.array(arrays["pages"][own])
+            self._keep(LinkColumns(pages, offsets, *beside))
+            number = len(self._kept) - 1
+            rows = np.flatnonzero(stands[own]).tolist()
+            self._at.update((int(pages[row]), (number, row)) for row in rows)
+        self._leave_first(state.facts["left"])
 
 
 def _joined(kept: Iterable[LinkColumns]) -> dict[str, NDArray[Any]]:

@@ -1,9 +1,10 @@
 """Mirror hosts: a part of the stage `index`.
 
 A host of which most pages have a twin on one other site is told once it has twenty pages in the
-window, so that a mirror costs a crawl a sample and not all of it. Of two that mirror each other the
-one is told that is known to be the copy by something else than what its pages say; else the one of
-which the first page came later, as information only, since in one crawl that says nothing.
+window, so that a mirror costs a crawl a sample and not all of it. Of hosts that mirror each other
+those are told that are known to be copies by something else than what their pages say; else those
+of which the first page came later, as information only, since in one crawl that says nothing. Each
+is told as the mirror of one site: the likeliest original of those whose pages it has.
 
 A host is looked at where the page stands in the log with which it has got enough twins, as if
 nothing had come after it: so how soon a mirror is told hangs neither on a clock, nor on steps of
@@ -12,14 +13,15 @@ the log, nor on where blocks end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.detector.neighborhoods.mirrors import Pair, Place, Twin, Twins, mapping_of
-from reusewatch.detector.neighborhoods.neighborhoods import MOVED
+from reusewatch.detector.neighborhoods.judging import MOVED
+from reusewatch.detector.neighborhoods.mirrors import Held, Pair, Place, Twins, mapping_of
 from reusewatch.detector.neighborhoods.reuse import CLOSES_BELOW
 from reusewatch.streams.records import DETECTOR, Alert, Direction, Donor, Evidence, Mapped
 from reusewatch.streams.stages.snapshot import State
@@ -27,21 +29,25 @@ from reusewatch.streams.steering.reports import prefix_alert_id
 from reusewatch.streams.urls import place, root_of
 
 if TYPE_CHECKING:
-    from reusewatch.detector.window.index import PagesOf
+    from reusewatch.detector.window.index import NearDuplicateIndex
     from reusewatch.detector.window.sightings import Seen
     from reusewatch.streams.blocks.subject import Subject
 
 _MAPPED = 0.5
 _EVIDENCE = 5
-_BYTES = 300
-# Pairs that are judged by one look at the window.
+_BYTES = 500
+# Hosts that are judged by one look at the window.
 _TOGETHER = 64
+
+Came = Mapping[int, tuple[int, int]]
+"""Pages that came within a batch, and the first and the last time of each."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Host:
     """A host held against a site: its pages, and the pairs of URLs that are twins."""
 
+    site: int
     pages: int
     pairs: tuple[tuple[str, str], ...]
     copies: int
@@ -52,37 +58,34 @@ class _Host:
 
 
 class _Pages:
-    """The pages of some sites that the window has: their URLs, and those of each host."""
+    """The pages of hosts as the window has them, looked at once for all. The URL of a page is asked
+    for where it decides."""
 
-    def __init__(self, found: Iterable[tuple[int, int, str]]) -> None:
-        self.urls: dict[int, str] = {}
-        self.of_host: dict[str, list[int]] = {}
-        for _, page, url in found:
-            self.urls[page] = url
-            self.of_host.setdefault(root_of(url), []).append(page)
+    def __init__(self, index: NearDuplicateIndex, hosts: Mapping[str, int]) -> None:
+        self._seen_between = index.seen_between
+        self._of = index.pages_on(hosts, root_of)
+        self.urls_of = index.urls_of
 
+    def of(self, host: str, came: Came) -> Set[int]:
+        """The pages of a host; of those that came later, the ones that somebody had seen before."""
+        first = self._of.get(host, {})
+        absent = {page for page in first.keys() & came.keys() if self._is_new(page, came[page])}
+        return first.keys() - absent if absent else first.keys()
 
-@dataclass(frozen=True, slots=True)
-class _Then:
-    """What has come after a page of a batch, and what was known before of what changed since."""
-
-    absent: Set[int] = frozenset()
-    twins: Mapping[int, Twin | None] = field(default_factory=dict)
-    first: Mapping[str, int | None] = field(default_factory=dict)
-
-
-_NOW = _Then()
+    def _is_new(self, page: int, these: tuple[int, int]) -> bool:
+        """Whether all that the window knows of when a page was seen is of what came later."""
+        seen = self._seen_between(page)
+        return seen is None or (seen[0] >= these[0] and seen[1] <= these[1])
 
 
 @dataclass(frozen=True, slots=True)
 class _Crossed:
-    """Pairs that are to be looked at as they were when a page of a batch had been judged: its
-    number, and how much had changed by then since somebody remembers."""
+    """A host that is to be looked at as it was when a page of a batch had been judged: the number
+    of that page, and what of the host was held against whom by then."""
 
-    pairs: Sequence[Pair]
+    host: str
+    held: Sequence[Held]
     at: int
-    twins: int
-    first: int
 
 
 class Mirroring:
@@ -92,140 +95,136 @@ class Mirroring:
         self._scheme = scheme
         self._least_pages = least_pages
         self._least_share = least_share
-        # Those that are open, and the share of each that was told.
-        self._told: dict[Pair, float] = {}
-        # When each host's first page of these was fetched.
-        self._first: dict[str, int] = {}
-        # Whether hosts got enough twins since the last page; and those that did within the batch.
-        self.crossed = False
+        # Those that are open: of each host the site, and the share that was told.
+        self._told: dict[str, tuple[int, float]] = {}
+        # How many pages a host had when it was looked at last: it has no fewer since, as a rule.
+        self._sizes: dict[str, int] = {}
         self._crossings: list[_Crossed] = []
-        self._first_before: list[tuple[str, int | None]] = []
         self.restore(None)
 
-    def note(self, subject: Subject, subject_site: int, donor: Seen, *, is_copy: bool) -> None:
+    def note(
+        self, subject: Subject, subject_site: int, donor: Seen, *, is_copy: bool,
+        is_part: bool = False,
+    ) -> None:  # fmt: skip
         """A page was found to be a copy of another, as a whole, nearly, or in part."""
-        one = Place(subject.page, root_of(subject.url), subject_site, subject.fetched_us or 0)
-        other = Place(donor.page, root_of(donor.url), donor.site, donor.first)
-        for page in (one, other):
-            self._saw(page)
-        self._twins.note(one, other, is_copy=is_copy)
-        both = ((one.host, other.site), (other.host, one.site))
-        self.crossed |= any(self._twins.is_due(*pair) for pair in both)
+        self._twins.note(
+            Place(
+                subject.page, subject.text, root_of(subject.url), subject_site,
+                subject.fetched_us or 0,
+            ),
+            Place(donor.page, donor.text, root_of(donor.url), donor.site, donor.first),
+            is_copy=is_copy, is_part=is_part,
+        )  # fmt: skip
 
-    def _saw(self, page: Place) -> None:
-        known = self._first.get(page.host)
-        if known is None or page.first < known:
-            self._first_before.append((page.host, known))
-            self._first[page.host] = page.first
+    @property
+    def crossed(self) -> bool:
+        """Whether hosts got enough twins since the last page."""
+        return self._twins.has_due
 
     def look_after(self, at: int) -> None:
         """With this page of a batch hosts got enough twins: they are looked at as of now, once the
         whole batch has been judged."""
-        self.crossed = False
-        pairs = self._twins.due(at_rest=False)
-        if not pairs:
-            return
-        if self._twins.before is None:
-            self._twins.before, self._first_before = [], []
-        changed = len(self._twins.before), len(self._first_before)
-        self._crossings.append(_Crossed(pairs, at, *changed))
+        for host in self._twins.due():
+            self._crossings.append(_Crossed(host, self._twins.held(host), at))
 
     def judge_batch(
-        self, subjects: Sequence[Subject], pages_of: PagesOf,
-        first_of: Callable[[int], int | None], now: datetime,
-    ) -> list[Alert]:  # fmt: skip
+        self, subjects: Sequence[Subject], index: NearDuplicateIndex, now: datetime
+    ) -> list[Alert]:
         """Alerts on hosts that became mirrors within this batch, each as if what stands behind it
         in the batch had not come yet. The batch is in the window already."""
-        crossings, self._crossings = self._crossings, []
-        twins, self._twins.before = self._twins.before or [], None
-        first, self._first_before = self._first_before, []
+        crossings = [one for one in self._crossings if self._may_be_news(one.host, one.held)]
+        self._crossings = []
         if not crossings:
             return []
-        pages = _Pages(pages_of(self._sites_of({p for one in crossings for p in one.pairs})))
+        pages = self._pages(index, (one.host for one in crossings))
         alerts: list[Alert] = []
         for one in crossings:
-            later = [s for s in subjects[one.at + 1 :] if s.page in pages.urls]
-            then = _Then(
-                frozenset(_new(subjects[: one.at + 1], later, first_of)),
-                dict(reversed(twins[one.twins :])), dict(reversed(first[one.first :])),
-            )  # fmt: skip
-            for pair in one.pairs:
-                alerts += self._judged(pair, pages, now, at_rest=False, then=then)
+            known = {page for held in one.held for twin in held.twins for page in twin[:2]}
+            came = _came(subjects, one.at + 1, known)
+            alerts += self._judged(one.host, one.held, pages, now, at_rest=False, came=came)
         return alerts
 
     def forget(self, page: int) -> None:
         """A page is no copy any more."""
         self._twins.forget(page)
 
-    def judge(self, pages_of: PagesOf, now: datetime, *, at_rest: bool) -> list[Alert]:
+    def judge(self, index: NearDuplicateIndex, now: datetime, *, at_rest: bool) -> list[Alert]:
         """Alerts on hosts that are mirrors now, or no longer."""
-        self.crossed = False
-        alerts: list[Alert] = []
-        pairs = sorted({*self._twins.due(at_rest=at_rest), *(self._told if at_rest else ())})
-        for at in range(0, len(pairs), _TOGETHER):
-            some = pairs[at : at + _TOGETHER]
-            pages = _Pages(pages_of(self._sites_of(some)))
-            for pair in some:
-                alerts += self._judged(pair, pages, now, at_rest=at_rest)
+        due = self._twins.due()
         if at_rest:
-            known = {twin.host for twin in self._twins.known.values()}
-            self._first = {h: at for h, at in self._first.items() if h in known}
+            due = sorted({*self._twins.hosts(), *self._told})
+        held = ((host, self._twins.held(host)) for host in due)
+        news = (one for one in held if at_rest or self._may_be_news(*one))
+        alerts: list[Alert] = []
+        # The twins of so many hosts are in memory at a time.
+        while some := list(islice(news, _TOGETHER)):
+            pages = self._pages(index, (host for host, _ in some))
+            for host, against in some:
+                alerts += self._judged(host, against, pages, now, at_rest=at_rest)
+        if at_rest:
+            self._twins.drop_what_is_gone()
+            looked_at = set(due)
+            self._sizes = {h: n for h, n in self._sizes.items() if h in looked_at}
         return alerts
 
+    def _may_be_news(self, host: str, held: Sequence[Held]) -> bool:
+        """Whether a look can tell something: a host of very many pages of which a few have twins is
+        not gone through again with each of these."""
+        if host in self._told:
+            return True
+        least = self._least_share * self._sizes.get(host, 0)
+        return any(len(one.twins) >= least for one in held)
+
     def _judged(
-        self, pair: Pair, pages: _Pages, now: datetime, *, at_rest: bool, then: _Then = _NOW
-    ) -> list[Alert]:
-        host, told = self._looked_at(pair, pages, then), self._told.get(pair)
-        least = self._least_share * (CLOSES_BELOW if told is not None else 1)
-        is_mirror = host.pages >= self._least_pages and host.share >= least
-        if is_mirror and self._is_the_copy(pair, host, pages, then):
-            if told is not None and not self._is_news(told, host, at_rest=at_rest):
-                return []
-            self._told[pair] = host.share
-            return [self._alert(pair, host, "open", now)]
-        if told is None:
+        self, host: str, held: Sequence[Held], pages: _Pages, now: datetime, *, at_rest: bool,
+        came: Came | None = None,
+    ) -> list[Alert]:  # fmt: skip
+        mine = pages.of(host, came or {})
+        self._sizes[host] = len(mine)
+        told = self._told.get(host)
+        if told is None and not self._may_be_news(host, held):
             return []
-        del self._told[pair]
-        return [self._alert(pair, host, "closed", now)]
+        looked = [_looked_at(one, mine, pages) for one in held]
+        found = next(
+            (
+                one for one, of in zip(looked, held, strict=True)
+                if of.is_later and self._is_mirror(one, of, told)
+            ),
+            None,
+        )  # fmt: skip
+        alerts = []
+        if told is not None and found is not None and told[0] == found.site:
+            if not self._is_news(told[1], found, at_rest=at_rest):
+                return []
+        elif told is not None:
+            before = next((one for one in looked if one.site == told[0]), None)
+            alerts.append(self._closed(host, told[0], before, len(mine), now))
+        if found is not None:
+            self._told[host] = found.site, found.share
+            alerts.append(self._alert((host, found.site), found, "open", now))
+        return alerts
 
-    def _sites_of(self, pairs: Iterable[Pair]) -> set[int]:
-        """Of the hosts, and of what they are held against."""
-        both = ((self._twins.site_of(host), other) for host, other in pairs)
-        return {site for pair in both for site in pair if site is not None}
+    def _is_mirror(self, host: _Host, held: Held, told: tuple[int, float] | None) -> bool:
+        """Whether it has enough of a site. What stands on many of its pages, and nothing else,
+        makes none: boilerplate, or a few texts."""
+        is_told = told is not None and told[0] == host.site
+        least = self._least_share * (CLOSES_BELOW if is_told else 1)
+        enough = 2 * held.texts >= self._twins.least
+        return host.pages >= self._least_pages and host.share >= least and enough
 
-    def _looked_at(self, pair: Pair, pages: _Pages, then: _Then) -> _Host:
-        host, other_site = pair
-        mine = [page for page in pages.of_host.get(host, ()) if page not in then.absent]
-        known = self._twins.known
-        noted = [page for page in mine if page in known or page in then.twins]
-        pairs, copies = [], 0
-        for page in sorted(noted, key=pages.urls.__getitem__):
-            twin = then.twins[page] if page in then.twins else known[page]
-            if twin is not None and twin.other_site == other_site:
-                there = pages.urls.get(twin.other_page)
-                if there is not None:
-                    pairs.append((pages.urls[page], there))
-                    copies += twin.is_copy
-        return _Host(len(mine), tuple(pairs), copies)
+    def _closed(
+        self, host: str, site: int, before: _Host | None, pages: int, now: datetime
+    ) -> Alert:
+        del self._told[host]
+        nothing = _Host(site, pages, (), 0)
+        return self._alert((host, site), before or nothing, "closed", now)
+
+    def _pages(self, index: NearDuplicateIndex, hosts: Iterable[str]) -> _Pages:
+        sites = ((host, self._twins.site_of(host)) for host in hosts)
+        return _Pages(index, {host: site for host, site in sites if site is not None})
 
     def _is_news(self, told: float, host: _Host, *, at_rest: bool) -> bool:
         return abs(host.share - told) >= MOVED or (at_rest and host.share != told)
-
-    def _is_the_copy(self, pair: Pair, host: _Host, pages: _Pages, then: _Then) -> bool:
-        """Whether this host is the mirror, of two of which each might be."""
-        if 2 * host.copies > len(host.pairs):
-            return True
-        there, mine = root_of(host.pairs[0][1]), self._twins.site_of(pair[0])
-        assert mine is not None  # noqa: S101 - it has twins
-        other = self._looked_at((there, mine), pages, then)
-        if 2 * other.copies > len(other.pairs):
-            return False
-        first = {**self._first_of(pair[0], then), **self._first_of(there, then)}
-        return (first.get(pair[0], 0), pair[0]) > (first.get(there, 0), there)
-
-    def _first_of(self, host: str, then: _Then) -> dict[str, int]:
-        found = then.first[host] if host in then.first else self._first.get(host)
-        return {} if found is None else {host: found}
 
     def _alert(
         self, pair: Pair, host: _Host, state: Literal["open", "closed"], now: datetime
@@ -265,33 +264,39 @@ class Mirroring:
 
     def save(self) -> State:
         """All of it."""
-        facts: dict[str, Any] = {
-            **self._twins.save(), "first": self._first,
-            "told": [[*pair, share] for pair, share in self._told.items()],
-        }  # fmt: skip
-        return State({}, facts)
+        told = [[host, *told] for host, told in self._told.items()]
+        return State({}, {**self._twins.save(), "told": told})
 
     def restore(self, state: State | None) -> None:
         """Take up what was saved, or begin with nothing."""
         facts: Any = {} if state is None else state.facts
         least = max(1, int(self._least_pages * self._least_share))
-        self._twins = Twins(least=least, sure=self._least_pages)
-        self._crossings, self._first_before, self.crossed = [], [], False
-        self._twins.restore(facts.get("twins", ()), facts.get("looked", ()), facts.get("grown"))
-        self._told = {(host, site): share for host, site, share in facts.get("told", ())}
-        self._first = dict(facts.get("first", {}))
+        self._twins = Twins(
+            least=least, sure=self._least_pages, share=self._least_share * CLOSES_BELOW
+        )
+        self._twins.restore(facts)
+        self._crossings, self._sizes = [], {}
+        self._told = {host: (site, share) for host, site, share in facts.get("told", ())}
 
 
-def _new(
-    judged: Sequence[Subject], later: Sequence[Subject], first_of: Callable[[int], int | None]
-) -> Iterable[int]:
-    """Those of the later pages that nobody had seen before: the window had no version of them."""
-    known = {subject.page for subject in judged}
-    begins: dict[int, int] = {}
-    for subject in later:
-        if subject.page not in known and (at := subject.fetched_us) is not None:
-            begins[subject.page] = min(at, begins.get(subject.page, at))
-    for page, at in begins.items():
-        first = first_of(page)
-        if first is None or first >= at:
-            yield page
+def _looked_at(held: Held, mine: Set[int], pages: _Pages) -> _Host:
+    """What the window has of it."""
+    twins = [twin for twin in held.twins if twin[0] in mine]
+    urls = pages.urls_of([*(twin[0] for twin in twins), *(twin[1] for twin in twins)])
+    known = [twin for twin in twins if twin[0] in urls and twin[1] in urls]
+    return _Host(
+        held.site, len(mine), tuple(sorted((urls[page], urls[there]) for page, there, _ in known)),
+        sum(is_copy for _, _, is_copy in known),
+    )  # fmt: skip
+
+
+def _came(subjects: Sequence[Subject], begin: int, known: Set[int]) -> Came:
+    """The pages of a batch from `begin` on that do not stand before that, too, nor are known
+    otherwise: when each was seen in it for the first and the last time."""
+    before = known | {subject.page for subject in subjects[:begin]}
+    came: dict[int, tuple[int, int]] = {}
+    for subject in subjects[begin:]:
+        if subject.page not in before and (at := subject.fetched_us) is not None:
+            first, last = came.get(subject.page, (at, at))
+            came[subject.page] = min(at, first), max(at, last)
+    return came

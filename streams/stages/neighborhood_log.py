@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 from reusewatch.detector.hashing import hex_of
 from reusewatch.detector.mean_and_deviation import SHARE_BITS, Moments
-from reusewatch.detector.neighborhoods.neighborhoods import Change, Neighborhoods, PageFacts
+from reusewatch.detector.neighborhoods.figures import Change, PageFacts
+from reusewatch.detector.neighborhoods.neighborhoods import Neighborhoods
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.records import NeighborhoodPart, PartitionMoments
 from reusewatch.streams.stages.neighborhood_reports import RANKS, SEVERITIES

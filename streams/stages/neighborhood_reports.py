@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Literal
 
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.detector.neighborhoods.neighborhoods import Neighborhood
+from reusewatch.detector.neighborhoods.figures import Neighborhood
 from reusewatch.streams.records import DETECTOR, Alert, Evidence, Severity
 from reusewatch.streams.steering.reports import prefix_alert_id
 from reusewatch.streams.urls import place

@@ -10,15 +10,19 @@ page stands. Chunks are counted without stop chunks (Ardi, Heidemann 2014, §3.4
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from heapq import nsmallest
+from itertools import compress
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme
@@ -28,16 +32,14 @@ from reusewatch.detector.mean_and_deviation import (
     Moments,
     Threshold,
 )
-from reusewatch.detector.neighborhoods.neighborhoods import (
-    Change,
-    Neighborhood,
-    Neighborhoods,
-    PageFacts,
-)
+from reusewatch.detector.neighborhoods.figures import Change, Neighborhood, PageFacts
+from reusewatch.detector.neighborhoods.neighborhoods import Neighborhoods
+from reusewatch.detector.neighborhoods.unlabeled import Unlabeled
 from reusewatch.streams import topics
+from reusewatch.streams.blocks.checking import PLACE_COLUMNS
 from reusewatch.streams.blocks.for_window import counts, times_of
 from reusewatch.streams.blocks.format import read_block
-from reusewatch.streams.blocks.label_columns import LABEL_FIELDS, Marks, marks_of, rows_of
+from reusewatch.streams.blocks.label_columns import Marks, marks_of, rows_of
 from reusewatch.streams.blocks.matchable import Rule, counted_chunks
 from reusewatch.streams.blocks.occurrences import lengths_of
 from reusewatch.streams.bus import Message, Outgoing
@@ -66,8 +68,17 @@ _FIGURES: Mapping[Rule, float] = {
     "matchable": MATCHABLE_NEIGHBORHOODS,
     "paper": PAPER_NEIGHBORHOODS,
 }
+# All that is asked of a block here: most of its bytes are sketches, which are not.
+_MARKS = ("labels_severity", "labeled", "labeled_by", "stopped")
+_COLUMNS = (
+    *PLACE_COLUMNS, "fetched_at", "status", "salvaged", "revisit_of", "chunks", "chunk_lengths",
+    "labels_version", *_MARKS,
+)  # fmt: skip
 _ROW_BYTES, _PAGE_BYTES = 700, 150
 _TOP = 20
+_ALONE = 63
+"""Pages that are counted one by one, at the most, before it is tried again to count some together.
+"""
 
 
 class NeighborhoodStage:
@@ -118,7 +129,7 @@ class NeighborhoodStage:
         pages = 0
         for message in messages:
             try:
-                block = read_block(message, self._scheme)
+                block = read_block(message, self._scheme, _COLUMNS)
                 counted = _counted(block, self._rule, self._owned)
             except WireError as error:
                 out.dead[error.reason] += 1
@@ -127,8 +138,7 @@ class NeighborhoodStage:
             part = message.partition.number
             hoods = self._part(part)
             hoods.elsewhere, hoods.pages_elsewhere = self._elsewhere(part)
-            for facts, version in counted:
-                self._count(facts, version, part, hoods, out)
+            self._count_all(counted, part, hoods, out)
             out.events["uncounted"] += len(block) - len(counted)
             pages += len(block)
         return Output(out.messages, pages, out.dead, out.events)
@@ -146,6 +156,23 @@ class NeighborhoodStage:
         for heard in others:
             together.merge(heard.moments)
         return Heard(together, sum(heard.pages for heard in others))
+
+    def _count_all(self, counted: _Counted, part: int, hoods: Neighborhoods, out: Output) -> None:
+        """Count pages in order: together where that comes to the same. A changelog takes what each
+        of them changed."""
+        ends = [*sorted(counted.labeled), len(counted)]
+        at = together = alone = 0
+        while at < len(counted):
+            if self._log is None and at >= together:
+                run = hoods.add_unlabeled(counted.pages, at, ends[bisect_left(ends, at)])
+                at += run
+                # Where most prefixes have labels, hardly a page is counted with others: to see so
+                # of each would take as long as to count it.
+                alone = 0 if run else min(2 * alone + 1, _ALONE)
+                together = at + alone
+            if at < len(counted):
+                self._count(counted.facts(at), counted.versions[at], part, hoods, out)
+                at += 1
 
     def _count(
         self, facts: PageFacts, version: str | None, part: int, hoods: Neighborhoods, out: Output
@@ -303,47 +330,71 @@ def _known(hoods: Neighborhoods) -> Heard:
     return Heard(hoods.neighborhoods, hoods.pages.count)
 
 
-def _counted(
-    block: pa.RecordBatch, rule: Rule, owned: UrlSet
-) -> list[tuple[PageFacts, str | None]]:
-    """The pages of a block that are counted, each with the version of its labels.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Counted:
+    """The pages of a block that are counted, and the version of the labels of each; by its place
+    what is `labeled` of a page, of those of which something is."""
+
+    pages: Unlabeled
+    versions: list[str | None]
+    labeled: Mapping[int, PageFacts]
+
+    def __len__(self) -> int:
+        return len(self.versions)
+
+    def facts(self, at: int) -> PageFacts:
+        labeled = self.labeled.get(at)
+        if labeled is not None:
+            return labeled
+        pages = self.pages
+        return PageFacts(pages.page[at], pages.url[at], pages.at[at], 0, pages.total[at])
+
+
+def _counted(block: pa.RecordBatch, rule: Rule, owned: UrlSet) -> _Counted:
+    """The pages of a block that are counted.
 
     An owned page is counted as one without labels, so that a prefix that was open before it was
     known to be owned closes.
     """
     try:
         urls = list(map(canonical, block.column("url").to_pylist()))
-        chunks, labeled = (lengths_of(block.column(name)) for name in ("chunks", "labeled"))
-        totals = counted_chunks(block, rule).tolist()
+        totals = counted_chunks(block, rule)
         of = counts(block)
-        marked = np.flatnonzero((labeled > 0) & of & ~owned.of(block)).tolist()
-        marks = {}
-        if marked:
-            names = [field.name for field in LABEL_FIELDS]
-            marks = dict(zip(marked, map(marks_of, rows_of(block, names, marked)), strict=True))
-        versions = block.column("labels_version").to_pylist()
+        marks = _marks_of(block, of, owned)
+        columns = [
+            block.column("page").to_pylist(), urls,
+            [at or 0 for at in times_of(block, "fetched_at")], totals.tolist(),
+            block.column("labels_version").to_pylist(),
+        ]  # fmt: skip
+        most = lengths_of(block.column("chunks"))
     except (pa.ArrowException, BadPage, ValueError) as error:
         raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error
-    rows = zip(
-        of.tolist(), block.column("page").to_pylist(), urls, times_of(block, "fetched_at"), totals,
-        versions, strict=True,
-    )  # fmt: skip
-    found = []
-    for row, (counted, page, url, at, total, version) in enumerate(rows):
-        if counted:
-            mine, most = marks.get(row), int(chunks[row])
-            labeled_at = (
-                set() if mine is None else {p for p in mine.labeled if p < most} - {*mine.stopped}
-            )
-            found.append((_facts(page, url, at or 0, total, labeled_at, mine), version))
-    return found
+    if not of.all():
+        columns = [list(compress(column, of.tolist())) for column in columns]
+    *pages, versions = columns
+    places = np.cumsum(of) - 1
+    found = Unlabeled(*pages)
+    labeled = {}
+    for row, mine in marks.items():
+        at = int(places[row])
+        chunks = {p for p in mine.labeled if p < int(most[row])} - {*mine.stopped}
+        labeled[at] = _facts(
+            found.page[at], found.url[at], found.at[at], found.total[at], chunks, mine
+        )
+    return _Counted(found, versions, labeled)
 
 
-def _facts(
-    page: int, url: str, at: int, total: int, labeled: set[int], marks: Marks | None
-) -> PageFacts:
-    if marks is None:
-        return PageFacts(page, url, at, 0, total)
+def _marks_of(block: pa.RecordBatch, of: NDArray[np.bool_], owned: UrlSet) -> dict[int, Marks]:
+    """What is labeled of the pages that are counted, by their rows."""
+    labeled = lengths_of(block.column("labeled"))
+    some = (labeled > 0) & of
+    if not some.any():
+        return {}
+    rows = np.flatnonzero(some & ~owned.of(block)).tolist()
+    return dict(zip(rows, map(marks_of, rows_of(block, _MARKS, rows)), strict=True)) if rows else {}
+
+
+def _facts(page: int, url: str, at: int, total: int, labeled: set[int], marks: Marks) -> PageFacts:
     by = zip(marks.labeled, marks.labeled_by, strict=False)
     return PageFacts(
         page=page, url=url, at=at, labeled=len(labeled), total=total,

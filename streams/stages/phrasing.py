@@ -8,10 +8,11 @@ do: those are alerts, open as long as they do.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -60,6 +61,8 @@ class Phrasing:
         self._hash = lru_cache(_HOSTS)(scheme.of_text)
         # Pages that have come since the last time.
         self._since = 0
+        # How many popular shingles each page has that was judged.
+        self._said: dict[int, int] = {}
         self.restore(None)
 
     def add(self, block: pa.RecordBatch) -> None:
@@ -119,14 +122,19 @@ class Phrasing:
 
     def _remember(self, judged: Judged) -> None:
         for page, popular in zip(judged.pages.tolist(), judged.popular.tolist(), strict=True):
+            self._said.pop(page, None)
             self._said[page] = popular
-            self._said.move_to_end(page)
-        while len(self._said) > self._most:
-            self._said.popitem(last=False)
+        # Anew, as an ordered one has twice the memory, and here nearly all pages are.
+        if (many := len(self._said) - self._most) > 0:
+            self._said = dict(islice(self._said.items(), many, None))
 
     def said(self, page: int) -> int | None:
         """How many popular shingles a page has, by when it was judged last."""
         return self._said.get(page)
+
+    def said_of(self, pages: Sequence[int]) -> list[int | None]:
+        """The same of several."""
+        return list(map(self._said.get, pages))
 
     def _opened(self, judged: Judged, known: Known, now: datetime) -> list[Alert]:
         told = []
@@ -194,7 +202,7 @@ class Phrasing:
         self._window.restore(None if state is None else state.arrays)
         self._roots: OrderedDict[int, str] = OrderedDict(facts.get("roots", ()))
         self._open: dict[str, int] = dict(facts.get("open", ()))
-        self._said: OrderedDict[int, int] = OrderedDict(facts.get("said", ()))
+        self._said = dict(facts.get("said", ()))
         self._since = int(facts.get("since", 0))
 
 

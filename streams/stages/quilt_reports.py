@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from reusewatch.detector.quilts.rules import QuiltRules
-from reusewatch.streams.records import Alert, Evidence, Quilt, Within
+from reusewatch.streams.records import Alert, Evidence, Kind, Quilt, Within
 
 if TYPE_CHECKING:
     from reusewatch.detector.window.sightings import Seen
@@ -23,12 +23,15 @@ Known = Callable[[Any], "Seen | None"]
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What was found of a page when it had settled: `own` is told of the page `beside`."""
+    """What was found of a page when it had settled: `own` is told of the page `beside`. With the
+    words `text` the page was told as a quilt or a part of another: `told`."""
 
     quilt: Quilt | None = None
     within: Within | None = None
     beside: int | None = None
     own: float | None = None
+    text: int | None = None
+    told: tuple[Kind, ...] = ()
 
 
 NOTHING_SAID = Said()

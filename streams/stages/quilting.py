@@ -93,6 +93,11 @@ class Quilting:
         """What was found of a page when it had settled."""
         return self._said.get(page, NOTHING_SAID)
 
+    def told_of(self, pages: Sequence[int]) -> list[int]:
+        """The places of those pages of which anything was found."""
+        said = self._said
+        return [at for at, page in enumerate(pages) if page in said] if said else []
+
     def own(self, text: int, others: Sequence[int]) -> list[float | None]:
         """How alike a page is to others in what is their own, all by their words; None of pages
         that are not remembered."""

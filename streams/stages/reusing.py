@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.detector.neighborhoods.neighborhoods import MOVED
+from reusewatch.detector.neighborhoods.judging import MOVED
 from reusewatch.detector.neighborhoods.reuse import Reused, counted_prefixes, reused_prefixes
 from reusewatch.streams.records import DETECTOR, Alert, Evidence
 from reusewatch.streams.stages.snapshot import State

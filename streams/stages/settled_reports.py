@@ -109,21 +109,34 @@ class SettledReporter:
                 continue
             subject, match = subjects[keys[at]], found.judged.match(row)
             one = parts.get(keys[at])
-            nearest = None
-            if keys[at] in near and not match.donors:
+            before = self._quilting.said(subject.page)
+            nearest, is_new = None, keys[at] in near
+            # One that was near to another when it came first is so when it comes again, or it would
+            # be told as a part of that one then.
+            again = before.text == subject.text and before.beside is not None
+            if (is_new or again) and not match.donors:
                 nearest = self._own(subject, found.near(row))
-                events["template"] += nearest is None or not self._is_own(nearest)
+                events["template"] += is_new and (nearest is None or not self._is_own(nearest))
             self._remember(subject, one, nearest)
             first = self._before(subject, found.before(row), nearest)
             match = _told(match, nearest)
             out.append(self._reporter.verdict(subject, match, self._labeled.said(subject.page)))
-            if nearest is not None and self._is_own(nearest):
+            if is_new and nearest is not None and self._is_own(nearest):
                 out += self._reporter.near_alerts(subject, match, nearest, now, first)
             if one is not None:
                 events["quilted"] += one.is_quilt
                 events["partial"] += one.whole is not None
-                out += self._stitched_alerts(one, match, now)
+                out += self._news(one, before, self._stitched_alerts(one, match, now))
         return self._reporter.complete(out, events)
+
+    def _news(self, found: Stitched, before: Said, alerts: Iterable[Alert]) -> list[Alert]:
+        """Of the alerts of a page those that were not told of it when it came the same before."""
+        made, said = list(alerts), self._quilting.said(found.subject.page)
+        known = {"quilt": before.quilt == said.quilt, "partial-copy": before.within == said.within}
+        same = before.text == found.subject.text
+        told = tuple(alert.kind for alert in made)
+        self._quilting.remember(found.subject.page, replace(said, told=told))
+        return [one for one in made if not (same and one.kind in before.told and known[one.kind])]
 
     def _own(self, subject: Subject, near: list[Near]) -> Near | None:
         """The first of these that is like a page in what is their own, or is not known to be
@@ -156,7 +169,9 @@ class SettledReporter:
             within = within_of(part, self._known)
         if near is not None:
             beside, own = near.seen.page, near.own
-        self._quilting.remember(subject.page, Said(quilt, within, beside, own))
+        told = before.told if before.text == subject.text else ()
+        said = Said(quilt, within, beside, own, subject.text, told)
+        self._quilting.remember(subject.page, said)
 
     def _attributed(self, part: Stitched) -> float:
         """The share of a page that stands on pages of sites that it links to."""
@@ -197,7 +212,7 @@ class SettledReporter:
         says_so = kind == "quilt" and self._attributed(found) >= _ATTRIBUTED * whole > 0
         direction = self._reporter.direction(subject, first, subject.fetched_us, spans)
         harmless = says_so or self._rules.allowed.has(subject.url)
-        self._reporter.note_copy(subject, first, direction, harmless=harmless)
+        self._reporter.note_copy(subject, first, direction, harmless=harmless, is_part=True)
         alert = page_alert(
             kind, subject, donors, direction, self._origins, self._scheme, now=now, figure=figure,
             threshold=threshold, harmless=harmless,

@@ -46,7 +46,7 @@ _WHERE_BYTES = 120
 _OVERLAPS = 8192
 # And a page is a near one of several that come near each other: the terms of so many.
 _READ = 256
-_FILED, _KEPT = "filed", "kept"
+_FILED, _KEPT, _STANDS = "filed", "kept", "stands"
 _ROWS = 1 << 32
 
 
@@ -91,6 +91,11 @@ class Similarity:
         self._directory = directory
         self._bounds: dict[str, Any] = {"max_pages": max_pages, "max_age_us": max_age_us}
         self._index: MwoIndex | None = None
+        # Pages that are kept, batches that have left, and pages of the first one that have.
+        self._count = self._gone = self._left = 0
+        # The pages that were brought last, with their times, and how many of them have come.
+        self._coming: list[tuple[int, int]] = []
+        self._come = 0
         self.restore(None)
 
     def weighted(self, block: pa.RecordBatch) -> WeightedPages:
@@ -111,29 +116,53 @@ class Similarity:
 
     def add(self, weighted: WeightedPages, *, now: int) -> None:
         """Keep pages; each replaces what was kept of it, if it is not older."""
+        self.bring(weighted, now=now)
+        self.reach(None)
+
+    def bring(self, weighted: WeightedPages, *, now: int) -> None:
+        """Keep pages, of which none has come yet: see `reach`."""
         from reusewatch.detector.similar.kept_pages import KeptPages
 
+        self.reach(None)
         pages = KeptPages.of(weighted)
         self._keep(self._shelf.put(pages.packed()), now, pages)
 
     def _keep(self, place: Place, now: int, pages: KeptPages) -> None:
         # Copies: a view would keep the whole block alive, or what was read of a file.
         kept = _Kept(place, pages.page.copy(), pages.at.copy(), pages.stands(), now)
-        base = (self._gone + len(self._unfiled)) * _ROWS
         self._unfiled.append(kept)
         self._count += len(pages)
-        for row, (page, at) in enumerate(zip(pages.page.tolist(), pages.at.tolist(), strict=True)):
+        self._coming = list(zip(pages.page.tolist(), pages.at.tolist(), strict=True))
+        self._come = 0
+
+    def reach(self, count: int | None) -> None:
+        """So many of the pages that were brought last have come, or all of them. What is asked of
+        a page must not hang on those behind it: a block might have ended before these."""
+        end = len(self._coming) if count is None else min(count, len(self._coming))
+        base = (self._gone + len(self._unfiled) - 1) * _ROWS
+        for row in range(self._come, end):
+            page, at = self._coming[row]
             known = self._found(page)
             if known is None or at >= int(known[0].at[known[1]]):
                 self._where[page] = base + row
-        # Filed, these would have left for those that came after them.
-        while self._count - len(self._unfiled[0].page) >= self._bounds["max_pages"]:
-            gone = self._unfiled.popleft()
-            self._gone += 1
-            self._count -= len(gone.page)
-            for page in gone.page.tolist():
-                if self._where.get(page, self._gone * _ROWS) < self._gone * _ROWS:
+        self._come = max(self._come, end)
+
+    def ended(self) -> None:
+        """A step of pages has ended: those that are too many by now leave, the first ones. Neither
+        before, nor as blocks: which pages there are would hang on where these end."""
+        self.reach(None)
+        while (many := self._count - self._bounds["max_pages"]) > 0:
+            first = self._unfiled[0]
+            end = min(self._left + many, len(first.page))
+            past = self._gone * _ROWS + end
+            for page in first.page[self._left : end].tolist():
+                if self._where.get(page, past) < past:
                     del self._where[page]
+            self._count -= end - self._left
+            self._left = end
+            if end == len(first.page):
+                self._unfiled.popleft()
+                self._gone, self._left = self._gone + 1, 0
 
     def _found(self, page: int) -> tuple[_Kept, int] | None:
         """The batch that holds the latest version of a page that is not filed, and its row."""
@@ -154,6 +183,7 @@ class Similarity:
 
     def _file(self) -> MwoIndex:
         index = self._filed()
+        self.reach(None)
         for kept in self._unfiled:
             index.add(kept.read().weighted(), now=kept.now)
         self._forget()
@@ -164,7 +194,8 @@ class Similarity:
         self._where: dict[int, int] = {}
         self._overlaps: OrderedDict[tuple[int, int], float] = OrderedDict()
         self._read: OrderedDict[int, Weighted] = OrderedDict()
-        self._count = self._gone = 0
+        self._count = self._gone = self._left = 0
+        self._coming, self._come = [], 0
 
     def _terms_of(self, page: int) -> Weighted | None:
         where = self._where.get(page)
@@ -299,7 +330,14 @@ class Similarity:
         arrays = {f"{_FILED}/{name}": array for name, array in filed.items()}
         files, places = saved(kept.place for kept in self._unfiled)
         arrays |= {f"{_KEPT}/{name}": array for name, array in files.items()}
-        return State(arrays, {"places": places, "kept": [kept.now for kept in self._unfiled]})
+        kept = [one.now for one in self._unfiled]
+        # As it stands: of a page whose later version was fetched earlier none is left when that one
+        # leaves, which the versions that are left do not say.
+        self.reach(None)
+        stands = np.array(list(self._where.items()), np.uint64).reshape(-1, 2)
+        stands[:, 1] -= np.uint64(self._gone * _ROWS)
+        arrays[f"{_STANDS}/where"] = stands
+        return State(arrays, {"places": places, "kept": kept, "left": self._left})
 
     def restore(self, state: State | None) -> None:
         """Take up saved terms, or begin with none."""
@@ -317,6 +355,10 @@ class Similarity:
         places = restored(known.get(_KEPT, {}), state.facts["places"])
         for where, now in zip(places, state.facts["kept"], strict=True):
             self._keep(where, now, KeptPages.unpacked(where.read()))
+        self._come = len(self._coming)
+        self._where = dict(known[_STANDS]["where"].tolist())
+        self._left = state.facts["left"]
+        self._count -= self._left
 
 
 _Sketches = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]

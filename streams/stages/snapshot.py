@@ -1,8 +1,11 @@
-"""Snapshots of a stage's state: raw arrays with what they are, and a checksum over all.
+"""Snapshots of a stage's state: raw arrays with what they are, and a checksum of each.
 
 Written under a temporary name, synced, renamed; the two newest are kept. A damaged one is found
 before it is used, and the one before it is taken; one of another scheme or of a newer version is
 refused with the reason. What can be wrong with one is in `stages.errors`.
+
+Who only asks reads what answers it: the other arrays are neither checked nor in memory, and those
+that are read stand where the file is mapped. What is written to them never reaches the file.
 """
 
 from __future__ import annotations
@@ -10,10 +13,11 @@ from __future__ import annotations
 import mmap
 import os
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 import numpy as np
@@ -27,7 +31,7 @@ from reusewatch.streams.disk import write_pieces
 from reusewatch.streams.segments import sync_directory
 from reusewatch.streams.stages.errors import Damaged, Incompatible, what_to_do
 
-VERSION = 8
+VERSION = 12
 KEEP = 2
 _MAGIC = b"reusewatch snapshot\n"
 _LENGTH = struct.Struct("<Q")
@@ -139,55 +143,69 @@ class Snapshots:
         )
         # Arrays begin at multiples of eight: they are used in place.
         header += b" " * (-(len(_MAGIC) + _LENGTH.size + len(header)) % 8)
-        checksum = xxhash.xxh3_128()
         with path.open("wb") as file:
-            pieces: list[bytes | memoryview] = [_MAGIC, _LENGTH.pack(len(header)), header]
-            for piece in pieces:
-                checksum.update(piece)
-                write_pieces(file, piece)
+            file.write(_written(file, _MAGIC, _LENGTH.pack(len(header)), header))
+            sums = []
             for array in arrays.values():
-                for piece in (array.reshape(-1).view(np.uint8).data, bytes(-array.nbytes % 8)):
-                    checksum.update(piece)
-                    write_pieces(file, piece)
+                sums.append(
+                    _written(file, array.reshape(-1).view(np.uint8).data, bytes(-array.nbytes % 8))
+                )
                 _let_go(array)
-            file.write(checksum.digest())
+            file.write(b"".join(sums))
             file.flush()
             os.fsync(file.fileno())
 
-    def load(self) -> Loaded:
-        """The newest sound snapshot. Another scheme, or a newer version, is refused outright."""
+    def load(self, needs: Callable[[str], bool] | None = None) -> Loaded:
+        """The newest sound snapshot. Another scheme, or a newer version, is refused outright. Of
+        what a question `needs`, by name, arrays can be written to and stand in no other memory."""
         rejected: list[str] = []
         for path in self.paths():
             try:
-                state, offsets = self._read(path)
+                state, offsets = self._read(path, needs)
             except Damaged as error:
                 rejected.append(str(error))
                 continue
             return Loaded(state, offsets, tuple(rejected), path.stat().st_mtime)
         return Loaded(None, {}, tuple(rejected))
 
-    def _read(self, path: Path) -> tuple[State, Offsets]:
+    def _read(self, path: Path, needs: Callable[[str], bool] | None) -> tuple[State, Offsets]:
         with path.open("rb") as file:
-            if os.fstat(file.fileno()).st_size <= len(_MAGIC) + _LENGTH.size + _SUM:
-                raise Damaged(f"{path} is cut short")
-            data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-            if data[: len(_MAGIC)] != _MAGIC:
-                raise Damaged(f"{path} is no snapshot")
-            checksum, left = xxhash.xxh3_128(), len(data) - _SUM
-            # Read, and not looked at where it is mapped: it would all be in memory at once.
-            while left and (piece := file.read(min(left, _PIECE))):
-                checksum.update(piece)
-                left -= len(piece)
-        if checksum.digest() != data[-_SUM:]:
-            raise Damaged(f"{path} is damaged: its checksum does not hold")
-        start = len(_MAGIC) + _LENGTH.size
-        (length,) = _LENGTH.unpack(data[len(_MAGIC) : start])
-        header = self._header(path, data[start : start + length])
-        arrays = _arrays(data, start + length, header.arrays)
+            header, begin = self._described(path, file)
+            places = _places(begin, header.arrays)
+            if os.fstat(file.fileno()).st_size != places[-1] + len(header.arrays) * _SUM:
+                raise Damaged(f"{path} is cut short, or longer than it says")
+            needed = [needs is None or needs(array.name) for array in header.arrays]
+            _check(path, file, places, needed)
+            access = mmap.ACCESS_READ if needs is None else mmap.ACCESS_COPY
+            data = memoryview(mmap.mmap(file.fileno(), 0, access=access))
+        rows = zip(header.arrays, places[:-1], needed, strict=True)
+        found = {array.name: _array(data, at, array) for array, at, here in rows if here}
         offsets = {Partition(topic, number): at for topic, number, at in header.offsets}
-        return State(arrays, header.facts), offsets
+        return State(found, header.facts), offsets
 
-    def _header(self, path: Path, described: memoryview) -> _Header:
+    def _described(self, path: Path, file: IO[bytes]) -> tuple[_Header, int]:
+        """What a snapshot says of itself, and where its arrays begin."""
+        start = len(_MAGIC) + _LENGTH.size
+        begin = file.read(start)
+        if not begin.startswith(_MAGIC) or len(begin) < start:
+            raise Damaged(f"{path} is no snapshot")
+        (length,) = _LENGTH.unpack(begin[len(_MAGIC) :])
+        if start + length + _SUM > os.fstat(file.fileno()).st_size:
+            raise Damaged(f"{path} is cut short")
+        described = file.read(length)
+        sound = xxhash.xxh3_128_digest(begin + described) == file.read(_SUM)
+        version = VERSION if sound else _version_of(described)
+        if version > VERSION:
+            # One changed byte may say so, too: an older snapshot that is sound is taken then.
+            raise Damaged(
+                f"{path} says that a newer reusewatch wrote it (snapshot version {version}, this "
+                f"one reads {VERSION}), or is damaged: upgrade this process"
+            )
+        if not sound and version == VERSION:
+            raise Damaged(f"{path} is damaged: its checksum does not hold")
+        return self._header(path, described), start + length + _SUM
+
+    def _header(self, path: Path, described: bytes) -> _Header:
         # The version before the rest: what a newer one says beside it may not be known here.
         version = msgspec.json.decode(described, type=_Version).version
         if version > VERSION:
@@ -208,13 +226,52 @@ class Snapshots:
         return header
 
 
-def _arrays(data: memoryview, at: int, described: list[_Array]) -> dict[str, NDArray[Any]]:
-    found = {}
-    for array in described:
-        count = int(np.prod(array.shape, dtype=np.int64))
-        found[array.name] = np.frombuffer(data, array.dtype, count, at).reshape(array.shape)
-        at += -(-found[array.name].nbytes // 8) * 8
-    return found
+def _written(file: IO[bytes], *pieces: bytes | memoryview) -> bytes:
+    """Write these; their checksum."""
+    checksum = xxhash.xxh3_128()
+    for piece in pieces:
+        checksum.update(piece)
+        write_pieces(file, piece)
+    return checksum.digest()
+
+
+def _version_of(described: bytes) -> int:
+    """By which version it says that it was written; ours where it says nothing. Others may have
+    checksums of other parts of it."""
+    try:
+        return msgspec.json.decode(described, type=_Version).version
+    except msgspec.DecodeError:
+        return VERSION
+
+
+def _check(path: Path, file: IO[bytes], places: list[int], needed: list[bool]) -> None:
+    """Read the arrays that are needed, and not where they are mapped: they would all be in memory
+    at once."""
+    file.seek(places[-1])
+    sums = file.read()
+    for at, (begin, end) in enumerate(pairwise(places)):
+        checksum, left = xxhash.xxh3_128(), end - begin if needed[at] else 0
+        file.seek(begin)
+        while left and (piece := file.read(min(left, _PIECE))):
+            checksum.update(piece)
+            left -= len(piece)
+        if needed[at] and checksum.digest() != sums[at * _SUM : (at + 1) * _SUM]:
+            raise Damaged(f"{path} is damaged: a checksum does not hold")
+
+
+def _places(begin: int, described: list[_Array]) -> list[int]:
+    """Where each array begins, and where the last one ends, with what fills it up."""
+    sizes = (_count(one) * np.dtype(one.dtype).itemsize for one in described)
+    return list(accumulate((-(-size // 8) * 8 for size in sizes), initial=begin))
+
+
+def _count(array: _Array) -> int:
+    return int(np.prod(array.shape, dtype=np.int64))
+
+
+def _array(data: memoryview, at: int, array: _Array) -> NDArray[Any]:
+    found = np.frombuffer(data, array.dtype, _count(array), at)
+    return found.reshape(array.shape)
 
 
 def _let_go(array: NDArray[Any]) -> None:

@@ -1,5 +1,5 @@
-"""The verdict of a page of which nothing was found, as the bytes that its record would be encoded
-to. Most pages of a crawl are such, and to make the record costs two to three times as much.
+"""The verdicts of pages of which nothing was found, as the bytes of their records. Most pages of a
+crawl are such, and to make and encode the records costs several times as much.
 
 What does not change from page to page stands in a template, which is made from the record itself:
 its fields, their order, their defaults. Of which something was found is told by `reports.verdict`.
@@ -7,14 +7,17 @@ its fields, their order, their defaults. Of which something was found is told by
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
-from reusewatch.detector.hashing import HashScheme, hex_of
-from reusewatch.streams.blocks.subject import Subject
+from reusewatch.detector.hashing import HashScheme, hexes_of
 from reusewatch.streams.bus import Outgoing
-from reusewatch.streams.records import DETECTOR, Exact, Verdict
+from reusewatch.streams.records import DETECTOR, Exact, Origin, Verdict
 from reusewatch.streams.stages.labeled import Labeled
 from reusewatch.streams.times import moment
 from reusewatch.streams.wire import verdict_bytes
@@ -29,31 +32,58 @@ _NAMES = 65_536
 _encoded = msgspec.json.Encoder().encode
 
 
+class PlainPages(NamedTuple):
+    """Pages without any finding, a column for each thing that their verdicts say."""
+
+    page: NDArray[np.uint64]
+    url: Sequence[str]
+    site: Sequence[str]
+    fetched_us: Sequence[int]
+    labeled: Sequence[Labeled]
+    popular: Sequence[int | None]
+    truncated: Sequence[bool]
+    salvaged: Sequence[bool]
+    obfuscated: Sequence[float]
+    came_from: Sequence[Origin | None]
+
+
 class PlainVerdicts:
     """Makes verdicts of pages without any finding."""
 
     def __init__(self, scheme: HashScheme) -> None:
         self._template = _template(scheme)
 
-    def of(self, subject: Subject, labeled: Labeled, popular: int | None) -> Outgoing:
-        """That of one page."""
-        key, grams, hides = hex_of(subject.page), labeled.grams, subject.obfuscated
-        value = self._template % (
-            key.encode(), _encoded(subject.url), _name(subject.site), _time(subject.fetched_us),
-            _encoded(labeled.contains), b"null" if grams is None else _encoded(round(grams, 4)),
-            _encoded(labeled.labels), b"null" if popular is None else b"%d" % popular,
-            _TRUTH[subject.truncated], _TRUTH[subject.salvaged],
-            _encoded(round(hides, 4)) if hides else b"0.0", _encoded(subject.came_from),
-            _name(labeled.labels_version),
+    def of(self, pages: PlainPages) -> list[Outgoing]:
+        """Those of these pages, in their order."""
+        keys, template = hexes_of(pages.page), self._template
+        contains, grams, labels, versions = _labeled(pages.labeled)
+        rows = zip(
+            map(str.encode, keys), map(_encoded, pages.url), map(_name, pages.site),
+            map(_time, pages.fetched_us), contains, grams, labels, map(_encoded, pages.popular),
+            map(_TRUTH.__getitem__, pages.truncated), map(_TRUTH.__getitem__, pages.salvaged),
+            [_encoded(round(hides, 4)) if hides else b"0.0" for hides in pages.obfuscated],
+            map(_encoded, pages.came_from), versions, strict=True,
         )  # fmt: skip
-        return verdict_bytes(key, value)
+        return list(map(verdict_bytes, keys, [template % row for row in rows]))
 
 
 _TRUTH = {False: b"false", True: b"true"}
 
 
+def _labeled(pages: Sequence[Labeled]) -> Iterable[Sequence[bytes]]:
+    """What is said of labels, as columns. Of most pages it is one value, encoded once."""
+    said = {which: _of_labels(one) for which, one in {id(one): one for one in pages}.items()}
+    return zip(*[said[id(one)] for one in pages], strict=True) if pages else ((), (), (), ())
+
+
+def _of_labels(one: Labeled) -> tuple[bytes, bytes, bytes, bytes]:
+    grams = None if one.grams is None else round(one.grams, 4)
+    said = one.contains, grams, one.labels, one.labels_version
+    return tuple(map(_encoded, said))  # type: ignore[return-value]
+
+
 @lru_cache(_NAMES)
-def _name(name: str | None) -> bytes:
+def _name(name: str) -> bytes:
     return _encoded(name)
 
 

@@ -80,8 +80,10 @@ class Places:
         return alert.kind in KINDS and alert.state == "open" and wanted
 
     def at(self, now: datetime) -> list[KeptOut]:
-        """What to keep out of at this time, by prefix."""
-        found = {row.prefix: row for alert in self._standing() for row in self._rows(alert, now)}
+        """What to keep out of at this time, by prefix: of two findings of one place the sure one,
+        or it would be lifted to a lower priority by what is not known so well."""
+        rows = [row for alert in self._standing() for row in self._rows(alert, now)]
+        found = {row.prefix: row for row in sorted(rows, key=lambda row: row.sure)}
         return [found[prefix] for prefix in sorted(found)]
 
     def _standing(self) -> Iterable[Alert]:

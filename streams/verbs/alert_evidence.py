@@ -25,7 +25,7 @@ WHY: dict[EvidenceMissing, str] = {
     "archive gone": "a page is not where it was: its archive is gone, or below no directory that "
     "the setting archive_roots names",
     "crawl without keep_pages": "the crawl kept no pages; the setting keep_pages does",
-    "changed": "where a page was there is another by now",
+    "changed": "where a page was its archive holds something else by now, or ends",
     "no common run": "they have no run of words in common",
 }
 
@@ -65,13 +65,17 @@ def print_pages(shown: Shown) -> None:
             evidence_terminal.print_sides(shown.alert, *parts, other=url)
     elif shown.why_not is not None:
         print_line()
-        print_line(f"The pages are not shown: {WHY[shown.why_not]}.")
+        print_line(f"The pages are not shown: {_why(shown, shown.why_not)}.")
+
+
+def _why(shown: Shown, reason: EvidenceMissing) -> str:
+    return f"{WHY[reason]} ({shown.lost})" if shown.lost else WHY[reason]
 
 
 def write_html(shown: Shown, file: Path) -> None:
     """The file for a browser; ends the command where there is nothing to draw or no room."""
     if shown.pair is None:
-        why = "it is not about two pages" if shown.why_not is None else WHY[shown.why_not]
+        why = "it is not about two pages" if shown.why_not is None else _why(shown, shown.why_not)
         fail(f"{file} was not written: {why}", 1)
     parts = sides_of(shown.pair, evidence_html.LENGTHS)
     more = [(url, *sides_of(pair, evidence_html.LENGTHS)) for url, pair in shown.more]

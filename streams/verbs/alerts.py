@@ -255,10 +255,11 @@ def summary(
     settings = _settings(ctx, settings)
     chosen = _chosen(kind, site, since, until, severity, donor, None)
     read = topic_views.alerts(open_bus(settings))
-    _print_summary(summarized(filter(chosen.fits, read), settings.site), limit, csv=csv, json=json)
+    found = summarized(filter(chosen.fits, read), settings.site)
+    _print_summary(found, limit, settings.bus, csv=csv, json=json)
 
 
-def _print_summary(found: Summary, limit: int | None, *, csv: bool, json: bool) -> None:
+def _print_summary(found: Summary, limit: int | None, bus: str, *, csv: bool, json: bool) -> None:
     columns = ("site", "donor_site", "pages", "kinds", "originals")
     shown = found.rows[:limit]
     if json:
@@ -277,16 +278,16 @@ def _print_summary(found: Summary, limit: int | None, *, csv: bool, json: bool) 
         folded = tuple(name for name in columns if name != "pages")
         show = print_csv if csv else partial(print_table, fold=folded)
         show(columns, table)
-        _say_left_out(found)
+        _say_left_out(found, bus)
 
 
 def _kinds(kinds: dict[str, int]) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in kinds.items())
 
 
-def _say_left_out(found: Summary) -> None:
+def _say_left_out(found: Summary, bus: str) -> None:
     if not found.rows:
-        say("no page with a donor on another site")
+        say(f"no page with a donor on another site on {showing.bus_named(bus)}")
     if found.left_out:
         counted = _kinds(dict(sorted(found.left_out.items())))
         say(f"not in the table, for they name no page of another site: {counted}")

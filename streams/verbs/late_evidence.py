@@ -6,6 +6,7 @@ write: on a local bus that nobody else writes to, on Kafka where the topic takes
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ from reusewatch.streams.documents import document_of
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.page_text import ReadOrigin
 from reusewatch.streams.records import Alert, Donor, EvidenceMissing, Origin, Page
-from reusewatch.streams.stages.evidencing import places_of, read_place, told_of
+from reusewatch.streams.stages.evidencing import MOST_ROWS, places_of, read_place, told_of
 from reusewatch.streams.wire import alert_message
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Shown:
     other: str = ""
     # Of a quilt, the other pages that it is made of, each beside it.
     more: tuple[tuple[str, Pair], ...] = ()
+    # What could not be read again: an archive, a tree's page, a topic.
+    lost: str = ""
 
 
 def evident(alert: Alert, read_origin: ReadOrigin, scheme: HashScheme) -> Shown:
@@ -55,7 +58,7 @@ def evident(alert: Alert, read_origin: ReadOrigin, scheme: HashScheme) -> Shown:
     for one in both:
         page = read_place(read_origin, one, scheme)
         if not isinstance(page, Page):
-            return _without(alert, page)
+            return dataclasses.replace(_without(alert, page), lost=one.source)
         pages.append(page)
     more = _sources(alert, read_origin, scheme)
     kernels.prepare(say, pages=True)
@@ -67,7 +70,7 @@ def evident(alert: Alert, read_origin: ReadOrigin, scheme: HashScheme) -> Shown:
     )
     pair, *pairs = (compare(here, there, scheme) for there in theirs)
     if alert.kind in _LATE:
-        alert = told_of(alert, pair)
+        alert = told_of(alert, pair.told(MOST_ROWS))
     urls = (url for url, _ in more)
     return Shown(alert, pair, None, beside.url, tuple(zip(urls, pairs, strict=True)))
 

@@ -27,6 +27,7 @@ from reusewatch.streams.signals import stopping
 from reusewatch.streams.steering.formats import FORMATS, Format, written
 from reusewatch.streams.steering.places import KeptOut, Places
 from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
+from reusewatch.streams.verbs.showing import bus_named
 from reusewatch.streams.verbs.topic_views import PassedOver
 from reusewatch.streams.wire import WireError
 
@@ -79,6 +80,8 @@ def prefixes(
         return
     passed = taken(open_bus(settings), places)
     rows = places.at(datetime.now(UTC))
+    if not rows:
+        say(f"nothing to keep out of on {bus_named(settings.bus)}")
     if output is not None:
         _File(output, drawn).write(rows)
     elif json:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from reusewatch.streams.blocks.format import SECTIONS
+from reusewatch.streams.blocks.columns import SECTIONS
 from reusewatch.streams.blocks.sections import Section
 from reusewatch.streams.records import (
     VERSIONS,

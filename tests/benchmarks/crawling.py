@@ -2,30 +2,53 @@
 
 Every page of a site on loopback is fetched, as fast as that goes. A row is pages per second with
 the add-on over pages per second without, without what a crawl of one page takes; on a local bus a
-crawl ends when all of its pages are judged, by another process of the same machine. How much more
-memory the spider's process had at its most is shown beside it. The site is a process of its own.
+crawl ends when all of its pages are judged, by another process of the same machine. Beside it is
+the CPU a page of each process, since all of them share this machine's cores and a real broker has
+its own, and how much more memory the spider's own process had at its most. The site is a process
+of its own; a broker of ours has taken a whole crawl before the first is measured, as one that runs
+has.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import multiprocessing
+import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median
 
 from tests.benchmarks.kafka import bus_at, running_broker
+from tests.benchmarks.processes import cpu_of
 from tests.benchmarks.rows import Bench, Family, Row
 from tests.benchmarks.started import Usage, usage_of
 
 _LOCAL, _KAFKA = "crawl_with_addon_over_without_local", "crawl_with_addon_over_without_kafka"
 _SPIDER = """
+import atexit
+import json
+import time
+
 import scrapy
 from scrapy.http import Request
+
+
+def tell():
+    with open("/proc/self/status") as file:
+        peak = next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+    with open(__file__ + ".json", "w") as file:
+        json.dump({"cpu": time.process_time(), "peak_bytes": peak << 10}, file)
+
+
+# What the process started is in the usage of its whole, and what it is by itself only it knows.
+atexit.register(tell)
+
 
 class Fetch(scrapy.Spider):
     name = "fetch"
@@ -67,78 +90,128 @@ def _serve(pages: Sequence[bytes], told: Connection) -> None:
 
 
 @contextmanager
-def _site(pages: Sequence[bytes]) -> Iterator[int]:
+def _site(pages: Sequence[bytes]) -> Iterator[tuple[int, int]]:
+    """Its port and its process."""
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.Process(target=_serve, args=(pages, theirs), daemon=True)
     process.start()
     try:
-        yield ours.recv()
+        assert process.pid is not None
+        yield ours.recv(), process.pid
     finally:
         process.terminate()
         process.join()
 
 
-class _Crawls:
-    """Crawls of one site, each kind under its name."""
+@dataclass(frozen=True, slots=True)
+class _Crawl:
+    """What one crawl cost: as its user sees it, and CPU seconds of each process."""
 
-    def __init__(self, port: int, pages: int) -> None:
-        self._port, self._pages = port, pages
-        self.found: dict[str, list[Usage]] = {}
+    whole: Usage
+    spider_peak_bytes: int
+    cpu: Mapping[str, float]
+
+
+class _Crawls:
+    """Crawls of one site, each kind under its name. `others`: processes that run all the time."""
+
+    def __init__(self, port: int, pages: int, others: Mapping[str, int]) -> None:
+        self._port, self._pages, self._others = port, pages, others
+        self.found: dict[str, list[_Crawl]] = {}
 
     def run(self, name: str, *flags: str) -> None:
         """One of all pages, and one of a single page."""
         for which, pages in ((name, self._pages), (f"{name} start", 1)):
-            with tempfile.TemporaryDirectory() as directory:
-                spider = Path(directory) / "fetch.py"
-                spider.write_text(_SPIDER)
-                given = [flag.replace("DIRECTORY", directory) for flag in flags]
-                used = usage_of(
-                    sys.executable, "-m", "scrapy", "runspider", str(spider),
-                    "-a", f"port={self._port}", "-a", f"pages={pages}", *given,
-                )  # fmt: skip
-                self.found.setdefault(which, []).append(used)
+            self.found.setdefault(which, []).append(self._one(pages, flags))
+
+    def _one(self, pages: int, flags: Sequence[str]) -> _Crawl:
+        with tempfile.TemporaryDirectory() as directory:
+            spider = Path(directory) / "fetch.py"
+            spider.write_text(_SPIDER)
+            given = [flag.replace("DIRECTORY", directory) for flag in flags]
+            before = {name: cpu_of(pid) for name, pid in self._others.items()}
+            used = usage_of(
+                sys.executable, "-m", "scrapy", "runspider", str(spider),
+                "-a", f"port={self._port}", "-a", f"pages={pages}", *given,
+            )  # fmt: skip
+            own = json.loads(Path(f"{spider}.json").read_text())
+            cpu = {name: cpu_of(pid) - before[name] for name, pid in self._others.items()}
+            cpu |= {"spider": own["cpu"], "children": used.cpu - own["cpu"]}
+        return _Crawl(used, own["peak_bytes"], cpu)
 
     def seconds(self, name: str) -> float:
         """Of a crawl, without its start."""
-        wall = {which: median(one.wall for one in self.found[which]) for which in self.found}
-        return wall[name] - wall[f"{name} start"]
+        return self._beyond_start(name, lambda one: one.whole.wall)
+
+    def _beyond_start(self, name: str, of: Callable[[_Crawl], float]) -> float:
+        return median(map(of, self.found[name])) - median(map(of, self.found[f"{name} start"]))
+
+    def _cpu(self, name: str) -> dict[str, float]:
+        """Microseconds a page of each process, without the start."""
+        us = 1e6 / (self._pages - 1)
+        return {
+            process: self._beyond_start(name, lambda one, of=process: one.cpu[of]) * us
+            for process in self.found[name][0].cpu
+        }
+
+    def _mb_more(self, name: str, of: Callable[[_Crawl], int]) -> float:
+        most = {which: max(map(of, self.found[which])) for which in (name, "without")}
+        return (most[name] - most["without"]) / 1e6
 
     def row(self, name: str, other: str) -> Row:
         """The ratio of the two rates."""
-        peak = {which: max(one.peak_bytes for one in self.found[which]) for which in self.found}
         return Row(name, self.seconds("without") / self.seconds(other), "×", {
             "measures": "pages per second of a Scrapy crawl, with the add-on / without",
             "pages": self._pages,
             "seconds_without": self.seconds("without"), "seconds_with": self.seconds(other),
-            "start_seconds_without": median(one.wall for one in self.found["without start"]),
-            "start_seconds_with": median(one.wall for one in self.found[f"{other} start"]),
-            "spider_mb_more": (peak[other] - peak["without"]) / 1e6,
+            "start_seconds_without": median(one.whole.wall for one in self.found["without start"]),
+            "start_seconds_with": median(one.whole.wall for one in self.found[f"{other} start"]),
+            "spider_mb_more": self._mb_more(other, lambda one: one.spider_peak_bytes),
+            "largest_process_mb_more": self._mb_more(other, lambda one: one.whole.peak_bytes),
+            "cpu_us_per_page_without": self._cpu("without"),
+            "cpu_us_per_page_with": self._cpu(other),
+            "load": os.getloadavg()[0],
         })  # fmt: skip
 
 
 def measure(bench: Bench, names: Sequence[str]) -> list[Row]:
     """Both buses beside no bus, in turn."""
     pages = [document.html for document in bench.documents[: bench.scale.crawl_pages]]
-    rows = []
-    with _site(pages) as port:
-        for name in names:
-            crawls = _Crawls(port, bench.scale.crawl_pages)
-            if name == _LOCAL:
-                for _ in range(bench.scale.kafka_rounds):
-                    crawls.run("without")
-                    crawls.run("local", *_ADDON, "-s", "REUSEWATCH_BUS=local:DIRECTORY/bus")
-                rows.append(crawls.row(name, "local"))
-            else:
-                with running_broker(bench) as (address, _):
-                    for _ in range(bench.scale.kafka_rounds):
-                        prefix = bus_at(address).config.topic_prefix
-                        crawls.run("without")
-                        crawls.run(
-                            "kafka", *_ADDON, "-s", f"REUSEWATCH_BUS=kafka://{address}",
-                            "-s", f"REUSEWATCH_TOPIC_PREFIX={prefix}",
-                        )  # fmt: skip
-                rows.append(crawls.row(name, "kafka"))
-    return rows
+    with _site(pages) as (port, site):
+        return [
+            (_on_local if name == _LOCAL else _on_kafka)(bench, port, {"site": site})
+            for name in names
+        ]
+
+
+def _on_local(bench: Bench, port: int, others: Mapping[str, int]) -> Row:
+    crawls = _Crawls(port, bench.scale.crawl_pages, others)
+    for _ in range(bench.scale.kafka_rounds):
+        crawls.run("without")
+        crawls.run("local", *_ADDON, "-s", "REUSEWATCH_BUS=local:DIRECTORY/bus")
+    return crawls.row(_LOCAL, "local")
+
+
+def _on_kafka(bench: Bench, port: int, others: Mapping[str, int]) -> Row:
+    with running_broker(bench) as (address, pid):
+        if pid is not None:
+            others = {**others, "broker": pid}
+        crawls = _Crawls(port, bench.scale.crawl_pages, others)
+        if pid is not None:
+            crawls.run("warming", *_onto(address))
+        for _ in range(bench.scale.kafka_rounds):
+            crawls.run("without")
+            crawls.run("kafka", *_onto(address))
+        return crawls.row(_KAFKA, "kafka")
+
+
+def _onto(address: str) -> tuple[str, ...]:
+    """Topics that nobody has used."""
+    prefix = bus_at(address).config.topic_prefix
+    return (
+        *_ADDON, "-s", f"REUSEWATCH_BUS=kafka://{address}",
+        "-s", f"REUSEWATCH_TOPIC_PREFIX={prefix}",
+    )  # fmt: skip
 
 
 FAMILY = Family((_LOCAL, _KAFKA), measure)

@@ -4,8 +4,9 @@
 fingerprint and work index against one replay in local mode. What each costs before the first page
 is taken off. The broker is another's program and is shown beside it.
 
-`kafka_cpu_over_local` is the same from the user's side: how many times the CPU of a local replay,
-with every stage on either side.
+`kafka_cpu_over_local` is the same from the user's side, on the pages of the rows of a user's own
+replay: how many times the CPU of a local replay, with every stage on either side. What a worker
+costs by the second, whatever comes, counts here too, so there are enough pages to keep it busy.
 
 `two_workers_over_one` compares how long `work fingerprint` takes for what lies on `pages`: one
 process on one core, then two on two. They stand still while the topic is filled, begin at once,
@@ -20,11 +21,12 @@ import signal
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from statistics import median
+from typing import Any
 
 import msgspec
 
@@ -38,11 +40,13 @@ from reusewatch.streams.wire import page_message
 from tests.benchmarks.clock import cores
 from tests.benchmarks.processes import Worker, cpu_of, run, until, working
 from tests.benchmarks.rows import Bench, Family, Row
+from tests.benchmarks.user_corpora import user_corpus
 from tests.deployed import Broker
 
 _OVER_LOCAL = "kafka_over_local_per_core"
 _CPU = "kafka_cpu_over_local"
 _TWO = "two_workers_over_one"
+_COPIED = 0.06
 
 
 @contextmanager
@@ -67,64 +71,120 @@ def _flags(bus: KafkaBus) -> tuple[str, ...]:
     return "--bus", url, "--topic-prefix", bus.config.topic_prefix
 
 
-def _local_cpu(bench: Bench, core: int) -> float:
+@dataclass(frozen=True, slots=True)
+class _Replayed:
+    """What is replayed onto either bus, and its first page alone."""
+
+    archives: tuple[str, ...]
+    first: str
+    pages: int
+
+
+def _local_cpu(bench: Bench, replayed: _Replayed, core: int) -> float:
     """CPU seconds of a replay in local mode."""
 
-    def one(archive: Path) -> float:
+    def one(*archives: str) -> float:
         with tempfile.TemporaryDirectory(dir=bench.directory) as directory:
-            return run("replay", str(archive), "--bus", f"local:{directory}/bus", core=core)
+            return run("replay", *archives, "--bus", f"local:{directory}/bus", core=core)
 
-    return one(bench.corpus.archive) - one(bench.corpus.first)
+    return one(*replayed.archives) - one(replayed.first)
 
 
-def _kafka_cpu(bench: Bench, address: str, pid: int | None) -> dict[str, float]:
-    """CPU seconds of each process, by its name."""
-    bus, pages = bus_at(address), bench.corpus.facts.pages
-    one, other = cores()[0], cores()[-1]
+@dataclass(frozen=True, slots=True)
+class _OnKafka:
+    """CPU seconds of each process by its name, and how long it took until all was judged."""
+
+    cpu: Mapping[str, float]
+    wall: float
+
+    @property
+    def ours(self) -> float:
+        """Of all processes but the broker."""
+        return sum(value for name, value in self.cpu.items() if name != "broker")
+
+
+def _on_kafka(
+    bench: Bench, address: str, pid: int | None, replayed: _Replayed, fingerprinting: int = 1
+) -> _OnKafka:
+    """A replay through so many workers `fingerprint`, one `index` and one `neighborhoods`."""
+    bus, one, other = bus_at(address), cores()[0], cores()[-1]
     with tempfile.TemporaryDirectory(dir=bench.directory) as state:
         flags = (*_flags(bus), "--state", state)
-        fingerprint = Worker("fingerprint", *flags, core=one)
-        index = Worker("index", *flags, core=other)
+        makers = [Worker("fingerprint", *flags, core=cores()[number % len(cores())])
+                  for number in range(fingerprinting)]  # fmt: skip
+        index = Worker("index", *flags, core=other if fingerprinting == 1 else one)
         prefixes = Worker("neighborhoods", *flags, core=other)
-        with working(fingerprint, index, prefixes):
-            before_replay = run("replay", str(bench.corpus.first), *flags, core=other)
+        workers = {"fingerprint": makers, "index": [index], "neighborhoods": [prefixes]}
+        with working(*makers, index, prefixes):
+            start = run("replay", replayed.first, *flags, core=other)
             until(lambda: min(index.pages(), prefixes.pages()) >= 1)
-            began = [fingerprint.cpu(), index.cpu(), cpu_of(pid) if pid else 0.0, prefixes.cpu()]
-            replay = run("replay", str(bench.corpus.archive), *flags, core=other)
-            until(lambda: min(index.pages(), prefixes.pages()) >= 1 + pages)
-            return {
-                "replay": replay - before_replay,
-                "fingerprint": fingerprint.end() - began[0],
-                "index": index.end() - began[1],
-                "neighborhoods": prefixes.end() - began[3],
-                "broker": cpu_of(pid) - began[2] if pid else 0.0,
-            }
+            began = {name: sum(one.cpu() for one in of) for name, of in workers.items()}
+            broker, begin = cpu_of(pid) if pid else 0.0, time.monotonic()
+            replay = run("replay", *replayed.archives, *flags, core=other)
+            until(lambda: min(index.pages(), prefixes.pages()) > replayed.pages)
+            wall = time.monotonic() - begin
+            taken = {name: sum(one.end() for one in of) - began[name]
+                     for name, of in workers.items()}  # fmt: skip
+            return _OnKafka({
+                "replay": replay - start, **taken, "broker": cpu_of(pid) - broker if pid else 0.0,
+            }, wall)  # fmt: skip
 
 
-def _over_local(bench: Bench, address: str, pid: int | None) -> list[Row]:
-    local, kafka = [], []
-    for _ in range(bench.scale.kafka_rounds):
-        local.append(_local_cpu(bench, cores()[-1]))
-        kafka.append(_kafka_cpu(bench, address, pid))
-    ours = [sum(v for name, v in one.items() if name != "broker") for one in kafka]
-    us = 1e6 / bench.corpus.facts.pages
-    detail = {f"{name}_us_per_page": median(one[name] for one in kafka) * us for name in kafka[0]}
-    known = {
-        "local_us_per_page": median(local) * us, "kafka_us_per_page": median(ours) * us, **detail,
-    }  # fmt: skip
-    times = [a / b for a, b in zip(local, ours, strict=True)]
-    return [
-        Row(_OVER_LOCAL, median(times), "×", {
-            "measures": "CPU a page in local mode / CPU a page of replay, fingerprint, index and "
-                        "neighborhoods on Kafka, without what a process costs before its first "
-                        "page",
-            **known,
-        }),
-        Row(_CPU, median(1 / one for one in times), "×", {
-            "measures": "CPU a page of all processes on Kafka but the broker / in local mode",
-            **known,
-        }),
-    ]  # fmt: skip
+class _Compared:
+    """Rounds of both buses over the same pages."""
+
+    def __init__(self, bench: Bench, address: str, pid: int | None, replayed: _Replayed) -> None:
+        self._us = 1e6 / replayed.pages
+        self._local, self.kafka = list[float](), list[_OnKafka]()
+        for _ in range(bench.scale.kafka_rounds):
+            self._local.append(_local_cpu(bench, replayed, cores()[-1]))
+            self.kafka.append(_on_kafka(bench, address, pid, replayed))
+
+    @property
+    def times(self) -> list[float]:
+        """How many times the CPU of local mode, in each round."""
+        return [one.ours / local for one, local in zip(self.kafka, self._local, strict=True)]
+
+    @property
+    def detail(self) -> dict[str, Any]:
+        """CPU by process."""
+        return {
+            "local_us_per_page": median(self._local) * self._us,
+            "kafka_us_per_page": median(one.ours for one in self.kafka) * self._us,
+            **{
+                f"{name}_us_per_page": median(one.cpu[name] for one in self.kafka) * self._us
+                for name in self.kafka[0].cpu
+            },
+        }
+
+
+def _over_local(bench: Bench, address: str, pid: int | None) -> Row:
+    facts = bench.corpus.facts
+    replayed = _Replayed((str(bench.corpus.archive),), str(bench.corpus.first), facts.pages)
+    found = _Compared(bench, address, pid, replayed)
+    return Row(_OVER_LOCAL, median(1 / one for one in found.times), "×", {
+        "measures": "CPU a page in local mode / CPU a page of replay, fingerprint, index and "
+                    "neighborhoods on Kafka, without what a process costs before its first page",
+        **found.detail,
+    })  # fmt: skip
+
+
+def _cpu_over_local(bench: Bench, address: str, pid: int | None) -> Row:
+    corpus = user_corpus(bench.directory, "15k", bench.kind, bench.scale.replay_pages, _COPIED)
+    replayed = _Replayed(corpus.archives, corpus.first, corpus.facts.pages)
+    found = _Compared(bench, address, pid, replayed)
+    two = [_on_kafka(bench, address, pid, replayed, 2).wall for _ in found.kafka]
+    walls = median(one.wall for one in found.kafka), median(two)
+    return Row(_CPU, median(found.times), "×", {
+        "measures": "CPU a page of all processes on Kafka but the broker / in local mode, of the "
+                    "pages of replay_cpu_over_floor_15k, without what a process costs before its "
+                    "first page",
+        **msgspec.to_builtins(corpus.facts),
+        **found.detail,
+        "rounds": found.times,
+        "pages_per_second_with_one_and_two_fingerprint_workers":
+            [replayed.pages / wall for wall in walls],
+    })  # fmt: skip
 
 
 class Load:
@@ -228,8 +288,10 @@ def _two_over_one(bench: Bench, address: str) -> Row:
 def _measure(bench: Bench, names: Sequence[str]) -> list[Row]:
     rows = []
     with running_broker(bench) as (address, pid):
-        if _OVER_LOCAL in names or _CPU in names:
-            rows += _over_local(bench, address, pid)
+        if _OVER_LOCAL in names:
+            rows.append(_over_local(bench, address, pid))
+        if _CPU in names:
+            rows.append(_cpu_over_local(bench, address, pid))
         if _TWO in names:
             rows.append(_two_over_one(bench, address))
     return rows

@@ -90,10 +90,15 @@ class Web:
         return Response(url, html.encode(), number >= _SITE and number % _EVERY in _NEAR)
 
     def _links(self, site: int) -> str:
+        # Of sites beyond the two thousandth the words come round.
+        names = (
+            (self._words[(site * 31 + n) % _WORDS], self._words[(site * 17 + n) % _WORDS])
+            for n in range(_LINKS)
+        )
         return "".join(
             f'<li class="nav-item level-{n % 3}"><a href="/part-{n % 7}/page-{site * _SITE + n}'
-            f'.html" title="{self._words[site * 31 + n]}">{self._words[site * 17 + n]}</a></li>\n'
-            for n in range(_LINKS)
+            f'.html" title="{title}">{text}</a></li>\n'
+            for n, (title, text) in enumerate(names)
         )
 
     def pages(self, count: int) -> Iterator[Response]:

@@ -25,7 +25,10 @@ STEPS: Mapping[str, tuple[str, ...]] = {
         "reusewatch.crawler.archives.reading:read_fast",
         "reusewatch.crawler.archives.reading:read_members",
     ),
-    "make page": ("reusewatch.crawler.archives.fast:judge",),
+    "make page": (
+        "reusewatch.crawler.archives.fast:usual_page",
+        "reusewatch.crawler.archives.fast:judge",
+    ),
     "encode page": ("reusewatch.streams.running.local_sink:page_message",),
     "decode page": ("reusewatch.streams.stages.fingerprinting:read_page",),
     "fingerprint": ("reusewatch.detector.sketching.fingerprint:fingerprints",),

@@ -82,7 +82,11 @@ def test_local_rows_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def test_rows_of_a_broker_are_written(tmp_path: Path, broker: str) -> None:
     (crawl,) = run(bench(tmp_path, broker), crawling.FAMILY.names[1:])["results"]
-    assert crawl["detail"]["pages"] == TINY.crawl_pages
+    detail = crawl["detail"]
+    assert detail["pages"] == TINY.crawl_pages
+    for processes in (detail["cpu_us_per_page_without"], detail["cpu_us_per_page_with"]):
+        assert processes.keys() == {"spider", "children", "site"}
+    assert {"spider_mb_more", "largest_process_mb_more", "load"} <= detail.keys()
     found = run(bench(tmp_path, broker), kafka.FAMILY.names)
     assert found["failed"] == {}
     assert [row["name"] for row in found["results"]] == list(kafka.FAMILY.names)

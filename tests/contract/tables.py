@@ -68,7 +68,7 @@ COMMANDS = [
 
 # topic → key, schema, content type
 TOPICS: dict[str, tuple[str | None, str, str]] = {
-    "pages": (None, "page/1", "application/msgpack"),
+    "pages": (None, "page/2", "application/msgpack"),
     "fingerprints": (None, "fingerprints/2", "application/vnd.apache.arrow.stream"),
     "verdicts": ("id", "verdict/1", "application/json"),
     "alerts": ("id", "alert/1", "application/json"),

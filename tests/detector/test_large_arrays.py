@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reusewatch.detector.large_arrays import _LARGE, longer, move, sparse_zeros, zeros
+from reusewatch.detector.large_arrays import _LARGE, longer, move, sparse_zeros, used_up, zeros
 
 RECORD = np.dtype([("low", "u4"), ("high", "u2")])
 
@@ -44,6 +44,18 @@ def test_what_is_moved_gives_its_memory_back() -> None:
     assert array.all(), "of a part of an array nothing is given back"
     assert moved(array, 4 * _LARGE).sum() == 3 * _LARGE
     assert not array.any()
+
+
+def test_what_is_used_up_is_there_until_it_was_looked_at() -> None:
+    array = zeros(2 * _LARGE // RECORD.itemsize + 77, RECORD)
+    array["low"] = np.arange(len(array))
+    at = 0
+    for part in used_up(array):
+        assert part.start == at
+        assert np.array_equal(array["low"][part], np.arange(part.start, part.stop))
+        at = part.stop
+    assert at == len(array)
+    assert not array.view(np.uint8).any()
 
 
 def test_where_memory_is_full_it_is_said_as_numpy_says_it() -> None:

@@ -21,7 +21,7 @@ from tests.pages import Fetch, copies, mixed_crawl, page_of
 from tests.streams.stages.making import page_messages, zero
 
 PAGES = 1000
-NEWER = (("schema", b"page/2"), ("content-type", b"application/msgpack"))
+NEWER = (("schema", b"page/3"), ("content-type", b"application/msgpack"))
 NEWER_BLOCK = (("schema", b"fingerprints/3"),)
 
 

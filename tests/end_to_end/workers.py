@@ -25,7 +25,9 @@ from tests.command import COMMAND, Done
 from tests.end_to_end.runs import PATIENCE, Run, State, run, state_of
 
 Answer = TypeVar("Answer")
-QUICK: dict[str, object] = {"commit_seconds": 0.2, "kafka_session_seconds": 6}
+QUICK: dict[str, object] = {
+    "commit_seconds": 0.2, "kafka_session_seconds": 6, "kafka_gather_seconds": 0.02
+}  # fmt: skip
 READ_BY = {topics.PAGES: "fingerprint", topics.FINGERPRINTS: "index"}
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from reusewatch.detector.labels.contains import Contained
 from reusewatch.detector.mean_and_deviation import PAPER_NEIGHBORHOODS, PAPER_PAGES, Threshold
-from reusewatch.detector.neighborhoods.neighborhoods import Neighborhoods, PageFacts
+from reusewatch.detector.neighborhoods.figures import PageFacts
+from reusewatch.detector.neighborhoods.neighborhoods import Neighborhoods
 from tests.experiments.curves import (
     Case,
     Figures,

@@ -93,7 +93,7 @@ def _prefixes() -> PrefixAnswers:
     outlet.send(alert_message(HOOD))
     outlet.close()
     found = PrefixAnswers(lambda stop: bus, print)
-    found.answer("prefixes", ())
+    found.answer({}, ())
     found.close()
     return found
 

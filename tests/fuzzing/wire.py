@@ -125,8 +125,9 @@ def seeds() -> Iterator[bytes]:
         wire.moments_message(moments), *_pack_parts(),
     ):  # fmt: skip
         yield packed(message)
-    received = (*wire.page_message(page_of(Fetch(1, 1, 1, 1))).headers, (wire.RECEIVED, b"17"))
-    yield packed(replace(wire.page_message(page_of(Fetch(1, 1, 1, 1))), headers=received))
+    sent = wire.page_message(page_of(Fetch(1, 1, 1, 1)))
+    received = (*sent.headers, (wire.RECEIVED, b"17"))
+    yield packed(msgspec.structs.replace(sent, headers=received))
 
 
 def _pack_parts() -> list[Outgoing]:

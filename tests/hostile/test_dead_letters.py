@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -54,6 +53,6 @@ def test_what_was_sent_twice_is_shown_once(tmp_path: Path) -> None:
     outlet = bus.outlet()
     for number, letter in enumerate(2 * letters(path)):
         # As on Kafka, which keeps all that is sent.
-        outlet.send(replace(dead_letter_message(letter), key=str(number)))
+        outlet.send(msgspec.structs.replace(dead_letter_message(letter), key=str(number)))
     outlet.close()
     assert list(topic_views.dead_letters(bus)) == letters(path)

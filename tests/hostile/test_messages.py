@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import msgspec
 import numpy as np
 import pyarrow as pa
@@ -36,7 +34,7 @@ def test_what_is_no_text_within_an_alert_is_sent_to_nobody() -> None:
     sent = alert_message(wire.ALERT)
     value = (sent.value or b"")[:-1] + b',"x":"\xff"}'
     with pytest.raises(Malformed, match="not a Alert"):
-        read_json(as_message(replace(sent, value=value)), Alert)
+        read_json(as_message(msgspec.structs.replace(sent, value=value)), Alert)
 
 
 @pytest.mark.parametrize("name", NEVER_WRITTEN)

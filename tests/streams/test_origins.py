@@ -19,6 +19,16 @@ def test_an_origin_comes_back(found: list[tuple[str, int]]) -> None:
     ]
 
 
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.none() | st.integers(-1, 1 << 44))))
+def test_several_at_once_have_the_numbers_that_each_has(
+    found: list[tuple[str, int | None]],
+) -> None:
+    one, other = Origins(["b"]), Origins(["b"])
+    numbers = [one.number(*row) for row in found]
+    assert other.numbers([row[0] for row in found], [row[1] for row in found]) == numbers
+    assert other.names == one.names
+
+
 def test_what_cannot_be_read_again_is_nowhere() -> None:
     origins = Origins()
     assert origins.number("crawl", None) == NOWHERE

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import lz4.frame
 import msgspec
 import pyarrow as pa
 import pytest
@@ -19,24 +20,17 @@ from jsonschema import Draft202012Validator
 from reusewatch.detector.errors import BadPage, SchemeMismatch
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.sketching.fingerprint import Document, fingerprints
-from reusewatch.streams import topics, wire
+from reusewatch.streams import packing, topics, wire
 from reusewatch.streams.blocks.checking import checksum_of
-from reusewatch.streams.blocks.format import (
-    CLAIM_FIELDS,
-    LINK_FIELDS,
-    ORIGIN_FIELDS,
-    PAGE_FIELDS,
-    PAGES_HEADER,
-    block_messages,
-    block_of,
-    encode,
-    read_block,
-)
+from reusewatch.streams.blocks.columns import CLAIM_FIELDS, LINK_FIELDS, ORIGIN_FIELDS, PAGE_FIELDS
+from reusewatch.streams.blocks.format import PAGES_HEADER, block_messages, encode, read_block
+from reusewatch.streams.blocks.making import block_of
 from reusewatch.streams.blocks.page_row import PageRow
 from reusewatch.streams.bus import Message, Outgoing, Partition
 from reusewatch.streams.records import VERSIONS, Alert, DeadLetter, Label, Page, Record, Verdict
 from reusewatch.streams.verbs import schemas
 from tests import strategies
+from tests.pages import Fetch, page_of
 
 SCHEME = HashScheme()
 OF_TOPIC: dict[str, type[Record]] = {
@@ -109,6 +103,13 @@ def test_a_row_and_the_sketches_have_the_columns_of_the_schema() -> None:
     assert column("grams").to_pylist() == [sketches.grams.hashes.values.tolist()]
 
 
+def test_blocks_are_written_one_after_the_other_as_each_alone() -> None:
+    blocks = [block([row(url=f"http://a.example/{n}") for n in range(size)]) for size in (2, 90, 1)]
+    for one in (*blocks, *blocks):
+        with pa.ipc.open_stream(encode(one, SCHEME)) as reader:
+            assert reader.read_all().to_pylist() == one.to_pylist()
+
+
 BLOCK = encode(block([row(), row(url="http://a.example/")]), SCHEME)
 
 
@@ -116,8 +117,45 @@ BLOCK = encode(block([row(), row(url="http://a.example/")]), SCHEME)
 def test_a_page_arrives_as_it_was(page: Page) -> None:
     sent = wire.page_message(page)
     assert (sent.topic, sent.key) == (topics.PAGES, page.site)
-    assert sent.headers == (("schema", b"page/1"), ("content-type", b"application/msgpack"))
+    assert sent.headers == (("schema", b"page/2"), ("content-type", b"application/msgpack"))
     assert wire.read_page(arrived(sent)) == page
+
+
+@given(strategies.pages, st.integers(0, 2))
+def test_a_page_that_is_packed_arrives_as_it_was(page: Page, times: int) -> None:
+    page = msgspec.structs.replace(page, body=page.body * 40**times)
+    plain, sent = wire.page_message(page), wire.packed_page_message(page)
+    assert (sent.topic, sent.key, sent.headers) == (plain.topic, plain.key, plain.headers)
+    assert sent.value is not None
+    assert plain.value is not None
+    assert times < 2 or not page.body or len(sent.value) < len(plain.value) / 3
+    assert wire.read_page(arrived(sent)) == page
+
+
+def test_a_body_too_large_for_the_bus_is_not_packed() -> None:
+    body = bytes(packing.MOST_PACKED)
+    most = msgspec.structs.replace(page_of(Fetch(1, 1, 1, 1)), body=body)
+    assert wire.read_page(arrived(wire.packed_page_message(most))) == most
+    more = msgspec.structs.replace(most, body=body + b" ")
+    assert wire.packed_page_message(more) == wire.page_message(more)
+
+
+FRAME = packing.packed(b"some words " * 100)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b"", b"no frame", FRAME[:-5], FRAME + b"x", FRAME * 2,
+        packing.packed(bytes(packing.MOST_PACKED + 1)),
+        lz4.frame.compress(bytes(packing.MOST_PACKED + 1), store_size=False),
+    ],
+    ids=["empty", "no frame", "cut", "and more", "two", "a bomb", "a bomb that does not say so"],
+)  # fmt: skip
+def test_a_packed_body_that_is_none_or_too_large_is_malformed(frame: bytes) -> None:
+    page = msgspec.structs.replace(page_of(Fetch(1, 1, 1, 1)), body=frame, packed="lz4")
+    with pytest.raises(wire.Malformed, match="not a page: its body is no"):
+        wire.read_page(arrived(wire.page_message(page)))
 
 
 @given(strategies.verdicts)

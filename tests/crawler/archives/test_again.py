@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reusewatch.crawler.archives.again import member_again
+from reusewatch.crawler.archives.again import known_again, member_again
 from reusewatch.crawler.archives.reading import read_archived
 from reusewatch.crawler.errors import OriginLost
 from reusewatch.crawler.pages.archive_events import Limits, Reading
@@ -53,3 +53,40 @@ def test_what_is_no_such_member_is_left_to_the_careful_path(tmp_path: Path) -> N
     origin = Origin(source=str(tmp_path / "none"), offset=0)
     with pytest.raises(OriginLost):
         read_archived(origin, scheme=SCHEME)
+
+
+def test_who_knows_the_hash_has_the_same_page_without_its_digests(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc.gz"
+    large = zoo.html(" ".join(f"{n * n:x}" for n in range(20_000)))
+    bodies = [zoo.html("a few words"), large, zoo.html("last")]
+    path.write_bytes(
+        zoo.member_each([zoo.response(zoo.url(n), body) for n, body in enumerate(bodies)])
+    )
+    pages = [found.page for found in read_all(path) if found.page]
+    with path.open("rb") as file:
+        again = [
+            known_again(file.fileno(), page.origin.offset or 0, reading(path, Limits()))
+            for page in pages
+        ]
+        assert again == pages
+        small = Limits(max_record_bytes=100)
+        assert known_again(file.fileno(), 0, reading(path, small)) is None
+        assert known_again(file.fileno(), 7, reading(path, Limits())) is None
+        assert known_again(file.fileno(), 1 << 40, reading(path, Limits())) is None
+    path.write_bytes(path.read_bytes()[:60])
+    with path.open("rb") as file:
+        assert known_again(file.fileno(), 0, reading(path, Limits())) is None
+
+
+def test_an_archive_that_holds_something_else_is_not_said_to_be_gone(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc.gz"
+    origin = Origin(source=str(path), offset=0)
+    for data in (b"no archive", zoo.member_each([zoo.response(zoo.A)])[9:], b""):
+        path.write_bytes(data)
+        with pytest.raises(OriginLost) as lost:
+            read_archived(origin, scheme=SCHEME)
+        assert lost.value.why == "changed"
+    path.unlink()
+    with pytest.raises(OriginLost) as lost:
+        read_archived(origin, scheme=SCHEME)
+    assert lost.value.why == "archive gone"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -179,3 +180,71 @@ def test_an_origin_that_changed_says_so(tmp_path: Path) -> None:
     path.write_bytes(zoo.member_each([zoo.request(zoo.A), *zoo.crawl()]))
     with pytest.raises(OriginLost, match=r"no (page|record) in"):
         read_archived(origin, scheme=zoo.SCHEME)
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\n"])
+def test_interim_answers_before_a_page_are_passed_over(tmp_path: Path, end: str) -> None:
+    body = zoo.html("words")
+    interim = f"HTTP/1.1 100 Continue{end}{end}HTTP/1.1 103 Early Hints{end}Link: </a>{end}{end}"
+    records = [
+        zoo.record("response", zoo.A, interim.encode() + zoo.http(body, end=end)),
+        # Nothing comes behind it: it is the answer.
+        zoo.record("response", zoo.B, f"HTTP/1.1 100 Continue{end}{end}".encode()),
+    ]
+    for name, data in (("plain", zoo.plain(records)), ("each", zoo.member_each(records))):
+        (tmp_path / name).write_bytes(data)
+        first, second = read_all(tmp_path / name)
+        assert first.page is not None
+        assert (first.page.status, first.page.body) == (200, body)
+        assert (second.page, second.skipped) == (None, "content-type")
+
+
+@pytest.mark.parametrize(
+    ("more", "fields", "status", "truncated"),
+    [
+        (0, (), 200, False),
+        (1, (), 200, True),
+        (-1, (), 200, False),  # behind the end of the body something stands
+        (1, (), 304, False),  # which has no body
+        (1, ("Content-Encoding: gzip",), 200, False),  # stored decoded
+        (1, ("Transfer-Encoding: chunked",), 200, False),  # its length is not looked at
+    ],
+)
+def test_a_body_that_is_shorter_than_its_answer_says_is_truncated(
+    tmp_path: Path, more: int, fields: tuple[str, ...], status: int, truncated: bool
+) -> None:
+    body = zoo.html("words")
+    said = (f"Content-Length: {len(body) + more}", *fields)
+    record = zoo.record("response", zoo.A, zoo.http(body, "text/html", *said, status=status))
+    (tmp_path / "x").write_bytes(zoo.member_each([record, record]))
+    assert [event.page and event.page.truncated for event in read_all(tmp_path / "x")] == [
+        truncated, truncated,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("first", [zoo.plain, zoo.member_each])
+@pytest.mark.parametrize("piped", [False, True])
+def test_an_archive_of_members_and_of_records_as_they_are_is_read_to_its_end(
+    tmp_path: Path,
+    first: Callable[[list[bytes]], bytes],
+    piped: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = tmp_path / "x"
+    records = [zoo.response(zoo.url(number)) for number in range(12)]
+    second = zoo.plain if first is zoo.member_each else zoo.member_each
+    parts = [first(records[:3]), second(records[3:6]), first(records[6:7]), second(records[7:])]
+    path.write_bytes(b"".join(parts))
+    wanted = [zoo.url(number) for number in range(12)]
+    if piped:
+        with path.open("rb") as file:
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(file))
+            assert [event.page and event.page.url for event in read_all("-")] == wanted
+        return
+    events = read_all(path)
+    assert [event.page and event.page.url for event in events] == wanted
+    for number, event in enumerate(events):
+        assert event.page is not None
+        assert read_archived(event.page.origin, scheme=zoo.SCHEME) == event.page
+        rest = read_all(path, event.next_offset, Limits(), event.doubt)
+        assert [one.page and one.page.url for one in rest] == wanted[number + 1 :]

@@ -20,6 +20,7 @@ from scrapy.utils.test import get_crawler
 from reusewatch.crawler.live.guard import ALLOW, EVERYWHERE, Guard
 from reusewatch.crawler.live.manners import own_user_agent
 from reusewatch.crawler.live.sample import Sample
+from reusewatch.crawler.verbs.crawl import between_requests
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus
 from reusewatch.streams.kafka import KafkaBus, KafkaConfig
@@ -346,13 +347,24 @@ def test_a_start_url_that_does_not_answer_is_named(site: Site, tmp_path: Path) -
     [["example.org"], ["ftp://example.org/"], ["http://a.example", "--allow-network", "nowhere"],
      ["http://a.example", "--log-level", "LOUD"], ["http://a.example"],
      ["http://a.example", "--contact", "me"], ["http://a.example", "--user-agent", "me"],
-     ["http://127.0.0.1:1", "--rate", "1", "--delay", "1"], ["http://127.0.0.1:1", "--steer", "x"],
+     ["http://127.0.0.1:1", "--rate", "0"], ["http://127.0.0.1:1", "--steer", "x"],
      []],
 )  # fmt: skip
 def test_wrong_usage_is_2(arguments: list[str], tmp_path: Path) -> None:
     code, _, err = run(["-m", "reusewatch.crawler", "crawl", *arguments], tmp_path)
     assert code == 2, err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("delay", "rate", "seconds"),
+    [(None, None, 1.0), (0.0, None, 0.0), (3.0, None, 3.0), (None, 4.0, 0.25), (2.0, 4.0, 2.0),
+     (0.1, 4.0, 0.25), (0.0, 4.0, 0.25)],
+)  # fmt: skip
+def test_of_a_delay_and_a_rate_the_slower_holds(
+    delay: float | None, rate: float | None, seconds: float
+) -> None:
+    assert between_requests(delay, rate) == seconds
 
 
 def test_it_says_who_it_is() -> None:

@@ -10,7 +10,7 @@ from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import Request
 from scrapy.logformatter import DOWNLOADERRORMSG_SHORT, SPIDERERRORMSG
 
-from reusewatch.crawler.live.quiet import on_one_line
+from reusewatch.crawler.live.quiet import on_one_line, spare
 
 
 def record(error: Exception, message: str = DOWNLOADERRORMSG_SHORT) -> logging.LogRecord:
@@ -39,3 +39,20 @@ def test_a_mistake_in_code_keeps_its_traceback() -> None:
     told = record(ZeroDivisionError(), SPIDERERRORMSG)
     assert on_one_line(told)
     assert told.exc_info is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "level"),
+    [("kafka", logging.NOTSET, logging.WARNING), ("kafka", logging.DEBUG, logging.DEBUG),
+     ("kafka.net.selector", logging.NOTSET, logging.ERROR),
+     ("kafka.net.selector", logging.INFO, logging.INFO)],
+)  # fmt: skip
+def test_the_client_is_quiet_unless_a_project_wants_it(name: str, given: int, level: int) -> None:
+    logger = logging.getLogger(name)
+    before = logger.level
+    logger.setLevel(given)
+    try:
+        spare()
+        assert logger.level == level
+    finally:
+        logger.setLevel(before)

@@ -13,6 +13,7 @@ import pytest
 from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.crawler.replaying.cursors import Cursors, Tally
 from reusewatch.crawler.replaying.done import Done
+from reusewatch.crawler.replaying.giving_up import LEAST
 from reusewatch.crawler.replaying.jobs import Reader, job_of
 from reusewatch.crawler.replaying.replay import Interrupted, run_replay
 from reusewatch.streams.local import LocalBus
@@ -25,20 +26,22 @@ TOGETHER = 4
 class Ahead:
     """Has pages of a range on the bus before what was read is told, as processes bring them."""
 
-    alerts, lost, remark, batch_pages = None, 0, None, TOGETHER
+    alerts, lost, remark, batch_pages, passed = None, 0, None, TOGETHER, 0
 
     def __init__(self, stop: Callable[[], None]) -> None:
         self.on_bus: list[str] = []
         self.dead = Counter[str]()
         self._stop = stop
+        self.begun = 0
 
     def ahead(self, task: Any, following: Callable[[Any], Any]) -> Iterator[Any]:
+        self.begun += 1
         while task is not None:
             told, pages = task.read()
             self.on_bus += [page.url for page in pages]
             self._stop()
+            task = following(told)  # as processes do: it is read while these pages are judged
             yield told
-            task = following(told)
 
     def put(self, page: Any) -> None:
         raise AssertionError(page)
@@ -49,6 +52,41 @@ class Ahead:
         pass
 
     settle = close = abandon = checkpoint
+
+
+class AheadOrNot(Ahead):
+    """Takes pages of what cannot be read so, too."""
+
+    def put(self, page: Any) -> None:
+        self.on_bus.append(page.url)
+
+    def bury(self, letter: Any) -> None:
+        self.dead[letter.reason] += 1
+
+
+@pytest.mark.parametrize(
+    ("third", "begun"),
+    [
+        (zoo.member_each(RECORDS), 1),
+        (zoo.one_member(RECORDS), 2),  # read by this process, and what follows begins anew
+        (zoo.member_each([*RECORDS[:1], *[RECORDS[1][:40]] * 2 * LEAST]), 2),  # given up
+    ],
+)
+def test_the_next_archive_is_read_behind_the_last_pages_of_one(
+    third: bytes, begun: int, tmp_path: Path
+) -> None:
+    paths = [tmp_path / f"{n}.warc.gz" for n in range(4)]
+    for path, data in zip(paths, [zoo.member_each(RECORDS)] * 2 + [third] * 2, strict=True):
+        path.write_bytes(data)
+    paths[3].write_bytes(zoo.member_each(RECORDS))
+    sink, stop = AheadOrNot(lambda: None), Event()
+    reader = Reader(zoo.SCHEME, Limits(), dead_letter_limit=0.5)
+    job = job_of([*map(str, paths)], [], None, reader=reader, settle_seconds=0, stop=stop)
+    cursor = run_replay(sink, job, Cursors(tmp_path), stop=stop, checkpoint_seconds=1e9)
+    urls = [page.page.url for path in paths for page in zoo.read_all(path) if page.page]
+    assert cursor.done == [*map(str, paths)]
+    assert [url for url in sink.on_bus if url in urls] == urls
+    assert sink.begun == begun
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1e9])
@@ -73,6 +111,48 @@ def test_what_processes_brought_together_is_read_once(tmp_path: Path, seconds: f
     assert stops == -(-len(RECORDS) // TOGETHER)
 
 
+@pytest.mark.parametrize("alone", [False, True])
+def test_archives_are_known_as_done_however_often_the_replay_was_interrupted(
+    tmp_path: Path, alone: bool
+) -> None:
+    paths = [tmp_path / "x.warc.gz", tmp_path / "y.warc.gz"]
+    for path in paths:
+        path.write_bytes(zoo.member_each(RECORDS))
+    bus = LocalBus(tmp_path / "bus")
+
+    def replay(*paths: Path) -> bool:
+        """Whether it went to its end."""
+        stop = Event()
+        sink = Ahead(stop.set)
+        job = job_of(
+            [str(path) for path in paths], [], None, reader=Reader(zoo.SCHEME, Limits()),
+            settle_seconds=0, stop=stop,
+        )  # fmt: skip
+        done = Done(tmp_path, bus, lambda: "now")
+        try:
+            run_replay(sink, job, Cursors(tmp_path), stop=stop, checkpoint_seconds=0, done=done)
+        except Interrupted:
+            return False
+        return True
+
+    stops = 1
+    assert not replay(*paths), "within the first"
+    if alone:
+        while not replay(paths[1]):
+            stops += 1
+    while not replay(*paths):
+        stops += 1
+    assert stops >= len(paths)
+    job = job_of(
+        [str(path) for path in paths], [], None, reader=Reader(zoo.SCHEME, Limits()),
+        settle_seconds=0, stop=Event(),
+    )  # fmt: skip
+    known = Done(tmp_path, bus, lambda: "now")
+    found = [known.find(source) for source in job.sources(idle=lambda: None)]
+    assert [tally and (tally.records, tally.pages) for tally in found] == [(9, 9), (9, 9)]
+    bus.close()
+
+
 def test_an_archive_that_grew_while_it_was_read_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "x.warc.gz"
     path.write_bytes(zoo.member_each(RECORDS[:5]))
@@ -84,10 +164,10 @@ def test_an_archive_that_grew_while_it_was_read_is_read_again(tmp_path: Path) ->
     for grows, known in ((True, None), (False, Tally(records=5))):
         done = Done(tmp_path, bus, lambda: "now")
         assert done.find(source) is None
+        begun = done.begun(source, Tally(records=2))
         if grows:
             path.write_bytes(zoo.member_each(RECORDS))
-        done.read(source, Tally(records=5))
-        (tmp_path / "replays").mkdir(exist_ok=True)
-        done.save()
+        note = done.ended(source, begun, Tally(records=7))
+        done.save({} if note is None else {source.name: note})
         assert Done(tmp_path, bus, lambda: "now").find(source) == known
     bus.close()

@@ -234,6 +234,22 @@ def test_what_is_saved_is_as_large_as_what_is_used() -> None:
     assert sum(column.nbytes for column in counting.save().values()) < 5_000
 
 
+@given(st.integers(0, 5000), st.sampled_from([64, 1024, 6400, 40_000]), st.randoms())
+@settings(max_examples=40)
+def test_what_is_in_use_of_a_filter_is_all_of_it(
+    crowd: int, places: int, chance: random.Random
+) -> None:
+    counting = small(singletons=places)
+    counting.add(batch([(1, 1, [chance.getrandbits(64) for _ in range(crowd)])]))
+    found, marks = counting.save(), counting._filters[0]
+    (used,) = np.nonzero(marks)
+    if 2 * used.size < marks.size:
+        assert found["current_at"].tolist() == used.tolist()
+        assert found["current"].tolist() == marks[used].tolist()
+    else:
+        assert found["current"].tolist() == marks.tolist()
+
+
 def test_a_full_filter_is_saved_and_restored() -> None:
     one, other = (small(singletons=64, counters=16) for _ in range(2))
     crowd = [(page, page % 9, list(range(page, page + 20))) for page in range(0, 400, 3)]

@@ -15,11 +15,8 @@ from hypothesis import strategies as st
 
 from reusewatch.detector.labels.contains import contained
 from reusewatch.detector.mean_and_deviation import Threshold
-from reusewatch.detector.neighborhoods.neighborhoods import (
-    Neighborhood,
-    Neighborhoods,
-    PageFacts,
-)
+from reusewatch.detector.neighborhoods.figures import Neighborhood, PageFacts
+from reusewatch.detector.neighborhoods.neighborhoods import Neighborhoods
 from reusewatch.detector.neighborhoods.prefixes import crawl_trap, prefixes
 from reusewatch.detector.ragged import Ragged
 

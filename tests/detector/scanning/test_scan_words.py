@@ -32,6 +32,7 @@ _TEXT = st.text(
 @given(_TEXT)
 @example("Stra\u00adße STRASSE")
 @example("a\u0301bc \u0301 d\u0301\u0301")
+@example("Ꮔ aꮔᏔ")
 @example("ภาษาไทย กำลัง 漢字kana漢 ｶﾞ 한국어 नमस्ते")
 def test_words_of_plain_text_are_those_of_the_definition(text: str) -> None:
     assert hashed(text, html=False) == words_of(text.removeprefix("\ufeff"))

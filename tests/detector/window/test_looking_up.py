@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reusewatch.detector.window.index import NearDuplicateIndex
+from reusewatch.streams.urls import root_of
 from tests.detector.window.window_pages import NOW, T0, Page, base_text, columns
 
 TEXTS = [base_text(seed) for seed in range(4)]
@@ -55,6 +58,44 @@ def test_all_pages_of_sites_are_told_with_their_urls(seen: list[Page]) -> None:
                 urls.setdefault(one.page, set()).add(one.url)
         assert [page for _, page, _ in found] == sorted(urls)
         assert all(site == page % 2 and url in urls[page] for site, page, url in found)
+
+
+@dataclass(frozen=True)
+class OnSomeHost(Page):
+    """A page of a site that has several hosts, some of which are told in odd ways."""
+
+    @property
+    def url(self) -> str:
+        return HOSTS[self.site][self.page % len(HOSTS[self.site])] + f"{self.page}{self.path}"
+
+
+HOSTS = (
+    ("http://a.test/", "https://a.test/", "http://b.a.test:8080/", "http://b.a.test/"),
+    ("http://u@c.test/", "http://[::1]/", "HTTP://c.test/", "http://c.test?"),
+)
+
+
+@given(st.lists(
+    st.builds(
+        lambda page, at, text: OnSomeHost(page, page % 2, at, TEXTS[text], 1, path=f"/?é{text}"),
+        st.integers(1, 20), st.integers(0, 20), st.integers(0, 3),
+    ),
+    min_size=1, max_size=30,
+))  # fmt: skip
+def test_pages_of_hosts_are_told_with_when_they_were_first_seen(seen: list[Page]) -> None:
+    index = NearDuplicateIndex(max_pages=100)
+    index.add(columns(seen), now=NOW)
+    hosts = {root_of(host): site for site in (0, 1) for host in HOSTS[site]} | {"http://d.test/": 1}
+    found = index.pages_on(hosts, root_of)
+    plain: dict[str, dict[int, int]] = {host: {} for host in hosts}
+    for one in seen:
+        mine = plain[root_of(one.url)]
+        mine[one.page] = min(T0 + one.at, mine.get(one.page, T0 + one.at))
+    assert found == plain
+    assert index.pages_on({}, root_of) == {}
+    urls = index.urls_of(range(25))
+    assert urls.keys() == {one.page for one in seen}
+    assert all(url in {one.url for one in seen if one.page == page} for page, url in urls.items())
 
 
 @given(seen_pages, seen_pages)

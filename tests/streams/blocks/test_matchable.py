@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reusewatch.streams.blocks.format import longer_than
+from reusewatch.streams.blocks.columns import longer_than
 from reusewatch.streams.blocks.matchable import Rule, counted_chunks
 from reusewatch.streams.wire import Malformed
 

@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 
 from reusewatch.streams.blocks.checking import CHECKSUM_HEADER, checksum_of
-from reusewatch.streams.blocks.format import SCHEMA, SECTIONS, encode, read_block, take_as_made
+from reusewatch.streams.blocks.columns import SCHEMA, SECTIONS
+from reusewatch.streams.blocks.format import encode, read_block, take_as_made
 from reusewatch.streams.blocks.sections import HEADER, Section, known, said
 from reusewatch.streams.bus import Message
 from reusewatch.streams.wire import Malformed, NewerSchema
@@ -109,3 +110,37 @@ def test_a_block_that_was_just_made_elsewhere_is_read_as_any_other() -> None:
     assert taken.equals(wanted)
     assert taken.schema.equals(wanted.schema)
     assert taken is read_block(as_message(sent), SCHEME)
+
+
+NAMES = ("labeled", "url", "page", "host", "site", "chunks")
+
+
+def test_some_columns_are_read_as_they_stand_in_the_whole() -> None:
+    message, table = block()
+    more = table.append_column("home", pa.array([["one.example"]]))
+    turned = written(more.select(more.column_names[::-1]), said(SECTIONS))
+    blocks_of([Fetch(1, 1, 1, 2)])  # what was made here last is another one by now
+    for sent in (message, turned):
+        some = read_block(sent, SCHEME, NAMES)
+        assert set(some.schema.names) == set(NAMES)
+        whole = read_block(sent, SCHEME)
+        assert whole.schema.names == SCHEMA.names
+        assert some.equals(whole.select(some.schema.names))
+        assert read_block(sent, SCHEME, NAMES) is whole
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_some_columns_are_refused_as_the_whole_is(name: str) -> None:
+    _, table = block()
+    at = table.schema.get_field_index(name)
+    others = (
+        table.remove_column(at),
+        table.append_column(name, table.column(at)),
+        table.set_column(at, name, pa.array([{"a": 1}])),
+        table.set_column(at, name, pa.array([None], table.schema.field(at).type)),
+    )
+    for other in others:
+        with pytest.raises(Malformed):
+            read_block(written(other, said(SECTIONS)), SCHEME, NAMES)
+    with pytest.raises(NewerSchema):
+        read_block(written(table, said(SECTIONS) + " later/3!"), SCHEME, NAMES)

@@ -124,6 +124,8 @@ def test_members_share_and_hand_over(kafka_config: KafkaConfig) -> None:
 def test_members_that_come_and_go_pass_over_nothing_and_repeat_nothing(
     kafka_config: KafkaConfig,
 ) -> None:
+    # What the broker gathers for a member is nobody's when its share goes to another.
+    kafka_config = replace(kafka_config, gather=0.2)
     ledger = Ledger()
     bus = KafkaBus(kafka_config)
     outlet = bus.outlet()
@@ -146,9 +148,22 @@ def test_members_that_come_and_go_pass_over_nothing_and_repeat_nothing(
     assert ledger.trouble == []
 
 
+def test_what_trickles_in_comes_together_and_comes_in_time(kafka_config: KafkaConfig) -> None:
+    bus = KafkaBus(replace(kafka_config, gather=20.0, gather_bytes=5_000))
+    inlet = bus.inlet("fingerprint", [topics.PAGES])
+    poll_until(inlet, lambda _: bool(inlet.partitions()))
+    send(bus, numbered(topics.PAGES, 3))
+    assert not inlet.poll(0.3)
+    send(bus, [Outgoing(topics.PAGES, "k", b"x" * 10_000)])
+    assert len(inlet.poll(PATIENCE)) == 4
+    inlet.close()
+    slow = KafkaBus(replace(kafka_config, gather=0.1)).inlet("watch", [topics.PAGES])
+    # Far from enough to wait for more than the moment that it is given.
+    assert len(take(slow, 4)) == 4
+    slow.close()
+
+
 def test_sole_means_one_has_all_and_the_next_takes_over(kafka_config: KafkaConfig) -> None:
-    # A member that a busy machine keeps from its heartbeat would be put out, and read again.
-    kafka_config = replace(kafka_config, session_timeout=30.0)
     ledger = Ledger()
     bus = KafkaBus(kafka_config)
     send(bus, numbered(topics.PAGES, 100))

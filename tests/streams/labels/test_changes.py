@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -163,7 +162,7 @@ def test_a_pack_of_several_parts_arrives_whole_or_not_at_all(
     whole = bus_with(sent)
     assemble(whole, told, tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "pack").read_bytes()
-    spoilt = replace(sent[1], value=b"x" + (sent[1].value or b"")[1:])
+    spoilt = replace_record(sent[1], value=b"x" + (sent[1].value or b"")[1:])
     for wrong in (sent[1:], [*sent[:1], spoilt, *sent[2:]], []):
         with pytest.raises(PackLost, match="labels push PACK --whole"):
             assemble(bus_with(wrong), told, tmp_path / "not")
@@ -223,7 +222,7 @@ def test_what_is_no_label_changes_nothing_and_is_named(value: bytes) -> None:
     table = LabelTable()
     good = label_message(Label(hash=hex_of(7), unit="file", name="found", version="x"))
     bus = bus_with(
-        [good, replace(good, key="other", value=value), Outgoing(topics.LABELS, "k", None)]
+        [good, replace_record(good, key="other", value=value), Outgoing(topics.LABELS, "k", None)]
     )
     for message in bus.read(topics.LABELS):
         assert isinstance(message, Message)

@@ -67,7 +67,8 @@ def test_prefixes_are_told_again_only_when_they_changed(bus: LocalBus, port: int
     first, text = get(port, "/prefixes")
     assert (first.status, text) == (200, f"{BAD}\n")
     tag = first.headers["ETag"]
-    assert get(port, "/prefixes", If_None_Match=f'"x", W/{tag}')[0].status == 304
+    known, text = get(port, "/prefixes", If_None_Match=f'"x", W/{tag}')
+    assert (known.status, text, known.headers["Content-Length"]) == (304, "", None)
     put(bus, withdrawal(ALERT.id))
     end = monotonic() + 30
     while (answer := get(port, "/prefixes", If_None_Match=tag))[0].status == 304:
@@ -91,6 +92,13 @@ def test_they_come_in_the_words_of_a_filter(bus: LocalBus, port: int) -> None:
     response, text = get(port, "/prefixes?format=poem")
     assert response.status == 400
     assert "there is prefixes, surt" in text
+
+
+@pytest.mark.parametrize("asked", ["formt=surt", "format=surt&expire=1d", "format="])
+def test_what_cannot_be_asked_is_refused(port: int, asked: str) -> None:
+    response, text = get(port, f"/prefixes?{asked}")
+    assert response.status == 400
+    assert ": there is " in text
 
 
 @pytest.mark.parametrize("headers", [{"Host": "evil.example"}, {"Origin": "http://evil.example"}])

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from reusewatch.streams.origins import STDIN, spool_origin
-from reusewatch.streams.records import Origin, Page
+from reusewatch.streams.origins import spool_origin
+from reusewatch.streams.records import STDIN, Origin, Page
 from reusewatch.streams.running.recent_pages import HELD_BYTES, RecentPages
 from tests.pages import Fetch, page_of
 

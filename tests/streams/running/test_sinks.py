@@ -12,8 +12,7 @@ from reusewatch.detector.errors import BadPage
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.format import PAGES_HEADER
 from reusewatch.streams.local import LocalBus
-from reusewatch.streams.origins import STDIN
-from reusewatch.streams.records import UNDATED, Alert, DeadLetter, Origin, Page
+from reusewatch.streams.records import STDIN, UNDATED, Alert, DeadLetter, Origin, Page
 from reusewatch.streams.running import local_sink
 from reusewatch.streams.running.local_sink import LocalSink
 from reusewatch.streams.running.recent_pages import RecentPages

@@ -10,11 +10,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from reusewatch.detector.neighborhoods.neighborhoods import PageFacts
+from reusewatch.detector.neighborhoods.figures import PageFacts
 from reusewatch.detector.neighborhoods.prefixes import crawl_trap, prefixes
 from reusewatch.detector.sketching.fingerprint import Document, Fingerprints, fingerprints
-from reusewatch.streams.blocks.format import block_messages, block_of
+from reusewatch.streams.blocks.format import block_messages
 from reusewatch.streams.blocks.label_columns import Marks
+from reusewatch.streams.blocks.making import block_of
 from reusewatch.streams.blocks.page_row import PageRow
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.stages.neighboring import NeighborhoodStage

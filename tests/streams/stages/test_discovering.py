@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import hex_of
 from reusewatch.streams import topics
-from reusewatch.streams.blocks.format import SCHEMA, read_block
+from reusewatch.streams.blocks.columns import SCHEMA
+from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.records import Alert, Label, Origin, Page, Sighting
 from reusewatch.streams.sites import Sites
 from reusewatch.streams.stages.discovering import Discovering, Findings, Rules

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from reusewatch.detector.errors import SchemeMismatch
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams import topics
-from reusewatch.streams.blocks.format import SCHEMA, block_messages, encode, read_block, unit_of
+from reusewatch.streams.blocks.columns import SCHEMA, unit_of
+from reusewatch.streams.blocks.format import block_messages, encode, read_block
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.records import Origin, Page, Sighting
 from reusewatch.streams.stages.fingerprinting import FingerprintStage

@@ -145,8 +145,26 @@ def test_links_are_those_that_a_page_has_now_bounded_and_saved() -> None:
     assert not kept.of(int(copy.id, 16)).names(number)
     for n in range(2, 9):
         kept.add(block(linking(page(n, 0, 0), source)))
+    kept.ended()
     held = [n for n in range(2, 9) if kept.of(int(page(n, 0, 0).id, 16)).names(number)]
     assert held == [n for n in range(2, 9) if n % 3][-2:]
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_which_links_are_kept_hangs_on_no_block_and_no_restart(size: int) -> None:
+    """Of pages that come again, without links by then, the links are gone for good."""
+    source = page(0, 0, 0)
+    pages = [linking(page(n, 0, 0), source) for n in range(1, 12)]
+    pages[8], kept = page(7, 0, 0), Linking(SCHEME, most=4)
+    number = int(source.id, 16)
+    for at in range(0, len(pages), size):
+        kept.add(block(*pages[at : at + size]))
+        again = Linking(SCHEME, most=4)
+        again.restore(kept.save())
+        kept = again
+    kept.ended()
+    held = [n for n in range(1, 12) if kept.of(int(page(n, 0, 0).id, 16)).names(number)]
+    assert held == [8, 10, 11]
 
 
 @pytest.mark.parametrize("name", ["links", "link_sites", "link_starts"])

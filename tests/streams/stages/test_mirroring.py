@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 import msgspec
 import pytest
 
-from reusewatch.detector.neighborhoods.mirrors import Place, Twins
+from reusewatch.detector.neighborhoods.mirrors import MOST_SITES, Place, Twins
 from reusewatch.streams import topics
 from reusewatch.streams.records import Alert, Page
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
@@ -160,9 +160,10 @@ def test_a_part_of_a_larger_site_mirrors_it_and_not_the_other_way() -> None:
 def test_twins_are_bounded_and_counted_as_they_leave() -> None:
     twins = Twins(least=1, most=10)
     for number in range(50):
-        twins.note(Place(number, "h", 1, 0), Place(100 + number, "o", 2, 0), is_copy=False)
+        one, other = Place(number, number, "h", 1, 0), Place(100 + number, number, "o", 2, 0)
+        twins.note(one, other, is_copy=False)
     assert len(twins.known) <= 10
-    assert sum(twins._counts.values()) == len(twins.known)
+    assert sum(counts.total() for counts in twins._counts.values()) == len(twins.known)
 
 
 def test_a_site_that_moves_its_pages_is_no_mirror_of_its_mirror() -> None:
@@ -170,3 +171,165 @@ def test_a_site_that_moves_its_pages_is_no_mirror_of_its_mirror() -> None:
     moved = site("author", TEXTS, day=6, under="new/")
     (alert,) = alerts_of([*ORIGINAL, *late, *moved])
     assert (alert.prefix, alert.severity) == ("http://mirror.example/", "warning")
+
+
+OWN = [words(120) for _ in range(90)]
+# Of three sites 13 texts are the same, and twice as many pages each has for itself; of three others
+# all pages are one text.
+FEW = [
+    [*site(name, [*TEXTS[:13], *OWN[at : at + 13]], day=0)]
+    for name, at in (("one", 0), ("two", 30), ("three", 60))
+]
+ONE_TEXT = [site(name, [TEXTS[0]] * 25, day=0) for name in ("one", "two", "three")]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_of_three_hosts_with_the_same_pages_two_are_told(seed: int) -> None:
+    third = site("third", TEXTS, day=2 * MINUTE, under="third/")
+    pages = [*ORIGINAL, *MIRROR, *third]
+    Random(seed).shuffle(pages)
+    found = alerts_of(pages)
+    assert [one.prefix for one in found] == ["http://mirror.example/", "http://third.example/"]
+    for alert in found:
+        assert alert.donors[0].url == "http://author.example/"
+        assert (alert.severity, alert.figure) == ("info", 1.0)
+        assert alert.direction is not None
+        assert alert.direction.original == "unknown"
+        assert alert.mapping is not None
+        assert alert.mapping.there == "http://author.example/"
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("sites", [FEW, ONE_TEXT])
+def test_three_sites_that_share_a_few_texts_are_no_mirrors(
+    sites: Sequence[Sequence[Page]], seed: int
+) -> None:
+    pages = [one for pages in sites for one in pages]
+    Random(seed).shuffle(pages)
+    assert alerts_of(pages) == []
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_an_owned_site_is_no_mirror_of_those_that_came_before_it(seed: int) -> None:
+    late = site("author", TEXTS, day=1)
+    first, second = site("one", TEXTS, day=0), site("two", TEXTS, day=MINUTE)
+    pages = [*first, *second, *late]
+    if seed:
+        Random(seed).shuffle(pages)
+    found = alerts_of(pages, owned=UrlSet(("author.example",)))
+    assert [one.prefix for one in found] == ["http://one.example/", "http://two.example/"]
+    for alert in found:
+        assert alert.donors[0].url == "http://author.example/"
+        assert alert.severity == "warning"
+
+
+class Plain:
+    """Twins from their definition: a page counts for each site that has a page in its group."""
+
+    def __init__(self) -> None:
+        self.groups: list[set[int]] = []
+        self.places: dict[int, Place] = {}
+
+    def note(self, one: Place, other: Place) -> None:
+        self.places |= {one.page: one, other.page: other}
+        joined = {one.page, other.page}
+        for group in [each for each in self.groups if each & joined]:
+            self.groups.remove(group)
+            joined |= group
+        self.groups.append(joined)
+
+    def forget(self, page: int) -> None:
+        self.places.pop(page, None)
+        self.groups = [group - {page} for group in self.groups]
+
+    def counts(self) -> dict[tuple[str, int], int]:
+        found: dict[tuple[str, int], int] = {}
+        for group in self.groups:
+            places = [self.places[number] for number in group]
+            for place in places:
+                for site in {each.site for each in places} - {place.site}:
+                    pair = place.host, site
+                    found[pair] = found.get(pair, 0) + 1
+        return found
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_twins_are_counted_as_defined_whatever_is_noted_forgotten_and_restored(seed: int) -> None:
+    rng = Random(seed)
+    twins, plain = Twins(least=2), Plain()
+    places = [Place(n, n % 9, f"h{n % 7}", n % 5, n) for n in range(40)]
+    for _ in range(80):
+        one, other = rng.sample(places, 2)
+        if rng.random() < 0.3:
+            twins.forget(one.page)
+            plain.forget(one.page)
+        elif one.site != other.site:
+            twins.note(one, other, is_copy=rng.random() < 0.5)
+            plain.note(one, other)
+        if rng.random() < 0.1:
+            saved = twins.save()
+            twins = Twins(least=2)
+            twins.restore(saved)
+            assert twins.save() == saved
+        counted = {
+            (host, site): count
+            for host, counts in twins._counts.items() for site, count in counts.items() if count
+        }  # fmt: skip
+        assert counted == plain.counts()
+
+
+def test_a_text_that_stands_everywhere_costs_no_more_with_each_site() -> None:
+    twins = Twins(least=2)
+    first = Place(0, 1, "h0", 0, 0)
+    for number in range(1, 500):
+        twins.note(Place(number, 1, f"h{number}", number, number), first, is_copy=False)
+    (group,) = {id(twin.group): twin.group for twin in twins.known.values()}.values()
+    assert (len(group.pages), len(group.sites)) == (500, MOST_SITES)
+
+
+def test_a_host_of_many_pages_is_not_gone_through_again_with_each_twin() -> None:
+    more = site("author", [words(120) for _ in range(50)], day=0, under="more/")
+    twins = site("mirror", TEXTS[:22], day=MINUTE)
+    fingerprint = FingerprintStage(SCHEME, zero, grams="sampled")
+    mirroring = Mirroring(SCHEME, least_pages=20, least_share=0.8)
+    index = IndexStage(
+        SCHEME, clock=lambda: NOW, max_pages=1000, rules=Rules(policy="across"),
+        mirroring=mirroring,
+    )  # fmt: skip
+    asked = list[list[str]]()
+    pages_on = index._index.pages_on
+
+    def counted(
+        hosts: Mapping[str, int], host_of: Callable[[str], str]
+    ) -> dict[str, dict[int, int]]:
+        asked.append(sorted(hosts))
+        return pages_on(hosts, host_of)
+
+    index._index.pages_on = counted  # type: ignore[method-assign]
+    # The mirror's own pages are as many: neither host has enough of the other.
+    own = site("mirror", [words(120) for _ in range(50)], day=0, under="own/")
+    for some in ([*more, *own, *ORIGINAL], *([one] for one in twins)):
+        for block in fingerprint.process([as_message(page_message(one)) for one in some]).messages:
+            index.process([as_message(block)])
+    assert asked == [["http://author.example/", "http://mirror.example/"]], "with the 16th twin"
+
+
+@pytest.mark.parametrize("mirror_first", [False, True])
+def test_a_few_old_texts_on_many_sites_hide_no_original(mirror_first: bool) -> None:
+    # In one crawl, so that nobody knows of a page whose it is.
+    late = site("mirror", TEXTS_OF_ITS_OWN, day=5 + MINUTE)
+    both = [*site("author", TEXTS_OF_ITS_OWN, day=5), *late]
+    old = [one for n in range(3) for one in site(f"old{n}", TEXTS_OF_ITS_OWN[:16], day=n)]
+    (alert,) = alerts_of([*both, *old] if mirror_first else [*old, *both])
+    assert (alert.prefix, alert.figure) == ("http://mirror.example/", 1.0)
+    assert alert.donors[0].url == "http://author.example/"
+
+
+def test_pages_that_change_use_up_no_group() -> None:
+    twins = Twins(least=1)
+    a, b, c = (Place(n, 0, f"https://{n}/", n, n) for n in range(3))
+    twins.note(a, c, is_copy=False)
+    for text in range(1, 2 * MOST_SITES):
+        twins.note(b._replace(text=text), a, is_copy=False)
+    twins.note(a._replace(text=1), c, is_copy=False)
+    assert [one.site for one in twins.held(c.host)] == [a.site, b.site]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reusewatch.detector.neighborhoods.neighborhoods import MOVED
+from reusewatch.detector.neighborhoods.judging import MOVED
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.questions import BadQuestion

@@ -140,6 +140,43 @@ def test_a_copy_within_a_shared_frame_alerts_alone() -> None:
     assert {alert.url, *(one.url for one in alert.donors)} == {one.url for one in pages[-2:]}
 
 
+def _twice(pages: Sequence[Page]) -> list[tuple[set[str], dict[str, Verdict]]]:
+    """What is told of these pages, and once more when they come again: ids of alerts, verdicts."""
+    fingerprint, index = FingerprintStage(SCHEME, zero, grams="sampled"), _stage(0.3, SETTLE)
+    messages = [as_message(page_message(one)) for one in pages]
+    blocks = [as_message(block) for block in fingerprint.process(messages).messages]
+    told = []
+    for _ in range(2):
+        sent = [*index.process(blocks).messages, *index.settle().messages]
+        verdicts = [
+            msgspec.json.decode(one.value, type=Verdict)
+            for one in sent if one.topic == topics.VERDICTS and one.value
+        ]  # fmt: skip
+        alerts = {str(one.key) for one in sent if one.topic == topics.ALERTS}
+        told.append((alerts, {one.url: one for one in verdicts}))
+    return told
+
+
+def test_pages_that_come_again_are_told_no_more() -> None:
+    # Its own: whether two pages are near hangs on every word, and tests run in any order.
+    drawn = Random(8)
+
+    def some(size: int) -> list[str]:
+        return [f"w{drawn.randrange(40_000)}" for _ in range(size)]
+
+    frame, told = some(300), some(200)
+    pages = [page(f"docs{at % 2}", f"{at}", frame, some(200)) for at in range(40)]
+    pages += [page("docs0", "original", frame, told)]
+    # Most of a page is its frame: what two have of their own makes them near, or one a part.
+    near = page("docs1", "copy", frame, told[:199], some(1))
+    part = page("docs1", "part", frame, told[:170], some(30))
+    for copy, kind in ((near, "near-duplicate"), (part, "partial-copy")):
+        (first, before), (again, after) = _twice([*pages, copy])
+        assert {alert.kind for alert in run([*pages, copy])[0].values()} == {kind}
+        assert (len(first), again) == (1, set())
+        assert after == before
+
+
 _MORE = Random(5)
 
 

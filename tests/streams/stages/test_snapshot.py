@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -17,6 +18,7 @@ from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Partition, Unreachable
 from reusewatch.streams.stages.errors import Incompatible
+from reusewatch.streams.stages.index_answers import is_needed
 from reusewatch.streams.stages.snapshot import KEEP, VERSION, Snapshots, State
 from tests.pages import SCHEME, Fetch, crawls
 from tests.streams.stages.making import as_message, blocks_of, index_stage
@@ -90,6 +92,29 @@ def test_one_changed_byte_anywhere_is_found(tmp_path: Path) -> None:
     assert (loaded.state, dict(loaded.offsets)) == (None, {})
 
 
+def test_what_a_question_needs_not_is_not_read(tmp_path: Path) -> None:
+    kept = at(tmp_path)
+    path = kept.save(State({"one": np.arange(5), "other": np.arange(70, 80)}, {}), {})
+    sound = path.read_bytes()
+    damaged = sound.replace(np.arange(70, 80).tobytes(), bytes(80))
+    path.write_bytes(damaged)
+    assert kept.load().state is None
+    assert kept.load(lambda name: name == "other").state is None
+    found = kept.load(lambda name: name == "one").state
+    assert found is not None
+    assert list(found.arrays) == ["one"]
+    found.arrays["one"][:] = 9
+    assert path.read_bytes() == damaged, "what is written to an array stays in this process"
+
+
+def test_one_of_an_older_version_is_said_to_be_one(tmp_path: Path) -> None:
+    _, newer = two(tmp_path)
+    header = msgspec.json.encode({"version": VERSION - 1}).ljust(64)
+    body = b"reusewatch snapshot\n" + len(header).to_bytes(8, "little") + header
+    newer.write_bytes(body + xxhash.xxh3_128_digest(body + b"arrays"))
+    assert "older reusewatch" in at(tmp_path).load().rejected[0]
+
+
 def test_a_snapshot_cut_at_any_length_is_found(tmp_path: Path) -> None:
     _, newer = two(tmp_path)
     sound = newer.read_bytes()
@@ -118,6 +143,16 @@ def test_a_newer_version_is_refused_whatever_else_it_says(tmp_path: Path) -> Non
         Incompatible, match=rf"newer reusewatch \(snapshot version {VERSION + 1}.*reads {VERSION}"
     ):
         at(tmp_path).load()
+
+
+def test_a_newer_version_in_another_layout_is_not_said_to_be_mere_damage(tmp_path: Path) -> None:
+    _, newer = two(tmp_path)
+    header = msgspec.json.encode({"version": VERSION + 1}).ljust(64)
+    body = b"reusewatch snapshot\n" + len(header).to_bytes(8, "little") + header
+    newer.write_bytes(body + bytes(16))  # what its checksum is of, only those know that wrote it
+    loaded = at(tmp_path).load()
+    assert loaded.state is not None
+    assert f"newer reusewatch wrote it (snapshot version {VERSION + 1}" in loaded.rejected[0]
 
 
 def test_the_newest_are_kept_and_no_half_written_one_is_read(tmp_path: Path) -> None:
@@ -161,6 +196,21 @@ def test_a_stage_restored_anywhere_says_what_it_would_have_said(
     restored.restore(at(tmp_path).load().state)
     assert restored.rows() == straight.rows()
     assert restored.process(after).messages == straight.process(after).messages
+
+
+@given(crawls())
+@ONE_DIRECTORY
+def test_a_question_is_answered_where_the_window_is_mapped(
+    tmp_path: Path, fetches: list[Fetch]
+) -> None:
+    stage = index_stage()
+    stage.process([as_message(block) for block in blocks_of(fetches, 2)])
+    at(tmp_path).save(stage.save(), {})
+    asked, loaded = index_stage(), at(tmp_path).load(partial(is_needed, "clusters")).state
+    assert loaded is not None
+    assert {name.partition("/")[0] for name in loaded.arrays} == {"window"}
+    asked.restore(loaded, question="clusters")
+    assert asked.answer("clusters", {}) == stage.answer("clusters", {})
 
 
 def test_restored_from_nothing_it_is_as_at_first() -> None:

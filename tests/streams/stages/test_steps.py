@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from reusewatch.detector.quilts.rules import QuiltRules
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.format import block_messages, read_block
+from reusewatch.streams.bus import Message
 from reusewatch.streams.records import Alert, Origin, Page, Verdict
 from reusewatch.streams.stages.discovering import Discovering
 from reusewatch.streams.stages.discovering import Rules as Worth
@@ -69,9 +70,13 @@ def stage(pages: Sequence[Page]) -> IndexStage:
     )  # fmt: skip
 
 
-def judged(pages: Sequence[Page], sizes: Sequence[int], *, restarts: bool = False) -> Found:
-    """Alerts by id and last verdicts by URL, of pages in blocks of these sizes, in turn."""
+def judged(
+    pages: Sequence[Page], sizes: Sequence[int], *, restarts: bool = False, at_once: int = 1
+) -> Found:
+    """Alerts by id and last verdicts by URL, of pages in blocks of these sizes, in turn; so many
+    blocks come together."""
     index, sent, at, turn = stage(pages), [], 0, cycle(sizes)
+    waiting: list[Message] = []
     made = FingerprintStage(SCHEME, zero, grams="all").process(
         [as_message(page_message(one)) for one in pages]
     )
@@ -81,9 +86,13 @@ def judged(pages: Sequence[Page], sizes: Sequence[int], *, restarts: bool = Fals
         size = next(turn)
         parts = block_messages(block.slice(at, size), SCHEME, 0)
         at += size
-        output = index.process([as_message(part) for part in parts])
+        waiting += map(as_message, parts)
+        if len(waiting) < at_once and at < len(pages):
+            continue
+        output = index.process(waiting)
         assert not output.dead
         sent += output.messages
+        waiting = []
         if restarts and at % 3 == 0:
             state, index = index.save(), stage(pages)
             index.restore(state)
@@ -108,10 +117,14 @@ def stream() -> tuple[list[Page], Found]:
 
 
 @settings(max_examples=5)
-@given(st.lists(st.integers(1, 50), min_size=1, max_size=6), st.booleans())
-def test_any_blocks_and_restarts_judge_alike(sizes: list[int], restarts: bool) -> None:
+@given(
+    st.lists(st.integers(1, 50), min_size=1, max_size=6), st.booleans(), st.sampled_from([1, 3, 50])
+)
+def test_any_blocks_and_restarts_judge_alike(
+    sizes: list[int], restarts: bool, at_once: int
+) -> None:
     pages, wanted = stream()
-    assert judged(pages, sizes, restarts=restarts) == wanted
+    assert judged(pages, sizes, restarts=restarts, at_once=at_once) == wanted
 
 
 def test_the_stream_has_what_hangs_on_its_moment() -> None:

@@ -65,6 +65,17 @@ def test_who_mirrors_a_site_does_not_remove_it(original: Any, wanted: list[str])
     assert kept(alert_message(bad(direction=Direction(original=original)))) == wanted
 
 
+def test_of_two_findings_of_one_place_the_sure_one_holds() -> None:
+    unknown = Direction(original="unknown")
+    unsure = alert_message(bad(2, kind="mirror-host", severity="info", direction=unknown))
+    for sent in ((alert_message(bad()), unsure), (unsure, alert_message(bad()))):
+        places = Places(unsure=True)
+        for one in sent:
+            places.take(message(one))
+        (row,) = places.at(BEGAN)
+        assert (row.kind, row.sure) == ("bad-neighborhood", True)
+
+
 def test_information_and_pages_keep_nobody_out() -> None:
     told = alert_message(bad(severity="info"))
     assert kept(told) == []

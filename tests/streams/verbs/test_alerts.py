@@ -118,6 +118,12 @@ def test_a_summary_says_who_has_pages_of_whom(directory: Path) -> None:
     assert before.objects == done.objects
 
 
+def test_a_summary_of_nothing_names_the_bus(tmp_path: Path) -> None:
+    done = run("alerts", "summary", "--bus", "local:bus", cwd=tmp_path)
+    assert (done.code, done.out) == (0, "")
+    assert "on local:bus: there is no directory bus" in done.err
+
+
 def test_dead_letters_are_chosen(directory: Path) -> None:
     def offsets(*flags: str) -> list[int]:
         return [x["offset"] for x in asked(directory, "dead-letters", "--json", *flags).objects]

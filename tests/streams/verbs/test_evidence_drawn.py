@@ -228,7 +228,10 @@ def test_why_there_is_none_is_said(tmp_path: Path, capsys: pytest.CaptureFixture
     found = alert_evidence.with_pages(ALERT, settings, gone)
     assert found.alert.evidence_missing == "archive gone"
     alert_evidence.print_pages(found)
-    assert alert_evidence.WHY["archive gone"] in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert alert_evidence.WHY["archive gone"] in said
+    assert ALERT.origin is not None
+    assert f"({ALERT.origin.source})" in said
     elsewhere = msgspec.structs.replace(ALERT, scheme="xxh3-0-other")
     assert alert_evidence.with_pages(elsewhere, settings, reader).pair is None
     assert "xxh3-0-other" in capsys.readouterr().err

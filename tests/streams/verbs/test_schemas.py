@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+from reusewatch.streams.records import VERSIONS
 from reusewatch.streams.verbs import schemas
 
 
@@ -29,6 +30,6 @@ def test_they_are_written_by_running_the_module(tmp_path: Path) -> None:
 def test_each_is_a_schema_that_demands_every_field(name: str) -> None:
     made = json.loads((schemas.DIRECTORY / f"{name}.json").read_text("utf-8"))
     Draft202012Validator.check_schema(made)
-    assert made["title"] == f"{name}/1"
+    assert made["title"] == f"{name}/{VERSIONS[name]}"
     for part in (made, *made.get("$defs", {}).values()):
         assert set(part["required"]) == set(part["properties"])

@@ -1,0 +1,115 @@
+"""A fingerprint block of what was read of some pages and of their sketches. Looks into no page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from reusewatch.detector.errors import BadPage
+from reusewatch.detector.labels.format import SHORTEST
+from reusewatch.streams.blocks.columns import (
+    CHUNKS,
+    GRAM_FIELDS,
+    HASH,
+    LONGER_THAN,
+    PAGE_FIELDS,
+    ROW_FIELDS,
+    SCHEMA,
+    SKETCH_FIELDS,
+)
+from reusewatch.streams.blocks.label_columns import (
+    GRAM_LABEL_FIELDS,
+    NOTHING,
+    STOOD_FIELDS,
+    Marks,
+    label_columns,
+)
+from reusewatch.streams.blocks.page_row import PageRow
+
+if TYPE_CHECKING:
+    from reusewatch.detector.sketching.fingerprint import Fingerprints
+
+
+def block_of(
+    rows: Sequence[PageRow],
+    made: Fingerprints,
+    *,
+    grams: bool,
+    marks: Sequence[Marks] | None = None,
+    shortest: int = SHORTEST,
+) -> pa.RecordBatch:
+    """Page facts and sketches of the same pages. BadPage where a value does not fit its column.
+
+    Chunks of up to `shortest` characters cannot be labeled by what is in force.
+    """
+    try:
+        told = [
+            pa.array(column, field.type)
+            for column, field in zip(_columns_of(rows), ROW_FIELDS, strict=True)
+        ]
+    except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
+        raise BadPage("malformed-message", f"a value that no page has: {error}") from error
+    schema = SCHEMA.with_metadata({CHUNKS: made.sketches.chunks.unit, LONGER_THAN: str(shortest)})
+    sketched = _sketch_columns(made, grams=grams)
+    sketches, kept = ([sketched[field.name] for field in of] for of in (SKETCH_FIELDS, GRAM_FIELDS))
+    labels = label_columns([NOTHING] * len(rows) if marks is None else marks)
+    dodges = [pa.array([facts.obfuscated for facts in made.facts], pa.float32())]
+    later = len(STOOD_FIELDS) + len(GRAM_LABEL_FIELDS)
+    stood, labels = labels[-later:], labels[:-later]
+    page, said = told[: len(PAGE_FIELDS)], told[len(PAGE_FIELDS) :]
+    every = [*page, *sketches, *labels, *kept, *dodges, *said, *stood]
+    return pa.record_batch(every, schema=schema)
+
+
+def _columns_of(rows: Sequence[PageRow]) -> Iterable[Sequence[Any]]:
+    return zip(*rows, strict=True) if rows else [()] * len(ROW_FIELDS)
+
+
+def _sketch_columns(made: Fingerprints, *, grams: bool) -> dict[str, pa.Array]:
+    """The columns by the names that `SKETCH_FIELDS` and `GRAM_FIELDS` give them."""
+    sketches, chunks, terms = made.sketches, made.sketches.chunks, made.sketches.terms
+    at_chunk, at_term = chunks.hashes.offsets, terms.hashes.offsets
+    kept = sketches.grams.hashes
+    none = partial(_no_lists, len(made))
+    return {
+        "tokens": pa.array(sketches.words),
+        "identity_hash": pa.array(sketches.identity),
+        "shingles": _fixed(sketches.min_values5),
+        "supershingles5": _fixed(sketches.supershingles5),
+        "supershingles8": _fixed(sketches.supershingles8),
+        "simhash": _fixed(sketches.simhash),
+        "chunks": _lists(at_chunk, chunks.hashes.values),
+        "chunk_lengths": _lists(at_chunk, chunks.lengths),
+        "chunk_starts": _lists(at_chunk, made.chunk_starts),
+        "chunk_ends": _lists(at_chunk, made.chunk_ends),
+        "grams": _lists(kept.offsets, kept.values) if grams else none(HASH),
+        "gram_starts": (
+            _lists(kept.offsets, _short(made.gram_starts)) if grams else none(pa.uint32())
+        ),
+        "gram_ends": _lists(kept.offsets, _short(made.gram_ends)) if grams else none(pa.uint32()),
+        "grams_are_all": pa.array(made.all_grams),
+        "terms": _lists(at_term, terms.hashes.values),
+        "term_weights": _lists(at_term, terms.weights),
+        "terms_total": pa.array(terms.totals),
+    }
+
+
+def _fixed(rows: NDArray[Any]) -> pa.Array:
+    return pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), rows.shape[1])
+
+
+def _lists(offsets: NDArray[np.int64], values: NDArray[Any]) -> pa.Array:
+    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(values))
+
+
+def _no_lists(size: int, kind: pa.DataType) -> pa.Array:
+    return pa.nulls(size, pa.list_(kind))
+
+
+def _short(offsets: NDArray[np.int64]) -> NDArray[np.uint32]:
+    return offsets.clip(0, (1 << 32) - 1).astype(np.uint32)

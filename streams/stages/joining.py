@@ -1,0 +1,58 @@
+"""Blocks that came together and are judged as one.
+
+What a block costs, whatever is in it, is as much as what thirty pages cost, and blocks are small
+where pages come slowly or from many sites. Where a block ends decides nothing (`settling`), so
+those that follow each other in a partition are judged as one, up to a step of pages. Never judges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from reusewatch.streams.bus import Message
+from reusewatch.streams.stages.settling import STEP
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrived:
+    """A message and the block in it; whether that was made in a process of this command."""
+
+    message: Message
+    block: pa.RecordBatch
+    made: bool
+
+    @property
+    def partition(self) -> str:
+        """Where it came from, as settling names it."""
+        return f"{self.message.partition.topic}/{self.message.partition.number}"
+
+
+def in_groups(arrived: Iterable[Arrived]) -> Iterator[list[Arrived]]:
+    """Those that are judged as one, in order."""
+    group: list[Arrived] = []
+    pages = 0
+    for one in arrived:
+        if group and (pages + len(one.block) > STEP or not _goes_with(one, group[-1])):
+            yield group
+            group, pages = [], 0
+        group.append(one)
+        pages += len(one.block)
+    if group:
+        yield group
+
+
+def _goes_with(one: Arrived, last: Arrived) -> bool:
+    # What a block says of all of its pages, in its metadata, it says of no others. Those that were
+    # made here are as large as they should be, and known by what they are (`is_made`).
+    same = one.message.partition == last.message.partition and not (one.made or last.made)
+    return same and one.block.schema.equals(last.block.schema, check_metadata=True)
+
+
+def as_one(group: list[Arrived]) -> pa.RecordBatch:
+    """The pages of all of them."""
+    if len(group) == 1:
+        return group[0].block
+    return pa.concat_batches([one.block for one in group])
