@@ -15,7 +15,7 @@ from kafka.errors import KafkaError
 
 from reusewatch.streams.bus import Message, Unreachable
 from reusewatch.streams.kafka.config import KafkaConfig, reader_settings
-from reusewatch.streams.kafka.connect import connect
+from reusewatch.streams.kafka.connect import connect, disconnect
 from reusewatch.streams.kafka.inlet import to_message
 
 _ASK_MS = 5000
@@ -36,7 +36,7 @@ def message_again(config: KafkaConfig, topic: str, partition: int, offset: int) 
 def close_readers() -> None:
     """Close what is kept."""
     for consumer in _open:
-        consumer.close(timeout_ms=_ASK_MS)
+        disconnect(consumer, _ASK_MS)
     _open.clear()
     _consumer.cache_clear()
 

@@ -53,10 +53,10 @@ def connect(make: Callable[..., C], config: KafkaConfig, settings: dict[str, Any
     _check_files(config)
     _dial(config)
     forgive()
-    opened: list[KafkaNetClient] = []
+    opened: list[_NetClient] = []
 
-    def net_client(**configs: Any) -> KafkaNetClient:
-        opened.append(KafkaNetClient(**configs))
+    def net_client(**configs: Any) -> _NetClient:
+        opened.append(_NetClient(**configs))
         return opened[-1]
 
     with _overheard() as causes:
@@ -69,6 +69,30 @@ def connect(make: Callable[..., C], config: KafkaConfig, settings: dict[str, Any
             opened.clear()
             _sweep()
             raise _named(config, causes, error) from error
+
+
+def disconnect(consumer: Any, timeout_ms: int) -> None:
+    """Close a consumer. Whatever goes wrong while it leaves its group, its connections are closed:
+    kafka-python would leave them, and the thread that serves them, to nobody."""
+    try:
+        consumer.close(timeout_ms=timeout_ms)
+    finally:
+        consumer._client.close()
+
+
+class _NetClient(KafkaNetClient):
+    """Closes every socket that it opened."""
+
+    def close(self, node_id: Any = None) -> None:
+        """A request that is on its way out holds its socket open until it is written, and the loop
+        that would write it ends before: nobody would close that one."""
+        manager: Any = vars(self)["_manager"]
+        connections = [] if node_id is not None else list(manager._conns.values())
+        transports = [one.transport for one in connections if one.transport is not None]
+        super().close(node_id)
+        for transport in transports:
+            if transport._sock is not None:
+                transport._sock.close()
 
 
 def _check_files(config: KafkaConfig) -> None:

@@ -19,7 +19,7 @@ from kafka.errors import AuthorizationError, KafkaError
 from reusewatch.streams.bus import BusBroken, Message
 from reusewatch.streams.kafka.admin import AdminClient, admin_client, described
 from reusewatch.streams.kafka.config import KafkaConfig, reader_settings
-from reusewatch.streams.kafka.connect import connect
+from reusewatch.streams.kafka.connect import connect, disconnect
 from reusewatch.streams.kafka.inlet import CLOSE_TIMEOUT_MS, to_message
 
 _POLL_MS = 500
@@ -131,7 +131,7 @@ def _read_at(config: KafkaConfig, places: Mapping[TopicPartition, int]) -> list[
         raise BusBroken(f"this login may not read {names}: {error}") from error
     finally:
         with suppress(KafkaError):
-            consumer.close(timeout_ms=CLOSE_TIMEOUT_MS)
+            disconnect(consumer, CLOSE_TIMEOUT_MS)
 
 
 def _first_of_each(

@@ -44,7 +44,7 @@ from reusewatch.streams.bus import (
 from reusewatch.streams.kafka.admin import require_topics
 from reusewatch.streams.kafka.assign import SharedAssignor, SoleAssignor
 from reusewatch.streams.kafka.config import KafkaConfig, member_settings
-from reusewatch.streams.kafka.connect import connect
+from reusewatch.streams.kafka.connect import connect, disconnect
 from reusewatch.streams.kafka.patience import PASSING, Patience
 
 T = TypeVar("T")
@@ -159,7 +159,7 @@ class KafkaInlet:
         finally:
             self._changes.muted = True
             with suppress(KafkaError):
-                self._consumer.close(timeout_ms=CLOSE_TIMEOUT_MS)
+                disconnect(self._consumer, CLOSE_TIMEOUT_MS)
 
     def _settle(self) -> None:
         """Make the commit that a sharing out held up, or whoever is next does that work again."""

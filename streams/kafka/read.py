@@ -16,7 +16,7 @@ from reusewatch.streams import topics
 from reusewatch.streams.bus import Message
 from reusewatch.streams.kafka.admin import require_topics
 from reusewatch.streams.kafka.config import KafkaConfig, reader_settings
-from reusewatch.streams.kafka.connect import connect
+from reusewatch.streams.kafka.connect import connect, disconnect
 from reusewatch.streams.kafka.inlet import CLOSE_TIMEOUT_MS, to_message
 from reusewatch.streams.kafka.patience import Patience
 from reusewatch.streams.kafka.patience import idle as do_nothing
@@ -94,7 +94,7 @@ class _Reader:
             yield from (message for _, message in self._some())
 
     def close(self) -> None:
-        self._consumer.close(timeout_ms=CLOSE_TIMEOUT_MS)
+        disconnect(self._consumer, CLOSE_TIMEOUT_MS)
 
     def _some(self) -> list[tuple[TopicPartition, Message]]:
         records = self._patience.retry(self._poll, "reading")
