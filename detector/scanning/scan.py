@@ -241,12 +241,12 @@ def _fresh(key: int) -> NDArray[np.void]:
     return new_work(secrets_of(key))
 
 
-def _scratch(size: int) -> NDArray[np.uint8]:
+def _kept(name: str, size: int) -> NDArray[np.uint8]:
     """Room that a thread's next scan takes again: memory anew from the system is slow."""
-    kept: NDArray[np.uint8] | None = getattr(_mine, "room", None)
+    kept: NDArray[np.uint8] | None = getattr(_mine, name, None)
     if kept is None or len(kept) < size:
         kept = np.empty(size, np.uint8)
-        _mine.room = kept if size <= _KEPT else None
+        setattr(_mine, name, kept if size <= _KEPT else None)
     return kept[:size]
 
 
@@ -290,22 +290,37 @@ def _run(
 
 
 def _laid(sources: Sequence[Source], limits: ScanLimits) -> _Laid:
-    pieces: list[bytes | memoryview] = []
-    for utf8, host, site, url, _ in sources:
-        pieces += (
-            utf8 if len(utf8) <= limits.bytes else memoryview(utf8)[: limits.bytes],
-            url.encode("utf-8", "replace"),
-            host.encode("utf-8", "replace"),
-            site.encode("utf-8", "replace"),
-        )
-    sizes = np.fromiter(map(len, pieces), np.int64, len(pieces))
-    ends, sizes = np.cumsum(sizes).reshape(-1, 4), sizes.reshape(-1, 4)
+    """Bodies, each with its URL behind it; behind all of them host and site, of each host once."""
+    urls = [source.url.encode("utf-8", "replace") for source in sources]
+    lengths = np.fromiter((len(source.utf8) for source in sources), np.int64, len(sources))
+    sizes = np.empty((len(sources), 2), np.int64)
+    sizes[:, 0], sizes[:, 1] = np.minimum(lengths, limits.bytes), list(map(len, urls))
+    hosts, places = bytearray(), dict[tuple[str, str], tuple[int, int, int]]()
+    for _, host, site, _, _ in sources:
+        if (host, site) not in places:
+            begin = len(hosts)
+            hosts += host.encode("utf-8", "replace")
+            middle = len(hosts)
+            hosts += site.encode("utf-8", "replace")
+            places[host, site] = begin, middle, len(hosts)
+    ends = np.cumsum(sizes).reshape(-1, 2)
+    behind = int(sizes.sum())
     bounds = np.empty((len(sources), ROW), dtype=np.int64)
     bounds[:, 0] = ends[:, 0] - sizes[:, 0]
-    bounds[:, 1:6] = ends[:, [0, 1, 1, 2, 3]]
+    bounds[:, 1:3] = ends
+    where = [places[host, site] for _, host, site, _, _ in sources]
+    bounds[:, 3:6] = np.array(where, np.int64).reshape(-1, 3) + behind
     bounds[:, 6] = [source.html for source in sources]
-    longest, longest_url = (int(sizes[:, at].max(initial=0)) for at in (0, 1))
-    return _Laid(np.frombuffer(b"".join(pieces), dtype=np.uint8), bounds, longest, longest_url)
+    longest, longest_url = sizes.max(axis=0, initial=0).tolist()
+    room = _kept("text", behind + len(hosts))
+    text = room.data
+    for source, url, (start, end, behind_url) in zip(
+        sources, urls, bounds[:, :3].tolist(), strict=True
+    ):
+        text[start:end] = source.utf8[: end - start]
+        text[end:behind_url] = url
+    text[behind:] = hosts
+    return _Laid(room, bounds, longest, longest_url)
 
 
 def _parts(
@@ -326,7 +341,7 @@ def _parts(
     sizes = [rooms[0], rooms[1], *rooms[1:]]
     written = 8 * tokens + 4 * sum(map(operator.mul, _WIDTHS, sizes))
     # Behind what is written an address and its term.
-    scratch = _scratch(written + 2 * (2 * laid.longest + ADDRESS_ROOM))
+    scratch = _kept("room", written + 2 * (2 * laid.longest + ADDRESS_ROOM))
     hashes = scratch[: 8 * tokens].view(np.uint64)
     columns = scratch[8 * tokens : written].view(np.int32)
     limited = np.array([limits.tokens, limits.blocks, limits.links, limits.sampled], dtype=np.int64)

@@ -24,7 +24,7 @@ from reusewatch.detector.scanning.scan import Batch, ScanLimits, Source, scan_ba
 from reusewatch.detector.sketching.chunks import Chunks, Unit
 from reusewatch.detector.sketching.excerpts import EXCERPT, excerpt_of, excerpts_of, plain
 from reusewatch.detector.sketching.grams import GRAM_K, SHORT
-from reusewatch.detector.sketching.outlinks import Outlink, outlinks_of
+from reusewatch.detector.sketching.outlinks import Outlinks, outlinks_of
 from reusewatch.detector.sketching.raw_chunks import raw_chunks_of
 from reusewatch.detector.sketching.sketches import Sketches, sketch
 from reusewatch.detector.sketching.tokens import TokenBatch
@@ -67,8 +67,6 @@ class Facts(NamedTuple):
     obfuscated: float  # the share of its words that had to be unfolded, or were hidden
     # The address that the page says it stands at, resolved; empty where it says nothing.
     canonical: str = ""
-    # Where it leads on other sites: addresses, and where in the body their words begin.
-    outlinks: Sequence[Outlink] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +85,8 @@ class Fingerprints:
     gram_starts: NDArray[np.int64]
     gram_ends: NDArray[np.int64]
     all_grams: NDArray[np.bool_]
+    # Where pages lead on other sites; their words begin at bytes of the body.
+    outlinks: Outlinks
     texts: ChunkTexts | RawTexts
     places: WordPlaces
 
@@ -156,10 +156,11 @@ def fingerprints(
     below, excerpts = _beginnings(batch, decoded)
     spans = _spans(offsets, below, starts, ends)
     facts = _facts_of(documents, decoded, batch, spans, excerpts, scheme)
+    outlinks = _in_bodies(outlinks_of(batch), decoded)
     if chunks == "raw":
-        return _with_raw_chunks(facts, made, documents, at, scheme, limits, of_grams)
+        return _with_raw_chunks(facts, made, documents, at, scheme, limits, of_grams, outlinks)
     texts = ChunkTexts(at, made.chunks)
-    return Fingerprints(facts, made, starts, ends, *of_grams, texts, at)
+    return Fingerprints(facts, made, starts, ends, *of_grams, outlinks, texts, at)
 
 
 def _with_raw_chunks(
@@ -170,6 +171,7 @@ def _with_raw_chunks(
     scheme: HashScheme,
     limits: ScanLimits,
     of_grams: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]],
+    outlinks: Outlinks,
 ) -> Fingerprints:
     raw, cut = raw_chunks_of(at.decoded, scheme, most=limits.blocks)
     facts = [
@@ -178,7 +180,8 @@ def _with_raw_chunks(
     ]
     starts, ends = raw.starts.astype(np.int64), raw.ends.astype(np.int64)
     texts = RawTexts(documents, starts, ends)
-    return Fingerprints(facts, replace(made, chunks=raw), starts, ends, *of_grams, texts, at)
+    sketches = replace(made, chunks=raw)
+    return Fingerprints(facts, sketches, starts, ends, *of_grams, outlinks, texts, at)
 
 
 def tokens_of(batch: Batch) -> TokenBatch:
@@ -191,11 +194,13 @@ def tokens_of(batch: Batch) -> TokenBatch:
     )
 
 
-def _in_body(decoded: Decoded, outlinks: Sequence[Outlink]) -> Sequence[Outlink]:
-    if not outlinks or decoded.charset == "utf-8":
-        return outlinks
-    starts = decoded.body_offsets(np.array([link.start for link in outlinks])).tolist()
-    return [Outlink(link.address, at) for link, at in zip(outlinks, starts, strict=True)]
+def _in_bodies(outlinks: Outlinks, decoded: Sequence[Decoded]) -> Outlinks:
+    """Where the words of links begin, by bytes of the bodies."""
+    for page, text in enumerate(decoded):
+        rows = slice(outlinks.at[page], outlinks.at[page + 1])
+        if text.charset != "utf-8" and rows.start < rows.stop:
+            outlinks.starts[rows] = text.body_offsets(outlinks.starts[rows])
+    return outlinks
 
 
 def _facts_of(
@@ -220,7 +225,6 @@ def _facts_of(
         over.tolist(),
         _obfuscated(told).tolist(),
         map(_canonical, documents, utf8, told.tolist()),
-        map(_in_body, decoded, outlinks_of(batch)),
     )
     return list(map(Facts, *columns))
 

@@ -8,9 +8,11 @@ put on pages by others, in comments. Never resolves names, and never looks behin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reusewatch.detector.scanning.output import LEADS
 from reusewatch.detector.scanning.readable import address_text
@@ -23,39 +25,60 @@ MOST_ADDRESS = 2048
 _ABROAD = (b"http://", b"https://", b"//")
 
 
-class Outlink(NamedTuple):
-    """An address, and where in the text its words begin."""
+class Outlinks(NamedTuple):
+    """The links of the pages of a batch. Page p has rows `at[p]` to `at[p + 1]`: which of the
+    addresses each leads to, and where in the page's text its words begin."""
 
-    address: str
-    start: int
+    addresses: Sequence[str]
+    at: NDArray[np.int64]
+    which: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
+    def of(self, page: int) -> list[tuple[str, int]]:
+        """One page's: addresses, and where their words begin."""
+        rows = slice(self.at[page], self.at[page + 1])
+        return [
+            (self.addresses[which], start)
+            for which, start in zip(
+                self.which[rows].tolist(), self.starts[rows].tolist(), strict=True
+            )
+        ]
 
 
-def outlinks_of(batch: Batch) -> list[list[Outlink]]:
+def outlinks_of(batch: Batch) -> Outlinks:
     """The links of each page."""
     links = batch.links
     rows = np.flatnonzero(
         ((links[:, 4] & LEADS) != 0) & (links[:, 1] - links[:, 0] <= MOST_ADDRESS)
     )
-    found: list[list[Outlink]] = [[] for _ in range(len(batch))]
     pages = batch.link_at.searchsorted(rows, side="right") - 1
-    # Pages of a site lead to the same places.
-    absolute: dict[tuple[bytes, bool], str] = {}
-    last = -1
-    for page, (start, end, anchor) in zip(pages.tolist(), links[rows, :3].tolist(), strict=True):
+    addresses, taken, which = list[str](), list[int](), list[int]()
+    # Pages of a site lead to the same places: each is looked at once, by the scheme of its page.
+    numbers = dict[bytes, int](), dict[bytes, int]()
+    seen, last, left = list[int](), -1, 0
+    spans = zip(pages.tolist(), *links[rows, :2].T.tolist(), strict=True)
+    for row, (page, start, end) in enumerate(spans):
         if page != last:
-            source, mine, last = batch.sources[page], found[page], page
+            source, last, left = batch.sources[page], page, MOST_OUTLINKS
             utf8, secure = source.utf8, source.url[:6].lower() == "https:"
-            known: set[bytes] = set()
-        address = utf8[start:end]
-        if len(mine) == MOST_OUTLINKS or address in known:
+            known = numbers[secure]
+        if left == 0:
             continue
-        text = absolute.get((address, secure))
-        if text is None:
-            text = absolute[address, secure] = _absolute(address, secure=secure)
-        if text:
-            known.add(address)
-            mine.append(Outlink(text, anchor))
-    return found
+        address = utf8[start:end]
+        number = known.get(address)
+        if number is None:
+            number = known[address] = len(addresses)
+            addresses.append(_absolute(address, secure=secure))
+            seen.append(-1)
+        if addresses[number] and seen[number] != page:
+            seen[number] = page
+            left -= 1
+            taken.append(row)
+            which.append(number)
+    chosen = np.array(taken, np.int64)
+    at = pages[chosen].searchsorted(np.arange(len(batch) + 1))
+    starts = links[rows[chosen], 2].astype(np.int64)
+    return Outlinks(addresses, at, np.array(which, np.int64), starts)
 
 
 def _absolute(address: bytes, *, secure: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -29,14 +29,14 @@ from reusewatch.streams.blocks.label_columns import (
     Marks,
     label_columns,
 )
-from reusewatch.streams.blocks.page_row import PageRow
+from reusewatch.streams.blocks.page_columns import PageColumns
 
 if TYPE_CHECKING:
     from reusewatch.detector.sketching.fingerprint import Fingerprints
 
 
 def block_of(
-    rows: Sequence[PageRow],
+    said: PageColumns,
     made: Fingerprints,
     *,
     grams: bool,
@@ -49,25 +49,21 @@ def block_of(
     """
     try:
         told = [
-            pa.array(column, field.type)
-            for column, field in zip(_columns_of(rows), ROW_FIELDS, strict=True)
+            column if isinstance(column, pa.Array) else pa.array(column, field.type)
+            for column, field in zip(said, ROW_FIELDS, strict=True)
         ]
     except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
         raise BadPage("malformed-message", f"a value that no page has: {error}") from error
     schema = SCHEMA.with_metadata({CHUNKS: made.sketches.chunks.unit, LONGER_THAN: str(shortest)})
     sketched = _sketch_columns(made, grams=grams)
     sketches, kept = ([sketched[field.name] for field in of] for of in (SKETCH_FIELDS, GRAM_FIELDS))
-    labels = label_columns([NOTHING] * len(rows) if marks is None else marks)
+    labels = label_columns([NOTHING] * len(made) if marks is None else marks)
     dodges = [pa.array([facts.obfuscated for facts in made.facts], pa.float32())]
     later = len(STOOD_FIELDS) + len(GRAM_LABEL_FIELDS)
     stood, labels = labels[-later:], labels[:-later]
-    page, said = told[: len(PAGE_FIELDS)], told[len(PAGE_FIELDS) :]
-    every = [*page, *sketches, *labels, *kept, *dodges, *said, *stood]
+    page, more = told[: len(PAGE_FIELDS)], told[len(PAGE_FIELDS) :]
+    every = [*page, *sketches, *labels, *kept, *dodges, *more, *stood]
     return pa.record_batch(every, schema=schema)
-
-
-def _columns_of(rows: Sequence[PageRow]) -> Iterable[Sequence[Any]]:
-    return zip(*rows, strict=True) if rows else [()] * len(ROW_FIELDS)
 
 
 def _sketch_columns(made: Fingerprints, *, grams: bool) -> dict[str, pa.Array]:
@@ -83,18 +79,18 @@ def _sketch_columns(made: Fingerprints, *, grams: bool) -> dict[str, pa.Array]:
         "supershingles5": _fixed(sketches.supershingles5),
         "supershingles8": _fixed(sketches.supershingles8),
         "simhash": _fixed(sketches.simhash),
-        "chunks": _lists(at_chunk, chunks.hashes.values),
-        "chunk_lengths": _lists(at_chunk, chunks.lengths),
-        "chunk_starts": _lists(at_chunk, made.chunk_starts),
-        "chunk_ends": _lists(at_chunk, made.chunk_ends),
-        "grams": _lists(kept.offsets, kept.values) if grams else none(HASH),
+        "chunks": lists_of(at_chunk, chunks.hashes.values),
+        "chunk_lengths": lists_of(at_chunk, chunks.lengths),
+        "chunk_starts": lists_of(at_chunk, made.chunk_starts),
+        "chunk_ends": lists_of(at_chunk, made.chunk_ends),
+        "grams": lists_of(kept.offsets, kept.values) if grams else none(HASH),
         "gram_starts": (
-            _lists(kept.offsets, _short(made.gram_starts)) if grams else none(pa.uint32())
+            lists_of(kept.offsets, _short(made.gram_starts)) if grams else none(pa.uint32())
         ),
-        "gram_ends": _lists(kept.offsets, _short(made.gram_ends)) if grams else none(pa.uint32()),
+        "gram_ends": lists_of(kept.offsets, _short(made.gram_ends)) if grams else none(pa.uint32()),
         "grams_are_all": pa.array(made.all_grams),
-        "terms": _lists(at_term, terms.hashes.values),
-        "term_weights": _lists(at_term, terms.weights),
+        "terms": lists_of(at_term, terms.hashes.values),
+        "term_weights": lists_of(at_term, terms.weights),
         "terms_total": pa.array(terms.totals),
     }
 
@@ -103,7 +99,8 @@ def _fixed(rows: NDArray[Any]) -> pa.Array:
     return pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), rows.shape[1])
 
 
-def _lists(offsets: NDArray[np.int64], values: NDArray[Any]) -> pa.Array:
+def lists_of(offsets: NDArray[np.int64], values: NDArray[Any]) -> pa.Array:
+    """A list a page: of values that stand end to end, and where each list begins."""
     return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(values))
 
 

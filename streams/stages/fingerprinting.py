@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 
 from reusewatch.detector.errors import BadPage
@@ -25,8 +25,8 @@ from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.format import SHORTEST
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.format import block_messages
-from reusewatch.streams.blocks.making import block_of
-from reusewatch.streams.blocks.page_row import PageRow
+from reusewatch.streams.blocks.making import block_of, lists_of
+from reusewatch.streams.blocks.page_columns import PageColumns
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.charsets import charset_of
 from reusewatch.streams.documents import documents_of
@@ -47,8 +47,8 @@ from reusewatch.streams.wire import (
 )
 
 if TYPE_CHECKING:
-    from reusewatch.detector.sketching.fingerprint import Facts
-    from reusewatch.detector.sketching.outlinks import Outlink
+    from reusewatch.detector.sketching.fingerprint import Fingerprints
+    from reusewatch.detector.sketching.outlinks import Outlinks
 
 T = TypeVar("T")
 ReadOrigin = Callable[[Origin], Page]
@@ -56,13 +56,6 @@ ReadOrigin = Callable[[Origin], Page]
 PART_BYTES = 8 << 20
 _MOST_START = (1 << 32) - 1
 Target = Callable[[str], tuple[int, int] | None]
-# The columns of a row that are told as they are, in its order.
-_OF_PAGE = attrgetter(
-    "url", "site", "host", "ip", "fetched_at", "status", "content_type", "charset",
-    "origin.source", "origin.offset",
-)  # fmt: skip
-_OF_FACTS = attrgetter("title", "excerpt", "start", "end")
-_NOWHERE: tuple[Sequence[int], Sequence[int], Sequence[int]] = ((), (), ())
 # One gram in so many, by its value: the same grams on every page.
 GRAM_SAMPLES = {"all": 1.0, "sampled": 1 / 8, "none": 0.0}
 
@@ -147,43 +140,59 @@ class FingerprintStage:
         documents = documents_of(pages)
         sample = GRAM_SAMPLES[self.grams]
         made = fingerprints(documents, self.scheme, gram_sample=sample, chunks=self.chunks)
-        target = _targets(self.scheme)
-        said = zip(pages, made.facts, strict=True)
-        rows = [self._row(page, facts, target) for page, facts in said]
+        told = self._told(pages, made)
         marks = self.labeler.marks(made, [page.url for page in pages]) if self.labeler else None
         shortest = self.labeler.shortest if self.labeler else SHORTEST
         block = block_of(
-            rows, made, grams=self.grams != "none", marks=marks, shortest=shortest
+            told, made, grams=self.grams != "none", marks=marks, shortest=shortest
         )  # fmt: skip
         places = [self.partition_for(page.site) for page in pages]
         for partition in dict.fromkeys(places):
             mine = [index for index, place in enumerate(places) if place == partition]
-            part = block if len(mine) == len(rows) else block.take(pa.array(mine))
+            part = block if len(mine) == len(pages) else block.take(pa.array(mine))
             yield from block_messages(part, self.scheme, partition, headers=headers)
 
-    def _row(self, page: Page, facts: Facts, target: Target) -> PageRow:
-        referred = page.revisit_of
-        # By place, and not by name: there are 26 of them.
-        row = (
-            int(page.id, 16),
-            *_OF_PAGE(page),
-            *_OF_FACTS(facts),
-            page.truncated or facts.truncated,
-            facts.truncated,
-            page.salvaged,
-            facts.file_hash,
-            int(place(referred.url, self.scheme).page_id, 16) if referred else None,
-            referred.fetched_at if referred else None,
-            self._named(page, facts.canonical),
-            page.origin.record_id,
-            *(_led_to(facts.outlinks, target) if facts.outlinks else _NOWHERE),
+    def _told(self, pages: Sequence[Page], made: Fingerprints) -> PageColumns:
+        """What a block says of its pages beside their sketches: a column at a time, since each
+        object that is made for a page costs as much as a sketch of it."""
+        ids = bytes.fromhex("".join([page.id for page in pages]))
+        origins = [page.origin for page in pages]
+        referred = [page.revisit_of for page in pages]
+        hashes, titles, excerpts, starts, ends, over, _, canonical = zip(*made.facts, strict=True)
+        return PageColumns(
+            page=np.frombuffer(ids, ">u8").astype(np.uint64),
+            url=[page.url for page in pages],
+            site=[page.site for page in pages],
+            host=[page.host for page in pages],
+            ip=[page.ip for page in pages],
+            fetched_at=[page.fetched_at for page in pages],
+            status=[page.status for page in pages],
+            content_type=[page.content_type for page in pages],
+            charset=[page.charset for page in pages],
+            source=[origin.source for origin in origins],
+            offset=[origin.offset for origin in origins],
+            title=titles,
+            excerpt=excerpts,
+            text_start=starts,
+            text_end=ends,
+            truncated=[page.truncated or cut for page, cut in zip(pages, over, strict=True)],
+            overlong=over,
+            salvaged=[page.salvaged for page in pages],
+            file_hash=hashes,
+            revisit_of=[
+                int(place(one.url, self.scheme).page_id, 16) if one else None for one in referred
+            ],
+            revisit_at=[one.fetched_at if one else None for one in referred],
+            canonical=[
+                self._named(page, named) if named else None
+                for page, named in zip(pages, canonical, strict=True)
+            ],
+            record_id=[origin.record_id for origin in origins],
+            **_led_to(made.outlinks, _targets(self.scheme)),
         )
-        return PageRow._make(row)
 
     def _named(self, page: Page, canonical: str) -> int | None:
         """The page that a page names as its source; None where that is none."""
-        if not canonical:
-            return None
         if canonical == page.url:
             return int(page.id, 16)
         try:
@@ -267,17 +276,19 @@ class FingerprintStage:
         return no_questions(name, parameters)
 
 
-def _led_to(
-    outlinks: Sequence[Outlink], target: Target
-) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
-    """Where a page leads on other sites, as its row says it; what is no page is left out."""
-    pages, sites, starts = [], [], []
-    for address, start in outlinks:
-        if (found := target(address)) is not None:
-            pages.append(found[0])
-            sites.append(found[1])
-            starts.append(min(start, _MOST_START))
-    return pages, sites, starts
+def _led_to(outlinks: Outlinks, target: Target) -> dict[str, pa.ListArray]:
+    """Where pages lead on other sites, as columns; what is no page is left out."""
+    found = [target(address) if address else None for address in outlinks.addresses]
+    places = np.array([one or (0, 0) for one in found], np.uint64).reshape(-1, 2)
+    is_place = np.array([one is not None for one in found], np.bool_)
+    kept = is_place[outlinks.which]
+    which = outlinks.which[kept]
+    at = np.concatenate(([0], np.cumsum(kept)))[outlinks.at]
+    return {
+        "links": lists_of(at, places[which, 0]),
+        "link_sites": lists_of(at, places[which, 1]),
+        "link_starts": lists_of(at, outlinks.starts[kept].clip(0, _MOST_START).astype(np.uint32)),
+    }
 
 
 @lru_cache(1)

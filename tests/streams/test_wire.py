@@ -25,12 +25,13 @@ from reusewatch.streams.blocks.checking import checksum_of
 from reusewatch.streams.blocks.columns import CLAIM_FIELDS, LINK_FIELDS, ORIGIN_FIELDS, PAGE_FIELDS
 from reusewatch.streams.blocks.format import PAGES_HEADER, block_messages, encode, read_block
 from reusewatch.streams.blocks.making import block_of
-from reusewatch.streams.blocks.page_row import PageRow
+from reusewatch.streams.blocks.page_columns import PageColumns
 from reusewatch.streams.bus import Message, Outgoing, Partition
 from reusewatch.streams.records import VERSIONS, Alert, DeadLetter, Label, Page, Record, Verdict
 from reusewatch.streams.verbs import schemas
 from tests import strategies
 from tests.pages import Fetch, page_of
+from tests.streams.page_columns import page_columns
 
 SCHEME = HashScheme()
 OF_TOPIC: dict[str, type[Record]] = {
@@ -78,7 +79,7 @@ def row(**values: Any) -> dict[str, Any]:
 def block(rows: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
     """The rows with the sketches of pages of a few words."""
     pages = [Document(f"<p>words of page {number}".encode()) for number in range(len(rows))]
-    return block_of([PageRow(**row) for row in rows], fingerprints(pages, SCHEME), grams=True)
+    return block_of(page_columns(rows), fingerprints(pages, SCHEME), grams=True)
 
 
 def page_facts(sent: Outgoing) -> list[dict[str, Any]]:
@@ -88,11 +89,11 @@ def page_facts(sent: Outgoing) -> list[dict[str, Any]]:
     return rows
 
 
-def test_a_row_and_the_sketches_have_the_columns_of_the_schema() -> None:
+def test_pages_and_sketches_have_the_columns_of_the_schema() -> None:
     columns = [field.name for field in (*PAGE_FIELDS, *CLAIM_FIELDS, *ORIGIN_FIELDS, *LINK_FIELDS)]
-    assert list(PageRow._fields) == columns
+    assert list(PageColumns._fields) == columns
     made = fingerprints([Document(b"<p>the words of a page")], SCHEME)
-    column = block_of([PageRow(**row())], made, grams=True).column
+    column = block_of(page_columns([row()]), made, grams=True).column
     sketches = made.sketches
     assert column("tokens").to_pylist() == sketches.words.tolist() == [5]
     assert column("supershingles5").to_pylist() == sketches.supershingles5.tolist()

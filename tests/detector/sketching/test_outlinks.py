@@ -30,8 +30,7 @@ LEAD: dict[str, list[str]] = {
 
 def addresses(body: bytes, charset: str = "utf-8") -> list[tuple[str, int]]:
     page = Document(body, url=URL, host="www.own.example", site="own.example", charset=charset)
-    (facts,) = fingerprints([page], SCHEME).facts
-    return [tuple(link) for link in facts.outlinks]  # type: ignore[misc]
+    return fingerprints([page], SCHEME).outlinks.of(0)
 
 
 @pytest.mark.parametrize("body", LEAD)
@@ -57,6 +56,24 @@ def test_a_page_of_links_has_the_first_ones() -> None:
 def test_pages_of_a_batch_have_their_own() -> None:
     links = [b"", b"<a href=http://a.example/>w</a>", b"x", b"<a href=http://b.example/>w</a>"]
     made = fingerprints([Document(b"<p>words " + one, url=URL) for one in links], SCHEME)
-    assert [[link.address for link in facts.outlinks] for facts in made.facts] == [
+    assert [[address for address, _ in made.outlinks.of(page)] for page in range(4)] == [
         [], ["http://a.example/"], [], ["http://b.example/"],
     ]  # fmt: skip
+
+
+def test_a_batch_says_of_each_page_what_the_page_alone_says() -> None:
+    """One address under two schemes, twice on a page, in two charsets, and one that is none."""
+    body = (
+        "<p>äé <a href=//a.example/x>w</a> <a href=//a.example/x>w</a> "
+        "<a href=http://b.example/>w</a> <a href='http://['>w</a>"
+    )
+    pages = [
+        Document(body.encode(charset), url=url, charset=charset)
+        for url in (URL, "https://www.own.example/")
+        for charset in ("utf-8", "windows-1252", "utf-16-le")
+    ] * 2
+    together = fingerprints(pages, SCHEME).outlinks
+    alone = [fingerprints([page], SCHEME).outlinks.of(0) for page in pages]
+    assert [together.of(at) for at in range(len(pages))] == alone
+    assert {len(links) for links in alone} == {3}
+    assert {links[0][0] for links in alone} == {"http://a.example/x", "https://a.example/x"}

@@ -16,11 +16,11 @@ from reusewatch.detector.sketching.fingerprint import Document, Fingerprints, fi
 from reusewatch.streams.blocks.format import block_messages
 from reusewatch.streams.blocks.label_columns import Marks
 from reusewatch.streams.blocks.making import block_of
-from reusewatch.streams.blocks.page_row import PageRow
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.stages.neighboring import NeighborhoodStage
 from reusewatch.streams.urls import place
 from tests.pages import SCHEME
+from tests.streams.page_columns import page_columns
 from tests.streams.stages.making import NOW, as_message, zero
 
 BEGIN = datetime(2026, 3, 2, 6, 0, tzinfo=UTC)
@@ -62,7 +62,7 @@ def blocks_of(
             "file_hash": made.facts[0].file_hash,
         }
         block = block_of(
-            [PageRow(**row)], made, grams=False, marks=[_marks(page, version)], shortest=0
+            page_columns([row]), made, grams=False, marks=[_marks(page, version)], shortest=0
         )
         found += block_messages(block, SCHEME, partition_for(str(row["site"])))
     return found
