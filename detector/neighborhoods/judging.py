@@ -36,16 +36,16 @@ class Judging:
         self, nodes: Sequence[PrefixSums], threshold: float
     ) -> Iterable[tuple[Neighborhood, ...]]:
         """Of these prefixes those that open, those that close, those that moved."""
-        if not nodes:
+        limit = int(threshold * _ONE)
+        # What is not open, and not above the threshold at all, is not so beyond chance either.
+        some = [node for node in nodes if node.open or node.shares > node.files * limit]
+        if not some:
             return _NOTHING
         found: dict[str, list[Neighborhood]] = {"opened": [], "closed": [], "moved": []}
-        limit = int(threshold * _ONE)
-        for node in nodes:
-            # What is not open, and not above the threshold at all, is not so beyond chance either.
-            if node.open or node.shares > node.files * limit:
-                what = self._turned(node, threshold)
-                if what is not None:
-                    found[what].append(shown(node))
+        for node in some:
+            what = self._turned(node, threshold)
+            if what is not None:
+                found[what].append(shown(node))
         return map(tuple, found.values())
 
     def _turned(self, node: PrefixSums, threshold: float) -> str | None:

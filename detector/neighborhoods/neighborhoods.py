@@ -43,14 +43,14 @@ from reusewatch.detector.neighborhoods.prefix_sums import (
     restored,
 )
 from reusewatch.detector.neighborhoods.prefixes import Trap, neighborhoods_of, prefixes
-from reusewatch.detector.neighborhoods.unlabeled import Room, Unlabeled, run_of
+from reusewatch.detector.neighborhoods.unlabeled import Unlabeled, count_in
 from reusewatch.detector.text_column import packed, unpacked
 
 OF_NEIGHBORHOODS = Threshold(PAPER_NEIGHBORHOODS, most=PAPER_NEIGHBORHOODS)
 OF_PAGES = Threshold(PAPER_PAGES, most=PAPER_PAGES)
 
 
-_COUNTED = Change(counted=True)
+COUNTED = Change(counted=True)
 """What most pages change."""
 
 
@@ -143,42 +143,68 @@ class Neighborhoods:
         opened, closed, moved = self._judging.judge(judged, threshold)
         evicted = self._evict() if len(self._nodes) > self._max_prefixes else 0
         if gone is None and not (opened or closed or moved or evicted):
-            return _COUNTED
+            return COUNTED
         forgotten = None if gone is None else gone.page
         return Change(
             opened, closed, moved, threshold, counted=True, forgotten=forgotten, evicted=evicted
         )  # fmt: skip
 
-    def add_unlabeled(self, pages: Unlabeled, begin: int, end: int) -> int:
-        """Count those of these pages, from `begin` on, that change what can be counted together;
-        how many did. Each changes what `add` of it would, and that is nothing to report."""
-        room = Room(
-            self._nodes, self._left_open, self._seen,
-            self._max_prefixes - len(self._nodes), self._seen.room,
-        )  # fmt: skip
-        run, directories = run_of(pages, begin, end, room)
-        nodes, count = self._nodes, len(directories)
-        for touched, below in run.items():
-            for prefix in touched:
-                if prefix not in nodes:
-                    nodes[prefix] = PrefixSums(prefix, self._turn + below.first)
-        # As if each page had come by itself, the prefixes touched last are the last to leave.
-        for touched, below in sorted(run.items(), key=lambda item: item[1].last):
-            for prefix in touched:
-                nodes.move_to_end(prefix)
-                if below.files:
-                    node = nodes[prefix]
-                    if not node.files:
-                        self.neighborhoods.add(0)
-                    node.files += below.files
-                    node.chunks += below.chunks
-        some = slice(begin, begin + count)
-        directories = [nodes[one].prefix for one in directories]
+    def add_unlabeled(self, pages: Unlabeled, begin: int, end: int) -> tuple[int, Change | None]:
+        """Count those of these pages, from `begin` on, that are new, in no trap, and for which
+        nothing leaves: as `add` of each would, in half the time. How many did; up to one that
+        has something reported, and what that changed."""
+        directories: list[str] = []
+        mine: set[int] = set()
+        last: tuple[str, ...] = ()
+        nodes: tuple[PrefixSums, ...] = ()
+        change: Change | None = None
+        for at in range(begin, min(end, begin + self._seen.room)):
+            page, total = pages.page[at], pages.total[at]
+            trap, touched = neighborhoods_of(pages.url[at])
+            if trap is not None or page in mine or page in self._seen:
+                break
+            if touched is not last:  # or they are the last that were touched, in this order
+                nodes, last = self._touch(touched, self._turn + len(directories)), touched
+            if not nodes:
+                break
+            mine.add(page)
+            directories.append(nodes[0].prefix)
+            if total:
+                self.pages.add(0)
+                count_in(nodes, total, self.neighborhoods)
+            if change := self._turned(nodes):
+                break
+        some = slice(begin, begin + len(directories))
         self._seen.put_new(pages.page[some], pages.at[some], pages.total[some], self._turn,
                            directories)  # fmt: skip
-        self.pages.merge(Moments(sum(below.files for below in run.values())))
-        self._turn += count
-        return count
+        self._turn += len(directories)
+        return len(directories), change
+
+    def _touch(self, touched: tuple[str, ...], turn: int) -> tuple[PrefixSums, ...]:
+        """These prefixes as the last ones, those that are new with this turn; nothing where that
+        takes more than to add them."""
+        nodes = self._nodes
+        new = [prefix for prefix in touched if prefix not in nodes]
+        if new:
+            if len(nodes) + len(new) > self._max_prefixes:
+                return ()
+            if any(prefix in self._left_open for prefix in new):
+                return ()
+            nodes.update((prefix, PrefixSums(prefix, turn)) for prefix in new)
+        for prefix in touched:
+            nodes.move_to_end(prefix)
+        return tuple([nodes[prefix] for prefix in touched])
+
+    def _turned(self, nodes: Iterable[PrefixSums]) -> Change | None:
+        """What is to be reported of these prefixes, now that a page was counted in each."""
+        judged = [node for node in nodes if node.shares or node.open]
+        if not judged:
+            return None
+        threshold = self.threshold
+        opened, closed, moved = self._judging.judge(judged, threshold)
+        if not (opened or closed or moved):
+            return None
+        return Change(opened, closed, moved, threshold, counted=True)
 
     def take_up(self, page: PageFacts) -> int | None:
         """Count a page that was counted and judged before a restart; who is forgotten for it."""

@@ -33,9 +33,10 @@ class Trap:
 
 
 class _Directory(NamedTuple):
-    """What all pages of a directory share; `trapped`: each of them has to be looked at."""
+    """What all pages of a directory share, its neighborhoods with the host last; `trapped`: each of
+    the pages has to be looked at."""
 
-    prefixes: tuple[str, ...]
+    touched: tuple[str, ...]
     components: frozenset[str]
     trapped: bool
 
@@ -50,12 +51,13 @@ def prefixes(url: str) -> list[str]:
     ['http://arxiv.org/']
     """
     directory, _ = _cut(url)
-    return list(_directory(directory).prefixes) if directory else _prefixes(url)
+    return list(_directory(directory).touched[::-1]) if directory else _prefixes(url)
 
 
 def neighborhoods_of(url: str) -> tuple[Trap | None, tuple[str, ...]]:
     """The recursion error that a URL is part of, or else its neighborhoods, its host last: both by
-    one look, since each page of a crawl is asked for.
+    one look, since each page of a crawl is asked for. Pages of one directory that come near each
+    other are given one and the same tuple.
 
     >>> neighborhoods_of("http://arxiv.org/archive/x?y")
     (None, ('http://arxiv.org/archive/', 'http://arxiv.org/'))
@@ -64,7 +66,7 @@ def neighborhoods_of(url: str) -> tuple[Trap | None, tuple[str, ...]]:
     if directory:
         known = _directory(directory)
         if not known.trapped and name not in known.components:
-            return None, known.prefixes[::-1]
+            return None, known.touched
     trap = _crawl_trap(url)
     return trap, () if trap is not None else tuple(prefixes(url)[::-1])
 
@@ -93,7 +95,7 @@ def _directory(url: str) -> _Directory:
     distinct = frozenset(components)
     # With a file name, there is one component more.
     trapped = len(distinct) < len(components) or len(components) >= MOST_COMPONENTS
-    return _Directory(tuple(_prefixes(url)), distinct, trapped)
+    return _Directory(tuple(_prefixes(url)[::-1]), distinct, trapped)
 
 
 def crawl_trap(url: str) -> Trap | None:

@@ -33,7 +33,7 @@ from reusewatch.detector.mean_and_deviation import (
     Threshold,
 )
 from reusewatch.detector.neighborhoods.figures import Change, Neighborhood, PageFacts
-from reusewatch.detector.neighborhoods.neighborhoods import Neighborhoods
+from reusewatch.detector.neighborhoods.neighborhoods import COUNTED, Neighborhoods
 from reusewatch.detector.neighborhoods.unlabeled import Unlabeled
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.checking import PLACE_COLUMNS
@@ -76,9 +76,6 @@ _COLUMNS = (
 )  # fmt: skip
 _ROW_BYTES, _PAGE_BYTES = 700, 150
 _TOP = 20
-_ALONE = 63
-"""Pages that are counted one by one, at the most, before it is tried again to count some together.
-"""
 
 
 class NeighborhoodStage:
@@ -158,37 +155,41 @@ class NeighborhoodStage:
         return Heard(together, sum(heard.pages for heard in others))
 
     def _count_all(self, counted: _Counted, part: int, hoods: Neighborhoods, out: Output) -> None:
-        """Count pages in order: together where that comes to the same. A changelog takes what each
-        of them changed."""
+        """Count pages in order, those of which nothing is labeled as columns. A changelog takes
+        what each of them changed."""
         ends = [*sorted(counted.labeled), len(counted)]
-        at = together = alone = 0
+        at = 0
         while at < len(counted):
-            if self._log is None and at >= together:
-                run = hoods.add_unlabeled(counted.pages, at, ends[bisect_left(ends, at)])
-                at += run
-                # Where most prefixes have labels, hardly a page is counted with others: to see so
-                # of each would take as long as to count it.
-                alone = 0 if run else min(2 * alone + 1, _ALONE)
-                together = at + alone
-            if at < len(counted):
-                self._count(counted.facts(at), counted.versions[at], part, hoods, out)
+            run, change = hoods.add_unlabeled(counted.pages, at, ends[bisect_left(ends, at)])
+            if self._log is not None:
+                for row in range(at, at + run - (change is not None)):
+                    self._note(counted.facts(row), part, COUNTED)
+            at += run
+            if change is not None:
+                self._tell(change, counted.facts(at - 1), counted.versions[at - 1], part, out)
+            elif at < len(counted):
+                facts = counted.facts(at)
+                self._tell(hoods.add(facts), facts, counted.versions[at], part, out)
                 at += 1
 
-    def _count(
-        self, facts: PageFacts, version: str | None, part: int, hoods: Neighborhoods, out: Output
+    def _tell(
+        self, change: Change, facts: PageFacts, version: str | None, part: int, out: Output
     ) -> None:
-        change = hoods.add(facts)
+        """What came of counting a page."""
         if change.opened or change.closed or change.moved or change.new_trap:
             cause = Cause(facts.url, moment(facts.at), version, self._clock())
             out.messages.extend(self._reports(change, cause))
-        if self._log is not None:
-            self._log.note(part, facts, moment(facts.at), change)
+        self._note(facts, part, change)
         if change.trap is not None:
             out.events["trapped"] += 1
         if change.evicted:
             out.events["prefix-evicted"] += change.evicted
         if change.forgotten is not None:
             out.events["page-forgotten"] += 1
+
+    def _note(self, facts: PageFacts, part: int, change: Change) -> None:
+        if self._log is not None:
+            self._log.note(part, facts, moment(facts.at), change)
 
     def _reports(self, change: Change, cause: Cause) -> Iterator[Outgoing]:
         if change.trap is not None and change.new_trap:

@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reusewatch.detector.mean_and_deviation import Threshold
 from reusewatch.detector.neighborhoods.figures import Change, PageFacts
 from reusewatch.detector.neighborhoods.neighborhoods import Neighborhoods
 from reusewatch.detector.neighborhoods.unlabeled import Unlabeled
@@ -28,16 +29,16 @@ BOUNDS = {"max_prefixes": st.integers(1, 8), "max_pages": st.integers(1, 15)}
 
 
 def together(found: Neighborhoods, pages: list[PageFacts]) -> list[object]:
-    """The pages counted in order, those without labels in runs; what changed with the others."""
+    """The pages counted in order, those without labels as columns; what is told of each."""
     columns = Unlabeled(*([getattr(page, name) for page in pages] for name in Unlabeled._fields))
     told: list[object] = []
     at = 0
     while at < len(pages):
         end = next((n for n in range(at, len(pages)) if pages[n].labeled), len(pages))
-        some = found.add_unlabeled(columns, at, end)
-        told += [None] * some
+        some, change = found.add_unlabeled(columns, at, end)
+        told += [None] * (some - (change is not None)) + [change] * (change is not None)
         at += some
-        if at < len(pages):
+        if change is None and at < len(pages):
             told.append(found.add(pages[at]))
             at += 1
     return told
@@ -52,7 +53,10 @@ def state(found: Neighborhoods) -> dict[str, Any]:
 def test_counted_together_they_change_what_each_would(
     pages: list[PageFacts], bounds: dict[str, int]
 ) -> None:
-    one, other = (Neighborhoods(min_files=1, **bounds) for _ in range(2))
+    threshold = Threshold(0.163, warm_up=5, most=0.163)
+    one, other = (
+        Neighborhoods(min_files=1, threshold=threshold, **bounds) for _ in range(2)
+    )  # fmt: skip
     changed = [one.add(page) for page in pages]
     told = together(other, pages)
     assert len(told) == len(changed)
