@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from reusewatch.detector.compiling.kernels import WORDS, kernel
 
@@ -41,6 +41,8 @@ LIGHTEST = 2.0**-28
 ROUNDING = 2.0**-23
 """What rounded weights of two pages can add up to less than theirs did."""
 
+Rising = tuple[NDArray[np.uint64], NDArray[np.float32]]
+"""Terms by rising hash, and their weights."""
 SHARES = types.Array(types.float32, 1, "C", readonly=True)
 
 
@@ -68,9 +70,19 @@ def decide(
         column, share = np.asarray(hashes, np.uint64), np.asarray(shares, np.float32)
         if column.ndim != 1 or column.shape != share.shape:
             raise ValueError(f"{share.shape} weights for {column.shape} terms")
-        rising = column.argsort(kind="stable")  # here: numba takes seconds to compile a sort
-        columns += [column[rising], share[rising]]
-    return float(_overlap(*columns))
+        columns.append(rising(column, share))
+    return overlap_of(*columns)
+
+
+def rising(terms: NDArray[np.uint64], weights: NDArray[np.float32]) -> Rising:
+    """The terms of a page by rising hash: to be done once for a page that is asked for again."""
+    order = terms.argsort(kind="stable")  # here: numba takes seconds to compile a sort
+    return terms[order], weights[order]
+
+
+def overlap_of(one: Rising, other: Rising) -> float:
+    """MWO of two pages, both by rising hash."""
+    return float(_overlap(*one, *other))
 
 
 @kernel(types.float64(WORDS, SHARES, WORDS, SHARES))

@@ -98,6 +98,17 @@ def lists_of(column: pa.ListArray) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return values.to_numpy(zero_copy_only=False), offsets - offsets[0]
 
 
+def text_of(column: pa.StringArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The bytes of a column of texts, and where each text begins. The column may be a slice."""
+    _, ends, text = column.buffers()
+    offsets = np.frombuffer(ends, np.int32, len(column) + 1, 4 * column.offset).astype(np.int64)
+    begin = int(offsets[0])
+    if text is None:
+        return np.zeros(0, np.uint8), offsets
+    data = np.frombuffer(text, np.uint8, int(offsets[-1]) - begin, begin)
+    return data, offsets - begin
+
+
 def lengths_of(column: pa.ListArray) -> NDArray[np.int64]:
     """How long each list of a column is; nothing is as long as an empty one."""
     lengths: NDArray[np.int64] = np.diff(column.offsets.to_numpy()).astype(np.int64)

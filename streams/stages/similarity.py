@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.sketching.agreement import b_similarity, c_similarity
-from reusewatch.streams.blocks.occurrences import lists_of
+from reusewatch.streams.blocks.occurrences import lists_of, text_of
 from reusewatch.streams.questions import BadQuestion, Parameters, Rows, number
 from reusewatch.streams.stages.shelf import Place, Shelf, restored, saved
 from reusewatch.streams.stages.snapshot import State
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from reusewatch.detector.similar.index import MwoIndex
     from reusewatch.detector.similar.kept_pages import KeptPages, Stands
     from reusewatch.detector.similar.one_pass import Found
+    from reusewatch.detector.similar.overlap import Rising
     from reusewatch.detector.similar.weighted_pages import WeightedPages
     from reusewatch.detector.window.index import NearDuplicateIndex
 
@@ -44,8 +45,9 @@ PASSES = 32
 _WHERE_BYTES = 120
 # A pair is asked for with each verdict of its page: these that were asked for last are known.
 _OVERLAPS = 8192
-# And a page is a near one of several that come near each other: the terms of so many.
-_READ = 256
+# And a page is a near one of several that come near each other: the terms of so many, by rising
+# hash.
+_READ = 512
 _FILED, _KEPT, _STANDS = "filed", "kept", "stands"
 _ROWS = 1 << 32
 
@@ -107,9 +109,9 @@ class Similarity:
         weights, _ = lists_of(block.column("term_weights"))
         at = block.column("fetched_at").cast(pa.int64()).to_numpy()
         try:
-            return WeightedPages.of(
+            return WeightedPages(
                 block.column("page").to_numpy(), at, Ragged(terms, offsets), weights,
-                block.column("url").to_pylist(),
+                *text_of(block.column("url")),
             )  # fmt: skip
         except ValueError as error:
             raise Malformed(f"a fingerprint block whose terms are none: {error}") from error
@@ -193,25 +195,28 @@ class Similarity:
         self._unfiled: deque[_Kept] = deque()
         self._where: dict[int, int] = {}
         self._overlaps: OrderedDict[tuple[int, int], float] = OrderedDict()
-        self._read: OrderedDict[int, Weighted] = OrderedDict()
+        self._read: OrderedDict[int, Rising] = OrderedDict()
         self._count = self._gone = self._left = 0
         self._coming, self._come = [], 0
 
-    def _terms_of(self, page: int) -> Weighted | None:
+    def _terms_of(self, page: int) -> Rising | None:
+        from reusewatch.detector.similar.overlap import rising
+
         where = self._where.get(page)
         if where is None:
-            return None if self._index is None else self._index.terms_of(page)
+            filed = None if self._index is None else self._index.terms_of(page)
+            return None if filed is None else rising(*filed)
         known = self._read.get(where)
         if known is None:
             batch, row = divmod(where, _ROWS)
-            known = self._read[where] = self._unfiled[batch - self._gone].terms_of(row)
+            known = self._read[where] = rising(*self._unfiled[batch - self._gone].terms_of(row))
             if len(self._read) > _READ:
                 self._read.popitem(last=False)
         return known
 
     def overlap(self, page: int, other: int) -> float | None:
         """MWO of two pages; None where one has left."""
-        from reusewatch.detector.similar.overlap import decide
+        from reusewatch.detector.similar.overlap import overlap_of
 
         pair = self._where.get(page, -1), self._where.get(other, -1)
         if (known := self._overlaps.get(pair)) is not None:
@@ -219,7 +224,7 @@ class Similarity:
         one, two = self._terms_of(page), self._terms_of(other)
         if one is None or two is None:
             return None
-        found = decide(*one, *two)
+        found = overlap_of(one, two)
         if min(pair) >= 0:  # where both stand, which says their versions, too
             self._overlaps[pair] = found
             if len(self._overlaps) > _OVERLAPS:
