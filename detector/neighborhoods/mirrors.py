@@ -158,6 +158,10 @@ class Twins:
         mine = self._of_host.get(host)
         return None if mine is None else self.known[next(iter(mine))].site
 
+    def most_on_a_site(self, host: str) -> int:
+        """How many pages of a host have a twin on the site where most have."""
+        return max(self._counts.get(host, Counter()).values(), default=0)
+
     def held(self, host: str) -> list[Held]:
         """A host against the sites on which it has enough twins, the likeliest original first."""
         site, counts = self.site_of(host), self._counts.get(host, Counter())

@@ -153,19 +153,25 @@ class Mirroring:
         due = self._twins.due()
         if at_rest:
             due = sorted({*self._twins.hosts(), *self._told})
-        held = ((host, self._twins.held(host)) for host in due)
+        some = (host for host in due if at_rest or self._may_have_news(host))
+        held = ((host, self._twins.held(host)) for host in some)
         news = (one for one in held if at_rest or self._may_be_news(*one))
         alerts: list[Alert] = []
         # The twins of so many hosts are in memory at a time.
-        while some := list(islice(news, _TOGETHER)):
-            pages = self._pages(index, (host for host, _ in some))
-            for host, against in some:
+        while looked := list(islice(news, _TOGETHER)):
+            pages = self._pages(index, (host for host, _ in looked))
+            for host, against in looked:
                 alerts += self._judged(host, against, pages, now, at_rest=at_rest)
         if at_rest:
             self._twins.drop_what_is_gone()
             looked_at = set(due)
             self._sizes = {h: n for h, n in self._sizes.items() if h in looked_at}
         return alerts
+
+    def _may_have_news(self, host: str) -> bool:
+        """The same without a look at the twins: on a site there are no more than are counted."""
+        least = self._least_share * self._sizes.get(host, 0)
+        return host in self._told or self._twins.most_on_a_site(host) >= least
 
     def _may_be_news(self, host: str, held: Sequence[Held]) -> bool:
         """Whether a look can tell something: a host of very many pages of which a few have twins is
