@@ -26,6 +26,7 @@ MOST = 2048
 _BITS = 10
 _REST = 32 - _BITS
 _BIAS = 0.7213 / (1 + 1.079 / REGISTERS)
+_ENDS = 1 << 16
 _FEW = 2.5 * REGISTERS
 _POWERS = np.exp2(-np.arange(_REST + 2, dtype=np.float64))
 
@@ -91,17 +92,22 @@ class Spread:
         return found
 
     def _added(self, seen: Occurrences) -> NDArray[np.int64]:
-        values = seen.hashes.values
+        # Next to no occurrence is followed: most are told by their last bits.
+        ends = np.zeros(_ENDS, np.bool_)
+        ends[self._keys.astype(np.uint16)] = True
+        hits = np.flatnonzero(ends[seen.hashes.values.astype(np.uint16)])
+        values = seen.hashes.values[hits]
         at = np.searchsorted(self._keys, values)
         at[at == len(self)] = 0
-        hits = np.flatnonzero(self._keys[at] == values)
+        followed = self._keys[at] == values
+        hits, values, at = hits[followed], values[followed], at[followed]
         pages = np.searchsorted(seen.hashes.offsets, hits, "right") - 1
         late = np.ones(len(hits), np.bool_)
         for value, since in self._since.items():
-            late &= (values[hits] != np.uint64(value)) | (pages >= since)
-        hits, pages = hits[late], pages[late]
-        rose = self._count(self._rows[at[hits]], marks_of(seen.pages[pages], self._salt), 0)
-        return np.unique(at[hits][rose])
+            late &= (values != np.uint64(value)) | (pages >= since)
+        at, pages = at[late], pages[late]
+        rose = self._count(self._rows[at], marks_of(seen.pages[pages], self._salt), 0)
+        return np.unique(at[rose])
 
     def _count(self, rows: NDArray[Any], marks: NDArray[np.uint32], when: int) -> NDArray[np.bool_]:
         """Put marks into the registers of rows; which of them changed one."""
