@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,8 +135,7 @@ def short_supershingles(supershingles: NDArray[np.uint64]) -> NDArray[np.uint32]
     return low
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """A page of the window: `first` and `last` are when it was seen with these words.
 
     `since` is when it counts as first seen: with words near to these, see `inheriting`.
@@ -157,8 +156,7 @@ class Seen:
     canonical: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
+class Near(NamedTuple):
     """The nearest page seen before: agreeing supershingles and bits, and its class. `own` is how
     alike both are without what many pages have, where that is known."""
 
@@ -170,8 +168,7 @@ class Near:
     own: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """What the window knows of a page: `file` and `text` are the earliest pages before it.
 
     `copies` are the pages with its words, itself included. `alert` is the nearest page before it

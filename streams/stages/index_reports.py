@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from typing import Any, Literal
@@ -393,7 +392,7 @@ class Reporter:
             named = names(subject.page, subject.canonical, donor)
             return not donor.owned, late or not named, late or not links.names(donor.page)
 
-        return replace(match, donors=tuple(sorted(match.donors, key=order)))
+        return match._replace(donors=tuple(sorted(match.donors, key=order)))
 
     def begin(self) -> None:
         """A step of pages is told: its evidence is bounded by itself."""

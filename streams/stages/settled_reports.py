@@ -145,7 +145,7 @@ class SettledReporter:
         # One after the other: mostly the first one is.
         for each in near:
             (own,) = self._quilting.own(subject.text, [each.seen.text])
-            told.append(replace(each, own=own))
+            told.append(each._replace(own=own))
             if self._is_own(told[-1]):
                 return told[-1]
         return max(told, key=lambda each: each.own or 0.0, default=None)
@@ -230,4 +230,4 @@ def _told_as_near(found: Stitched, near: Near | None) -> bool:
 
 def _told(match: Match, near: Near | None) -> Match:
     """With the near page that is told as the nearest."""
-    return match if near is None else replace(match, near=near, alert=near)
+    return match if near is None else match._replace(near=near, alert=near)
