@@ -43,12 +43,14 @@ from reusewatch.detector.quilts.store import (
     END_POSTING,
     FIRST_DOCUMENT,
     FIRST_POSTING,
+    FOLLOWED,
     FORGOTTEN,
     GONE,
     LATE,
     LIVE,
     MAX_AGE,
     MAX_BYTES,
+    MIXED,
     NEWEST,
     OWNED,
     POSTING_BYTES,
@@ -152,6 +154,17 @@ def earlier(at: Any, page: Any, other_at: Any, other: Any) -> Any:
     return at < other_at or (at == other_at and page < other)
 
 
+@part(types.void(STORE, types.int64))
+def _mix(store: Any, at: Any) -> None:
+    """A document is of another site now: its grams may be of several."""
+    bits, begin = gram_bits(store), store.documents[at].begin
+    for posting in range(begin, begin + types.int64(store.documents[at].kept)):
+        key = key_at(store, posting % store.postings.size)
+        slot = slot_of_gram(store, bits, key, first_slot(store, bits, key))
+        if slot >= 0:
+            store.postings[number(store.grams, bits, slot)].next |= np.uint32(MIXED)
+
+
 @part(types.boolean(STORE, types.int64, DOCUMENTS, types.int64))
 def _known(store: Any, bits: Any, pages: Any, row: Any) -> Any:
     """Whether the words have a document; it then stands for the owned or earlier of both pages."""
@@ -172,6 +185,7 @@ def _known(store: Any, bits: Any, pages: Any, row: Any) -> Any:
             leave_site(store, at)
             store.documents[at].site = page.site
             join_site(store, at)
+            _mix(store, at)
         store.documents[at].ip = page.ip
     store.documents[at].flags |= page.flags
     return True
@@ -193,17 +207,23 @@ def _superseded(store: Any, bits: Any, pages: Any, row: Any) -> Any:
     return False
 
 
-@part(types.void(STORE, types.int64, types.uint64, types.uint16, types.int64))
-def _post(store: Any, bits: Any, key: Any, start: Any, slot: Any) -> None:
-    """Post a gram that this slot may lead to."""
+@part(types.void(STORE, types.int64, types.uint64, types.uint16, types.int64, types.uint64))
+def _post(store: Any, bits: Any, key: Any, start: Any, slot: Any, site: Any) -> None:
+    """Post a gram of a document of a site that this slot may lead to."""
     end = store.numbers[END_POSTING]
     at = end % store.postings.size
     slot = slot_of_gram(store, bits, key, slot)
-    before = number(store.grams, bits, slot) if slot >= 0 else at
+    before, shared = at, 0
+    if slot >= 0:
+        before = number(store.grams, bits, slot)
+        shared = types.int64(store.postings[before].next) & MIXED
+        if store.documents[document_at(store, before)].site != site:
+            shared = MIXED
+        store.postings[before].next |= np.uint32(FOLLOWED)
     store.postings[at].low = key & _LOW
     store.postings[at].high = (key >> _HALF) & _HIGH
     store.postings[at].start = start
-    store.postings[at].next = before
+    store.postings[at].next = before | shared
     if slot < 0:
         put(store.grams, bits, mix(key), at)
         store.numbers[DISTINCT] += 1
@@ -247,7 +267,7 @@ def _enter(
         look(store, bits, grams, begun, end, slots)
         for gram in range(begun, end):
             start = types.uint16(types.int64(starts[gram]) >> scale)
-            _post(store, bits, key_of(grams[gram]), start, slots[gram - begun])
+            _post(store, bits, key_of(grams[gram]), start, slots[gram - begun], pages[row].site)
     at = numbers[END_DOCUMENT] % store.documents.size
     store.documents[at] = pages[row]
     store.documents[at].begin = begin
@@ -297,7 +317,8 @@ def move(old: Any, new: Any) -> None:
         for posting in range(first, first + types.int64(old.documents[source].kept)):
             ring = posting % old.postings.size
             key = key_at(old, ring)
-            _post(new, bits, key, old.postings[ring].start, first_slot(new, bits, key))
+            start, slot = old.postings[ring].start, first_slot(new, bits, key)
+            _post(new, bits, key, start, slot, old.documents[source].site)
         at = new.numbers[END_DOCUMENT] % new.documents.size
         new.documents[at] = old.documents[source]
         new.documents[at].begin, new.documents[at].peers = begin, 0

@@ -18,6 +18,7 @@ import numpy as np
 from numba import types
 
 from reusewatch.detector.compiling.kernels import (
+    OFFSETS,
     OUT_COUNTS,
     OUT_OFFSETS,
     OUT_WORDS,
@@ -27,16 +28,18 @@ from reusewatch.detector.compiling.kernels import (
     tuple_of,
 )
 from reusewatch.detector.compiling.mixers import mix
-from reusewatch.detector.quilts.adding import document_at
-from reusewatch.detector.quilts.gram_table import gram_bits, key_of, look, slot_of_gram
+from reusewatch.detector.quilts.adding import document_at, document_by
+from reusewatch.detector.quilts.gram_table import gram_bits, key_at, key_of, look, slot_of_gram
 from reusewatch.detector.quilts.site_peers import documents_of, is_there
 from reusewatch.detector.quilts.store import (
     ABSENT,
     DOCUMENTS,
     END_POSTING,
     FIRST_POSTING,
+    FOLLOWED,
     FORGOTTEN,
     MAX_AGE,
+    MIXED,
     SCALE,
     STORE,
     WARM,
@@ -56,6 +59,13 @@ _SEEN_SITES = tuple_of(OUT_WORDS, OUT_OFFSETS)
 _COLUMNS = tuple_of(*[OUT_OFFSETS] * 5)
 """Of the walks of a group: where each stands in the ring; which posting that is, counted from the
 first ever; the gram before that is the same, or −1; those that go on; and the places passed."""
+_SOUGHT = tuple_of(OUT_WORDS, OUT_OFFSETS, OUT_OFFSETS)
+"""Grams of the group for which the table is asked, which ones these are, and the slots found."""
+_BEFORE = tuple_of(OFFSETS, _NUMBERS)
+"""What is known before: of each gram the page's own posting, or −1, and grams asked for earlier."""
+_PAGES = tuple_of(WORDS, WORDS, OFFSETS)
+"""The pages that ask, by their texts and sites, and where the grams of each begin; none where
+nobody says."""
 
 
 @part(types.int64(STORE, types.int64, types.int64), inline=True)
@@ -80,34 +90,65 @@ def _stamp(store: Any, most: Any) -> Any:
     return mix(types.uint64(store.numbers[FORGOTTEN] * 4096 + most)) | np.uint64(1 << 63)
 
 
+@part(types.boolean(STORE, types.uint64, types.uint64), inline=True)
+def _is_noted(store: Any, gram: Any, stamp: Any) -> Any:
+    """Whether a gram is known to be popular."""
+    noted = _noted_at(store, gram)
+    return store.popular[noted] == gram ^ stamp and (
+        store.popular_since[noted] >= store.numbers[FIRST_POSTING]
+    )
+
+
 @part(types.int64(STORE, WORDS, types.int64, types.int64, types.int64, OUT_COUNTS, _COLUMNS,
-                  _NUMBERS, types.int64))  # fmt: skip
+                  _SOUGHT, _BEFORE, types.int64, types.boolean))  # fmt: skip
 def _begin(
     store: Any, grams: Any, first: Any, end: Any, most: Any, counts: Any, walks: Any,
-    before_at: Any, last: Any,
+    sought: Any, before: Any, last: Any, apart: Any,
 ) -> Any:  # fmt: skip
-    """Walks of these grams, each at its newest posting; returns how many there are."""
+    """Walks of these grams, each at its newest posting; returns how many there are.
+
+    The table, which takes longest, is asked for those alone of which nothing else says where that
+    is: a page's own posting is it while none came after that. Where pages are asked for what they
+    have of other sites, a gram that one site has to itself needs no walk.
+    """
     at, position, asked, going, _ = walks
-    bits, active, stamp = gram_bits(store), 0, _stamp(store, most)
-    look(store, bits, grams, first, end, at)
+    words, which, slots = sought
+    mine, before_at = before
+    active, count, stamp = 0, 0, _stamp(store, most)
     for gram in range(first, end):
-        each = gram - first
-        place = types.int64(mix(grams[gram]) & np.uint64(_KNOWN - 1))
-        before = types.int64(before_at[place])
-        before_at[place] = gram
-        asked[each] = before if before >= 0 and grams[before] == grams[gram] else -1
-        if asked[each] >= 0:
+        each, own = gram - first, mine[gram]
+        asked[each] = -1
+        then = types.int64(store.postings[own].next) if own >= 0 else FOLLOWED
+        if apart and own >= 0 and not then & (FOLLOWED | MIXED):
             continue
-        noted = _noted_at(store, grams[gram])
-        if store.popular[noted] == grams[gram] ^ stamp and (
-            store.popular_since[noted] >= store.numbers[FIRST_POSTING]
-        ):
-            counts[gram] = most + 1
-            continue
-        slot = slot_of_gram(store, bits, key_of(grams[gram]), at[each])
+        if then != own:  # else nobody else has it
+            place = types.int64(mix(grams[gram]) & np.uint64(_KNOWN - 1))
+            other = types.int64(before_at[place])
+            before_at[place] = gram
+            # Of a page that does not stand here nothing is left out.
+            if other >= 0 and grams[other] == grams[gram] and (mine[other] >= 0) == (own >= 0):
+                asked[each] = other
+                continue
+            if _is_noted(store, grams[gram], stamp):
+                counts[gram] = most + 1
+                continue
+            if then & FOLLOWED:
+                words[count], which[count] = grams[gram], each
+                count += 1
+                continue
+        at[each], position[each] = own, _position(store, last, own)
+        going[active] = each
+        active += 1
+    bits = gram_bits(store)
+    look(store, bits, words, 0, count, slots)
+    for one in range(count):
+        each = which[one]
+        slot = slot_of_gram(store, bits, key_of(words[one]), slots[one])
         if slot < 0:
             continue
         at[each] = number(store.grams, bits, slot)
+        if apart and mine[first + each] >= 0 and not store.postings[at[each]].next & MIXED:
+            continue
         position[each] = _position(store, last, at[each])
         if position[each] >= store.numbers[FIRST_POSTING]:
             going[active] = each
@@ -142,7 +183,7 @@ def _walk(
                         store.popular_since[noted] = position[each]
                     continue
                 passed[each * most + types.int64(counts[first + each]) - 1] = here
-            then = types.int64(store.postings[here].next)
+            then = types.int64(store.postings[here].next) & ~(FOLLOWED | MIXED)
             before = _position(store, last, then)
             # What stood there is gone, and a newer posting may stand there now.
             if before >= position[each] or before < oldest:
@@ -247,9 +288,38 @@ def _note_peers(store: Any, met: Any, known: Any) -> None:
     store.numbers[WARM] = total
 
 
-@kernel(types.int64(STORE, WORDS, types.int64, _FOUND, DOCUMENTS, _NUMBERS))
-def holders_of(store: Any, grams: Any, most: Any, out: Any, records: Any, numbered: Any) -> Any:
+@part(types.void(STORE, WORDS, _PAGES, OUT_OFFSETS))
+def _own_postings(store: Any, grams: Any, pages: Any, mine: Any) -> None:
+    """Where the grams of each page stand as its site's; −1 of those that do not."""
+    texts, sites, offsets = pages
+    bits = number_bits(store.by_text)
+    mine[:] = -1
+    for page in range(texts.size):
+        document = document_by(store.by_text, bits, store, texts[page], True)
+        if document < 0 or not is_there(store, document):
+            continue
+        # Of pages with the same words one has the document.
+        if store.documents[document].site != sites[page]:
+            continue
+        begin, first = store.documents[document].begin, offsets[page]
+        kept = min(types.int64(store.documents[document].kept), offsets[page + 1] - first)
+        posting = begin % store.postings.size
+        for gram in range(first, first + kept):
+            # By what stands there, not by the text alone: other grams may have been kept of it.
+            if key_at(store, posting) == key_of(grams[gram]):
+                mine[gram] = posting
+            posting = posting + 1 if posting + 1 < store.postings.size else 0
+
+
+@kernel(types.int64(
+    STORE, WORDS, _PAGES, types.boolean, types.int64, _FOUND, DOCUMENTS, _NUMBERS
+))  # fmt: skip
+def holders_of(
+    store: Any, grams: Any, pages: Any, apart: Any, most: Any, out: Any, records: Any,
+    numbered: Any,
+) -> Any:  # fmt: skip
     """Of each gram how many documents hold it, counted to `most` + 1, and those of up to `most`.
+    `apart`: of a gram of these pages that documents of the page's own site alone hold, none.
 
     Returns how many documents were met; the lists name them by their number in `records`.
     `numbered` has a −1 for each place of a document, before and after: to write it anew for each
@@ -257,18 +327,20 @@ def holders_of(store: Any, grams: Any, most: Any, out: Any, records: Any, number
     """
     counts, offsets = out[0], out[1]
     met = (records, np.empty(records.size, np.int32), numbered)
-    before_at = np.full(_KNOWN, -1, np.int32)
+    before = np.empty(grams.size, np.int64), np.full(_KNOWN, -1, np.int32)
+    _own_postings(store, grams, pages, before[0])
     walks = (
         np.empty(_GROUP, np.int64), np.empty(_GROUP, np.int64), np.empty(_GROUP, np.int64),
         np.empty(_GROUP, np.int64), np.empty(_GROUP * most, np.int64),
     )  # fmt: skip
+    sought = np.empty(_GROUP, np.uint64), np.empty(_GROUP, np.int64), np.empty(_GROUP, np.int64)
     found = np.empty(_GROUP * most, np.int32)
     last = (store.numbers[END_POSTING] - 1) % store.postings.size
     known, total = 0, types.int64(0)
     offsets[0] = 0
     for first in range(0, grams.size, _GROUP):
         end = min(first + _GROUP, grams.size)
-        active = _begin(store, grams, first, end, most, counts, walks, before_at, last)
+        active = _begin(store, grams, first, end, most, counts, walks, sought, before, last, apart)
         _walk(store, grams, counts, first, most, active, walks, last)
         total += _documents(store, first, end, most, counts, walks[4], found)
         known = _list(store, first, end, most, walks, out, met, found, known)

@@ -47,6 +47,7 @@ from reusewatch.detector.quilts.scratch import (
 )
 from reusewatch.detector.quilts.site_peers import LEAST, many, popular
 from reusewatch.detector.quilts.store import DOCUMENTS, OWNED, records
+from reusewatch.detector.sketching.grams import find, table_bits
 
 JUDGED = np.dtype(
     [
@@ -69,7 +70,6 @@ _NUMBERS = types.Array(types.int32, 1, "C", readonly=True)
 _JUDGED = records(JUDGED)
 _ASKED = tuple_of(DOCUMENTS, OFFSETS, WORDS, types.int64)
 _ANSWER = tuple_of(COUNTS, OFFSETS, _NUMBERS, DOCUMENTS)
-_OF_SITE = tuple_of(types.int64, types.int64)
 _RULES = tuple_of(types.int64, types.int64, types.int64, types.int64, types.float64)
 
 
@@ -87,40 +87,56 @@ def _is_donor(subjects: Any, row: Any, documents: Any, at: Any, foreign: Any) ->
     return earlier(other.at, other.page, subject.at, subject.page)
 
 
-@part(_OF_SITE(types.uint64, _ANSWER, types.int64))
-def _of_site(site: Any, answer: Any, gram: Any) -> Any:
-    """How many documents of a site hold a gram, and how many it has: but for one, which is the
-    page itself."""
-    _, lists, held_by, documents = answer
-    holding, of = types.int64(0), types.int64(1)
-    for at in range(lists[gram], lists[gram + 1]):
-        if documents[held_by[at]].site == site:
-            holding += 1
-            of = types.int64(documents[held_by[at]].peers)
-    return max(holding - 1, 0), max(of - 1, 0)
+@part(types.void(SCRATCH, DOCUMENTS, DOCUMENTS), allocates=True)
+def _number_sites(scratch: Any, subjects: Any, documents: Any) -> None:
+    """Number the sites of subjects and documents: it is counted which sites hold a gram."""
+    size, salt = subjects.size + documents.size, np.uint64(0)
+    table, known = np.full(1 << table_bits(size), -1, np.int64), np.empty(size, np.uint64)
+    for at in range(documents.size):
+        salt ^= documents[at].text
+    count = 0
+    for at in range(size):
+        row = at - documents.size
+        site = documents[at].site if row < 0 else subjects[row].site
+        slot = find(table, table.size - 1, known, site, salt)
+        if table[slot] < 0:
+            table[slot], known[count] = count, site
+            count += 1
+        scratch.site[at] = table[slot]
 
 
 @part(types.boolean(SCRATCH, DOCUMENTS, types.int64, _ANSWER, types.int64, types.int64,
-                    types.int64))  # fmt: skip
+                    types.int64, types.int64))  # fmt: skip
 def _note_donors(
-    scratch: Any, subjects: Any, row: Any, answer: Any, gram: Any, rules_foreign: Any,
+    scratch: Any, subjects: Any, row: Any, answer: Any, begin: Any, end: Any, rules_foreign: Any,
     template: Any,
 ) -> Any:  # fmt: skip
-    """Note the donors of one gram; whether one of them is posted whole."""
-    _, lists, held_by, documents = answer
+    """Note the donors of one gram, by who holds it; whether one of them is posted whole.
+
+    `holding` has how many documents of a site hold the gram: but for one, which on the page's own
+    site is the page itself.
+    """
+    _, _, held_by, documents = answer
+    holding, mine = scratch.holding, scratch.site[documents.size + row]
+    of_here: Any = types.int64(1)
+    for at in range(begin, end):
+        site = scratch.site[held_by[at]]
+        holding[site] += 1
+        if site == mine:
+            of_here = types.int64(documents[held_by[at]].peers)
+    here, of_here = max(types.int64(holding[mine]) - 1, 0), max(of_here - 1, 0)
     whole = False
-    here, of_here = _of_site(subjects[row].site, answer, gram)
-    if here >= template or many(here, of_here):
-        return False
-    few = lists[gram + 1] - lists[gram] <= LEAST
-    for at in range(lists[gram], lists[gram + 1]):
+    is_template, few = here >= template or many(here, of_here), end - begin <= LEAST
+    for at in range(begin, end):
         which = types.int64(held_by[at])
-        if not _is_donor(subjects, row, documents, which, rules_foreign):
+        if is_template or not _is_donor(subjects, row, documents, which, rules_foreign):
             continue
         if not few:
-            there, of_there = _of_site(documents[which].site, answer, gram)
-            if documents[which].site == subjects[row].site:
-                there = of_there = 0
+            there: Any = types.int64(0)
+            of_there: Any = types.int64(0)
+            if scratch.site[which] != mine:
+                there = types.int64(holding[scratch.site[which]]) - 1
+                of_there = max(types.int64(documents[which].peers) - 1, 0)
             if popular(here, of_here, there, of_there):
                 continue
         donor = types.int64(scratch.number[which])
@@ -132,6 +148,8 @@ def _note_donors(
         whole = whole or documents[which].kept == documents[which].grams
         scratch.pair_donor[scratch.tallies[PAIRS]] = donor
         scratch.tallies[PAIRS] += 1
+    for at in range(begin, end):
+        holding[scratch.site[held_by[at]]] = 0
     return whole
 
 
@@ -147,9 +165,10 @@ def _collect(scratch: Any, asked: Any, row: Any, answer: Any, rules: Any) -> Non
         scratch.gram_begin[here] = first
         in_range = types.int64(grams[gram] >> _UNSAMPLED_BITS) < sampled_below
         tallies[RANGED] += in_range
-        if answer[0][gram] > m:
+        if answer[0][gram] > m or answer[1][gram] == answer[1][gram + 1]:
             continue
-        whole = _note_donors(scratch, subjects, row, answer, gram, foreign, template)
+        begin, end = answer[1][gram], answer[1][gram + 1]
+        whole = _note_donors(scratch, subjects, row, answer, begin, end, foreign, template)
         for pair in range(first, tallies[PAIRS]):
             scratch.pair_gram[pair] = here
             scratch.shared[scratch.pair_donor[pair]] += 1
@@ -216,6 +235,7 @@ def _judge(asked: Any, answer: Any, rules: Any, scratch: Any, judged: Any, sourc
     """A record for each page; returns how many sources were listed."""
     subjects, offsets = asked[0], asked[1]
     documents, listed = answer[3], 0
+    _number_sites(scratch, subjects, documents)
     for row in range(subjects.size):
         kept = offsets[row + 1] - offsets[row]
         _collect(scratch, asked, row, answer, rules)
@@ -250,6 +270,7 @@ def judge(pages: GramPages, holders: Holders, rules: QuiltRules, *, sample: floa
     """What there is to say of pages, by who holds their grams, one answer for all of them."""
     offsets, pairs = pages.grams.offsets, np.diff(holders.offsets[pages.grams.offsets])
     scratch = new_scratch(
+        len(pages),
         len(holders.documents),
         int(pages.grams.counts.max(initial=0)) + 1,
         int(pairs.max(initial=0)),

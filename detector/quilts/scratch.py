@@ -23,6 +23,9 @@ class Scratch(NamedTuple):
     """Donors by their number on the page at hand; pairs in the order of the page's grams."""
 
     tallies: NDArray[np.int64]
+    # The number of a document's site, and behind those of a page's; of a site, who holds a gram.
+    site: NDArray[np.int32]
+    holding: NDArray[np.int32]
     # Of a document: its number among the donors, −1 of one that is none.
     number: NDArray[np.int32]
     donors: NDArray[np.int32]
@@ -43,11 +46,11 @@ class Scratch(NamedTuple):
     heap_left: NDArray[np.int32]
 
 
-SCRATCH = packed(Scratch, [OUT_OFFSETS, *[INTS] * 12, OUT_BYTES, INTS, INTS])
+SCRATCH = packed(Scratch, [OUT_OFFSETS, *[INTS] * 14, OUT_BYTES, INTS, INTS])
 
 
-def new_scratch(documents: int, grams: int, pairs: int) -> Scratch:
-    """Room for pages of up to so many grams and pairs."""
+def new_scratch(pages: int, documents: int, grams: int, pairs: int) -> Scratch:
+    """Room for so many pages, each of up to so many grams and pairs."""
     donors = min(documents, pairs) + 1
 
     def ints(size: int) -> NDArray[np.int32]:
@@ -55,6 +58,7 @@ def new_scratch(documents: int, grams: int, pairs: int) -> Scratch:
 
     return Scratch(
         tallies=np.zeros(TALLIES, np.int64),
+        site=ints(documents + pages), holding=ints(documents + pages),
         number=np.full(documents + 1, -1, np.int32),
         donors=ints(donors), shared=ints(donors), shared_in=ints(donors), left=ints(donors),
         order=ints(donors), rank=ints(donors), begins=ints(donors + 1),

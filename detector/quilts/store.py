@@ -48,7 +48,16 @@ DOCUMENT = np.dtype(
 )  # fmt: skip
 POSTING = np.dtype([("low", "u4"), ("next", "u4"), ("high", "u2"), ("start", "u2")])
 """`low` and `high` are the key, `start` the byte in the page's body where the gram begins, as
-`SCALE` says."""
+`SCALE` says. `next` is where the posting of the same gram stands that came before, its own place
+where none did, with two bits beside."""
+FOLLOWED = 1 << 31
+"""The bit of `next` of a posting which is not its gram's newest: who knows a posting without it
+need not ask the table for the gram."""
+MIXED = 1 << 30
+"""The bit of `next` of a gram's newest posting where it may be that documents of several sites hold
+the gram: without it, one site has the gram to itself."""
+MOST_POSTINGS = MIXED - 1
+"""Places of a ring are numbers of the other bits."""
 
 BLOCK = 64
 """Postings of which the first names its document, and a bit each says where others begin."""

@@ -140,7 +140,11 @@ class Quilting:
         from reusewatch.detector.quilts.store import OWNED
 
         for part, subjects in _parts(posted):
-            holders = self._postings.ask(part.grams.values, most=self._rules.m)
+            holders = self._postings.ask(
+                part.grams.values, most=self._rules.m, of=part,
+                # What no other site has is no patch by this rule, and most grams are such.
+                apart=self._rules.foreign == "domain",
+            )  # fmt: skip
             judged = judge(part, holders, self._rules, sample=self._sample)
             quilts = quilted(judged.pages, self._rules)
             copies = partial_copies(judged.pages, self._rules)

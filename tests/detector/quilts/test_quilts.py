@@ -65,7 +65,46 @@ def pages_of(papers: list[Paper]) -> GramPages:
 def asked(postings: GramPostings, papers: list[Paper], rules: QuiltRules = RULES) -> Judged:
     pages = pages_of(papers)
     holders = postings.ask(pages.grams.values, most=rules.m)
-    return judge(pages, holders, rules, sample=1.0)
+    judged = judge(pages, holders, rules, sample=1.0)
+    check_ways_of_asking(postings, pages, rules, judged)
+    return judged
+
+
+def check_ways_of_asking(
+    postings: GramPostings, pages: GramPages, rules: QuiltRules, judged: Judged
+) -> None:
+    """Who says whose grams these are is told the same; who wants those of other sites alone is told
+    all of each gram that any of them has, and finds the same."""
+    plain = judged.holders
+    known = postings.ask(pages.grams.values, most=rules.m, of=pages)
+    for name in ("counts", "offsets", "held_by", "starts", "documents"):
+        assert getattr(known, name).tobytes() == getattr(plain, name).tobytes(), name
+    apart = postings.ask(pages.grams.values, most=rules.m, of=pages, apart=True)
+    sites = np.repeat(pages.documents["site"], pages.grams.counts)
+    for gram, site in enumerate(sites.tolist()):
+        told, all_told = held(apart, gram), held(plain, gram)
+        assert told == all_told or (not told and {one[0] for one in all_told} == {site})
+    if rules.foreign == "domain":
+        found = judge(pages, apart, rules, sample=1.0)
+        assert _judgements(found) == _judgements(judged)
+
+
+def held(holders: Holders, gram: int) -> list[tuple[int, int]]:
+    """Site and text of each document that holds a gram."""
+    listed = slice(int(holders.offsets[gram]), int(holders.offsets[gram + 1]))
+    return [
+        (int(one["site"]), int(one["text"])) for one in holders.documents[holders.held_by[listed]]
+    ]
+
+
+def _judgements(judged: Judged) -> list[Any]:
+    """All that was found, with documents by their texts."""
+    texts = [*judged.holders.documents["text"].tolist(), None]
+    sources = [(texts[one["document"]], *one.tolist()[1:]) for one in judged.sources]
+    return sources + [
+        [texts[one[name]] if name == "donor" else one[name] for name in judged.pages.dtype.names]
+        for one in judged.pages
+    ]
 
 
 # The definitions, in a few lines each.
@@ -277,6 +316,21 @@ def test_counts_are_exact_while_the_window_slides_and_pages_change(random, room)
         assert found == [
             min(sum(gram in one.grams for one in here), rules.m + 1) for gram in sorted(grams)
         ]
+
+
+@settings(max_examples=40)
+@given(st.randoms(use_true_random=False), st.integers(4, 30))
+def test_whose_grams_are_asked_for_changes_no_answer_while_sites_change_and_pages_leave(
+    random, room
+):
+    """A text that a page of another site had before is that site's from then on."""
+    postings = GramPostings(max_bytes=room * (DOCUMENT_BYTES + 6 * POSTING_BYTES))
+    texts = [frozenset(random.choices(range(20), k=6)) for _ in range(25)]
+    for page in range(1, 80):
+        paper = Paper(page, random.randrange(1, 4), random.randrange(9), random.choice(texts))
+        postings.add(pages_of([paper]))
+        others = [Paper(900 + n, n, 9, text) for n, text in enumerate(random.sample(texts, 3), 1)]
+        asked(postings, [paper, *others])
 
 
 def _documents(postings: GramPostings) -> Any:
