@@ -41,6 +41,13 @@ _TEXT, _PAGE, _SITE = range(3)
 _OF_LINE = LINE - 1
 _AHEAD = 64 * LINE
 _LARGE = 1 << 20
+_ROOMIER = 4
+
+
+def roomier(size: int, need: int, bound: int) -> int:
+    """The size of a ring that has room for so many: four times as much. It is written from its
+    begin to its end, and what nobody has written yet takes no memory."""
+    return size if need <= size else min(max(need, _ROOMIER * size), max(need, bound))
 
 
 def more(size: int, need: int, bound: int) -> int:

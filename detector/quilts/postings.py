@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.quilts.adding import add_documents, move
 from reusewatch.detector.quilts.asking import holders_of
-from reusewatch.detector.quilts.growth import can_grow, grown, more
+from reusewatch.detector.quilts.growth import can_grow, grown, more, roomier
 from reusewatch.detector.quilts.holders import Holders
 from reusewatch.detector.quilts.store import (
     BLOCK,
@@ -85,8 +85,10 @@ class GramPostings:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays."""
-        return sum(array.nbytes for array in self._store)
+        """Bytes of all arrays, as far as they were written."""
+        written = min(int(self._store.numbers[END_POSTING]), len(self._store.postings))
+        unwritten = (len(self._store.postings) - written) * POSTING.itemsize
+        return sum(array.nbytes for array in self._store) - unwritten
 
     @property
     def late(self) -> int:
@@ -121,9 +123,8 @@ class GramPostings:
         )
         have = (len(store.documents), len(store.postings), capacity_of(store.grams))
         wanted = [min(need, bound) for need, bound in zip(needed, most, strict=True)]
-        sizes = [
-            more(size, want, bound) for size, want, bound in zip(have, wanted, most, strict=True)
-        ]
+        ways = (more, roomier, more)
+        sizes = [way(*each) for way, *each in zip(ways, have, wanted, most, strict=True)]
         if sizes == list(have):
             return
         if sizes[:2] == list(have[:2]) or can_grow(store):

@@ -74,7 +74,7 @@ class QuiltColumns:
         records["text"] = block.column("identity_hash").to_numpy()
         records["site"] = sites
         records["ip"] = [self._hash_of(ip) for ip in block.column("ip").to_pylist()]
-        records["at"] = block.column("fetched_at").cast(pa.int64()).to_numpy()
+        records["at"] = block.column("fetched_at").view(pa.int64()).to_numpy()
         records["kept"] = kept
         records["grams"] = np.where(whole, kept, np.maximum(kept / self._sample, kept + 1))
         records["ranged"] = np.diff(ranged[offsets])
