@@ -14,12 +14,16 @@ _NEW_OBJECTS = 250_000
 # Most large arrays are a batch's: pages of 2 MB for each cost more to clear, and the kernel more
 # to find, than they gain. What stays asks for them by itself: `detector.large_arrays`.
 _NO_HUGE_PAGES = ("NUMPY_MADVISE_HUGEPAGE", "0")
+# Nothing here multiplies matrices, and its threads look for work for a while when they begin.
+_NO_THREADS = ("OPENBLAS_NUM_THREADS", "1")
 
 
 def main() -> None:
     """Load the verbs, and run one."""
     gc.set_threshold(_NEW_OBJECTS, 10, 10)
-    set_for_us(*_NO_HUGE_PAGES)  # before numpy is loaded, here or in a worker
+    # Before numpy is loaded, here or in a worker.
+    set_for_us(*_NO_HUGE_PAGES)
+    set_for_us(*_NO_THREADS)
     try:
         from reusewatch.crawler.cli import main as run
 

@@ -1,5 +1,6 @@
-"""The process that worker processes are forked from: it has no threads, and has loaded what they
-need (`warm`), which takes as long as two thousand pages.
+"""The process that worker processes are forked from where they cannot be forked from this one
+(`forks`): it has no threads, and has loaded what they need (`warm`), which takes as long as two
+thousand pages.
 
 It listens at a socket in a directory. Where there can be none, or where it is gone, processes are
 started without it, and load everything themselves: slower, and nothing else is different.
@@ -9,7 +10,6 @@ from __future__ import annotations
 
 import multiprocessing
 import shutil
-import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reusewatch.streams import kernels
+from reusewatch.streams.running.forks import can_fork, load_all, undisturbed
 
 if TYPE_CHECKING:
     from reusewatch.streams.page_text import ReadOrigin
@@ -32,12 +33,21 @@ _forked = multiprocessing.get_context("forkserver")
 _spawned = multiprocessing.get_context("spawn")
 
 
-def load_beside(bus: Path, read_origin: ReadOrigin | None) -> None:
-    """Begin to load what the processes of a replay need, ahead of what this one does: they have
-    work before it has. Not where the kernels would be compiled in both."""
+def prepare_processes(
+    bus: Path, read_origin: ReadOrigin | None, say: Callable[[str], None]
+) -> None:
+    """Have the kernels ready, and what the processes of a replay need: here, where they can be
+    forked from this one; else beside it, as they have work before it has."""
     socket_in(bus)
+    if can_fork():
+        kernels.prepare(say)
+        load_all()
+        return
+    # Not where the kernels would be compiled in both.
     if kernels.are_compiled():
         load_ahead(read_origin)
+    # Pages are scanned in the other processes.
+    kernels.prepare_stored(say)
 
 
 def socket_in(bus: Path) -> None:
@@ -86,12 +96,7 @@ def _started(process: BaseProcess) -> BaseProcess:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """For processes that begin: Ctrl-C reaches the whole group, and the parent decides when its
-    workers end. Inherited, so that it holds from the first instruction on; the tracker, which a
-    first start starts too, would let it through."""
+    """Ctrl-C is not for them. The tracker, which a first start starts too, would let it through."""
     resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
+    with undisturbed():
         yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -25,7 +25,7 @@ from reusewatch.streams.questions import Parameters, Rows, no_questions
 from reusewatch.streams.records import UNDATED, Alert, DeadLetter, Origin, Page
 from reusewatch.streams.running.allocation import give_back_much
 from reusewatch.streams.running.chain import Following, Task
-from reusewatch.streams.running.fork_server import load_beside
+from reusewatch.streams.running.fork_server import prepare_processes
 from reusewatch.streams.running.label_settings import label_store
 from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.news import Brief
@@ -72,9 +72,7 @@ class LocalSink:
         # First: whoever looks while the kernels are compiled finds the bus taken.
         bus.lock(does)
         if settings.workers > 1:
-            load_beside(bus.directory, read_origin)
-            # Pages are scanned in the other processes.
-            kernels.prepare_stored(say)
+            prepare_processes(bus.directory, read_origin, say)
         else:
             kernels.prepare(say)
         bus.check()

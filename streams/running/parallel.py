@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
+from functools import partial
+from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
 from threading import Lock
 from typing import Any, Protocol
@@ -24,7 +24,9 @@ from reusewatch.streams.bus import Message
 from reusewatch.streams.dead_letter_limit import WorkerStopped
 from reusewatch.streams.records import Alert, Page
 from reusewatch.streams.running.chain import Chain, Following, Task, Tell
+from reusewatch.streams.running.channel import Channel, channel
 from reusewatch.streams.running.fork_server import load_ahead, started
+from reusewatch.streams.running.forks import Fork, can_fork
 from reusewatch.streams.stages.evidencing import Allowance, Made, Making
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.stages.stage import Output, Stage
@@ -95,6 +97,10 @@ class ProcessPool:
             self._idle.put(process)
         # A thread for each process: one waits for its pipe while another's is served.
         self._threads = ThreadPoolExecutor(workers)
+        if can_fork():
+            for process in self._processes:
+                process.fork()
+            return
         load_ahead(getattr(stage, "read_origin", None))
         for process in self._processes:
             self._threads.submit(process.begin)
@@ -135,6 +141,8 @@ class ProcessPool:
         for process in self._processes:
             process.close()
         self._threads.shutdown(wait=True)
+        for process in self._processes:
+            process.leave()
 
 
 class _Process:
@@ -142,10 +150,23 @@ class _Process:
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
-        self._pipe: Connection | None = None
+        self._pipe: Channel | None = None
+        self._process: BaseProcess | Fork
         # Held while the process is started or ended: closing may come from another thread.
         self._changing = Lock()
         self._closed = False
+
+    def fork(self) -> None:
+        """Fork it from this process, before there are threads. Where that fails, it is started with
+        the first batch."""
+        ours, theirs = channel()
+        try:
+            self._process = Fork(partial(_serve, theirs, self._stage), theirs.fileno())
+        except OSError:
+            ours.close()
+        else:
+            self._pipe = ours
+        theirs.close()
 
     def begin(self) -> None:
         """Start it. Where that fails, the first batch tries again, and says what is wrong."""
@@ -176,13 +197,13 @@ class _Process:
             "fewer --workers, or a smaller batch_pages"
         )
 
-    def _start(self) -> Connection:
+    def _start(self) -> Channel:
         with self._changing:
             if self._closed:
                 raise EOFError
             if self._pipe is not None:
                 return self._pipe
-            ours, theirs = Pipe()
+            ours, theirs = channel()
             self._process = started(_serve, (theirs, self._stage))
             # Or the end of the process would not be the end of the pipe.
             theirs.close()
@@ -205,6 +226,12 @@ class _Process:
                 self._process.kill()
                 self._process.join(_END_SECONDS)
 
+    def leave(self) -> None:
+        """Close the pipe, when nobody waits there any more."""
+        if self._pipe is not None:
+            self._pipe.close()
+            self._pipe = None
+
 
 def _named(batch: Work) -> str:
     if isinstance(batch, Sequence):
@@ -212,7 +239,7 @@ def _named(batch: Work) -> str:
     return str(batch)
 
 
-def _serve(pipe: Connection, stage: Stage) -> None:
+def _serve(pipe: Channel, stage: Stage) -> None:
     """In the process: until the parent is gone."""
     making = None
     if isinstance(stage, FingerprintStage):

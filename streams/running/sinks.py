@@ -50,11 +50,6 @@ def open_sink(
         return BusSink(bus)
     with needed_for(f"a local bus ({settings.bus})"):
         try:
-            if settings.workers > 1:
-                from reusewatch.streams.running.fork_server import load_beside
-
-                bus.lock("replays")
-                load_beside(bus.directory, read_origin)
             from reusewatch.streams.running.local_sink import LocalSink
 
             return LocalSink(bus, settings, read_origin=read_origin, say=say)

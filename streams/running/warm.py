@@ -10,25 +10,16 @@ import gc
 from contextlib import suppress
 
 from reusewatch.streams import kernels
-from reusewatch.streams.running.allocation import keep_large_apart
-
-# As in the process that starts it: loading makes many objects, and no garbage.
-_NEW_OBJECTS = 50_000
+from reusewatch.streams.running.forks import NEW_OBJECTS, load_all
 
 
 def _load() -> None:
     # What goes wrong here goes wrong in each process again, and is told with what it had to do.
     with suppress(Exception):
         kernels.prepare(lambda text: None, pages=True)
-        from reusewatch.detector.compiling.declaring import make_all
-        from reusewatch.streams.stages import fingerprinting  # noqa: F401
-
-        make_all()
+        load_all()
 
 
-keep_large_apart()
-gc.set_threshold(_NEW_OBJECTS, 10, 10)
+# As in the process that starts it: loading makes many objects, and no garbage.
+gc.set_threshold(NEW_OBJECTS, 10, 10)
 _load()
-# What is loaded stays: a collection that looked through it would write to all of it, and what is
-# written to after a fork is copied.
-gc.freeze()

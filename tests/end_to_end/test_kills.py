@@ -80,10 +80,16 @@ def written(directory: Path) -> int:
 
 
 def below(pid: int) -> list[int]:
-    """The processes that a process started, and those that these did: its workers are forked from
-    one that it started."""
+    """The processes that a process started, and those that these did."""
     started = children_of(pid)
     return [*started, *(one for child in started for one in below(child))]
+
+
+def workers_of(pid: int) -> list[int]:
+    """Its worker processes: forked from itself at its start, and from one that it started to
+    replace those that died."""
+    helpers = {child for child in children_of(pid) if "multiprocessing" in command_line(child)}
+    return [one for one in below(pid) if one not in helpers]
 
 
 def test_killed_from_outside_at_any_moment(crawl: Crawl, tmp_path: Path) -> None:
@@ -109,11 +115,7 @@ def test_a_worker_process_that_is_killed_is_replaced(crawl: Crawl, tmp_path: Pat
     with started(*args, cwd=tmp_path, **OFTEN) as replay:
         for size in (1, 40_000):
             wait_until(lambda: written(tmp_path) > size or not replay.running)  # noqa: B023
-            workers = [
-                child
-                for child in below(replay.process.pid)
-                if child not in children_of(replay.process.pid)
-            ]
+            workers = workers_of(replay.process.pid)
             assert workers or not replay.running
             for worker in random.sample(workers, min(1, len(workers))):
                 os.kill(worker, signal.SIGKILL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,17 @@ try:
     main()
 except SystemExit as ended:
     print(ended.code, *sys.modules, file=sys.stderr)
+"""
+_THREADS = """
+import os, sys
+from reusewatch.crawler.__main__ import main
+sys.argv = ["reusewatch", "--version"]
+try:
+    main()
+except SystemExit:
+    before = len(os.listdir("/proc/self/task"))
+    import numpy
+    print(1 + len(os.listdir("/proc/self/task")) - before)
 """
 _HUGE = """
 import sys
@@ -70,6 +82,17 @@ def test_arrays_of_a_moment_get_no_huge_pages(
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.split()[-1:] == [wanted], done.stderr
+
+
+@pytest.mark.parametrize(("said", "wanted"), [(None, 1), ("2", 2)])
+def test_no_threads_multiply_matrices(said: str | None, wanted: int, tmp_path: Path) -> None:
+    """With numpy come as many threads as it is told, or one for each processor, and none else."""
+    more = {} if said is None else {"OPENBLAS_NUM_THREADS": said}
+    done = subprocess.run(
+        [sys.executable, "-c", _THREADS], cwd=tmp_path, env={**environment(), **more},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.split()[-1:] == [str(min(wanted, os.cpu_count() or 1))], done.stderr
 
 
 def listed(group: TyperGroup, path: str) -> list[tuple[str, Listed]]:

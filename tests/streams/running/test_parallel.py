@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing import forkserver
 from multiprocessing.util import get_temp_dir
@@ -55,7 +56,8 @@ class Echo:
             if message.key == "mistake":
                 raise ZeroDivisionError("ours")
         pid = b"%d" % os.getpid()
-        sent = [Outgoing("pages", m.key, m.value, (("pid", pid),)) for m in messages]
+        headers = (("pid", pid), ("parent", b"%d" % os.getppid()))
+        sent = [Outgoing("pages", m.key, m.value, headers) for m in messages]
         return Output(sent, len(sent))
 
     def rows(self) -> int:
@@ -87,6 +89,33 @@ def run(runner: Runner, batches: list[list[Message]]) -> list[Outgoing]:
         return [message for output in outputs for message in output.messages]
     finally:
         runner.close()
+
+
+@pytest.fixture
+def beside() -> Iterator[None]:
+    """Another thread: no process is forked from this one."""
+    leave = threading.Event()
+    other = threading.Thread(target=leave.wait)
+    other.start()
+    yield
+    leave.set()
+    other.join()
+
+
+@pytest.mark.usefixtures("beside")
+def test_beside_threads_processes_are_started_by_another_one(tmp_path: Path) -> None:
+    keys = [*map(str, range(6)), "once", *map(str, range(6, 12))]
+    sent = run(ProcessPool(Echo(tmp_path / "life"), 2), [batch(key) for key in keys])
+    assert [m.key for m in sent] == keys
+    assert str(os.getpid()) not in {dict(m.headers)["parent"].decode() for m in sent}
+
+
+def test_processes_are_forked_from_this_one_and_replaced_by_another(tmp_path: Path) -> None:
+    keys = [*map(str, range(6)), "once", *map(str, range(6, 40))]
+    sent = run(ProcessPool(Echo(tmp_path / "life"), 1), [batch(key) for key in keys])
+    parents = [int(dict(m.headers)["parent"]) for m in sent]
+    assert set(parents[:6]) == {os.getpid()}
+    assert os.getpid() not in parents[6:]
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
