@@ -35,6 +35,8 @@ SKIPPED = frozenset(
 # Scrapy's flags of a body that is not all of the page.
 _CUT = frozenset({"dataloss", "download_stopped", "partial"})
 MAX_URL_SHOWN = 2048
+# Of three digits, says HTTP (RFC 9110, §15); servers have their own.
+_MOST_STATUS = 9999
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +75,14 @@ def skip_kind(request: Request, response: Response) -> str | None:
 
 
 def is_robots(url: str) -> bool:
-    """Whether this is where a site says what crawlers may fetch.
+    """Whether this is where a site says what crawlers may fetch. With a query it is a page as any:
+    a site has as many of these as it likes.
 
-    >>> is_robots("http://a.example/robots.txt?x"), is_robots("http://a.example/b/robots.txt")
+    >>> is_robots("http://a.example/robots.txt"), is_robots("http://a.example/robots.txt?x")
     (True, False)
     """
-    return urlsplit(url).path == "/robots.txt"
+    parts = urlsplit(url)
+    return parts.path == "/robots.txt" and not parts.query
 
 
 def fetched(response: Response, *, skipped: str | None = None, whole: bool = False) -> Fetched:
@@ -111,6 +115,7 @@ def maker(
         if found.skipped is not None:
             return None
         try:
+            _check_status(found.status)
             return page_from_response(
                 found.url,
                 fetched_at=found.fetched_at,
@@ -128,6 +133,12 @@ def maker(
             return letter(source, found.url, error)
 
     return make
+
+
+def _check_status(status: int) -> None:
+    # A server may send a number of thousands of digits, and no record holds it.
+    if not 0 <= status <= _MOST_STATUS:
+        raise BadPage("bad-http", f"a status of {len(str(status))} digits: none of HTTP")
 
 
 def letter(source: str, url: str, error: BadPage) -> DeadLetter:

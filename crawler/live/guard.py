@@ -158,9 +158,11 @@ class Guard:
         if address is not None:
             # One machine is not asked more often because it has many names.
             request.meta.setdefault("download_slot", str(address))
-        if is_robots(request.url):
-            # However long it is: what is too large would count as if there were none.
+        if is_robots(request.url) or _TAKEN in request.meta:
+            # However long it is: what is too large would count as if there were none. Where it
+            # leads elsewhere, too: what is noted of a request goes with it.
             request.meta["download_maxsize"] = 0
+            request.meta[_TAKEN] = 0
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """The name leads elsewhere by now: the resolver did not hand that address out."""
@@ -186,8 +188,8 @@ class Guard:
 
     def _received(self, data: bytes, request: Request, spider: Spider) -> None:
         """Of a robots.txt the beginning is read, and no more is taken."""
-        if is_robots(request.url):
-            request.meta[_TAKEN] = request.meta.get(_TAKEN, 0) + len(data)
+        if _TAKEN in request.meta:
+            request.meta[_TAKEN] += len(data)
             if request.meta[_TAKEN] >= ROBOTS_BYTES:
                 raise StopDownload(fail=False)
 

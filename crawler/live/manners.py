@@ -121,7 +121,14 @@ def _towards_the_machine(plan: Plan, max_body_bytes: int) -> Mapping[str, Any]:
         "DOWNLOAD_WARNSIZE": 0,
         "DOWNLOAD_TIMEOUT": 60,
         "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 5_000_000 + MOST_BYTES,
-        "DOWNLOAD_HANDLERS": {"data": None, "file": None, "ftp": None, "s3": None},
+        "DOWNLOAD_HANDLERS": {
+            "http": "reusewatch.crawler.live.heads.BoundedHeads",
+            "https": "reusewatch.crawler.live.heads.BoundedHeads",
+            "data": None,
+            "file": None,
+            "ftp": None,
+            "s3": None,
+        },
         # A proxy would connect to what the guard never sees.
         "HTTPPROXY_ENABLED": False,
         "TWISTED_DNS_RESOLVER": "reusewatch.crawler.live.guard.GuardedResolver",

@@ -2,7 +2,8 @@
 
 Hosts cost nothing where a name server answers for any name, so a site has a bound of its own: as
 many pages as twenty of its hosts. Counted when a request is made, so that what fails counts too; a
-page that many link to counts once.
+page that many link to counts once. Links of other sites get half of a host's sample: a stranger
+could else fill it with pages that are not there, and nothing of the host would be fetched.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections import Counter
 
 from w3lib.url import canonicalize_url
 
-from reusewatch.streams.urls import host_of_url, site_of
+from reusewatch.streams.urls import host_of_url, site_of, site_of_url
 
 HOSTS_PER_SITE = 20
 
@@ -23,11 +24,14 @@ class Sample:
         self._pages = pages
         self._of_host: Counter[str] = Counter()
         self._of_site: Counter[str] = Counter()
+        # Of each host, by links of other sites.
+        self._of_others: Counter[str] = Counter()
         # Hashes: those of no more than are taken, and a mistaken one costs a page.
         self._taken: set[int] = set()
 
-    def take(self, url: str) -> bool:
-        """Whether this page may be asked for; it counts if so."""
+    def take(self, url: str, linked_from: str | None = None) -> bool:
+        """Whether this page may be asked for; it counts if so. `linked_from`: the page, or the
+        sitemap, that names it, if one does."""
         if self._pages is None:
             return True
         host = host_of_url(url)
@@ -39,6 +43,10 @@ class Sample:
         # As Scrapy has it, which asks for each page once.
         if (page := hash(canonicalize_url(url))) in self._taken:
             return True
+        if linked_from is not None and site_of_url(linked_from) != site:
+            if self._of_others[host] >= max(self._pages // 2, 1):
+                return False
+            self._of_others[host] += 1
         self._taken.add(page)
         self._of_host[host] += 1
         self._of_site[site] += 1

@@ -1,8 +1,9 @@
 """The links of a page, as far as a crawl goes along with them.
 
 A tree of a page with a million links takes a gigabyte and a minute. Here no tree is made: the tags
-are told one by one while the page is read, and reading ends at so many links or bytes. What is read
-for links is bounded by itself, since a page of many bytes may be one that is wanted.
+are told one by one while the page is read, and reading ends at so many links or bytes, or looks at
+what is open. What is read for links is bounded by itself, since a page of many bytes may be one
+that is wanted.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ MAX_LINKS = 5_000
 MAX_BYTES = 4 << 20
 # Addresses that are looked at, whatever they lead to.
 MAX_TAGS = 20_000
+# For an end tag of what is not open libxml2 looks through all that is: a page of 4 MB, half of it
+# elements within each other and half such ends, would stop the crawl for minutes. This is a second.
+MAX_LOOKS = 1 << 29
 _SLICE = 1 << 16
 _TAGS = frozenset({"a", "area"})
 _EXTENSIONS = frozenset(f".{name}" for name in IGNORED_EXTENSIONS)
@@ -54,9 +58,12 @@ class _Tags:
         self._base = base
         self._encoding = encoding
         self._most = most
+        # How many elements are open.
+        self.depth = 0
 
     def start(self, tag: str, attributes: Any) -> None:
         """A tag begins."""
+        self.depth += 1
         if tag not in _TAGS or not (given := attributes.get("href")) or given in self._given:
             return
         if len(self._given) >= MAX_TAGS:
@@ -69,6 +76,10 @@ class _Tags:
             raise _Enough
         self.found[url] = None
 
+    def end(self, tag: str) -> None:
+        """An element ends, whether or not the page says so."""
+        self.depth -= 1
+
     def close(self) -> None:
         """The page has ended."""
 
@@ -80,9 +91,14 @@ def links_of(
     tags = _Tags(get_base_url(response), response.encoding, most)
     body = response.text.encode("utf-8", "replace")
     parser = etree.HTMLParser(target=tags, encoding="utf-8", huge_tree=True)
+    looks = 0
     try:
         for at in range(0, min(len(body), most_bytes), _SLICE):
-            parser.feed(body[at : min(at + _SLICE, most_bytes)])
+            part = body[at : min(at + _SLICE, most_bytes)]
+            looks += part.count(b"</") * tags.depth
+            if looks > MAX_LOOKS:
+                raise _Enough
+            parser.feed(part)
         parser.close()
     except _Enough:
         return Links(tuple(tags.found), cut=True)

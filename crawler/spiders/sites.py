@@ -43,7 +43,7 @@ class Sites(Spider):
         other_sites: bool,
         sitemaps: bool = False,
         most_held: int = 0,
-        wanted: Callable[[str], bool] = lambda url: True,
+        wanted: Callable[[str, str | None], bool] = lambda url, linked_from: True,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -58,7 +58,7 @@ class Sites(Spider):
         # How many links of a page to a host wait until its sitemaps are read: as many as are wanted
         # of it, since what they name takes the place of no more.
         self._most_held = most_held
-        # Asked for each page before it is requested.
+        # Asked for each page before it is requested, with the page that names it.
         self._wanted = wanted
         self.urls = urls
         self.depth = depth
@@ -76,7 +76,7 @@ class Sites(Spider):
                 meta=_ANY_STATUS, cb_kwargs={"site": site_of_url(root)},
             )  # fmt: skip
         for url in self.urls:
-            if self._wanted(url):
+            if self._wanted(url, None):
                 yield Request(
                     url, callback=self.parse, errback=self._missed, cb_kwargs={},
                     meta={"reusewatch_steer": False},  # who names a page wants it
@@ -102,7 +102,7 @@ class Sites(Spider):
                     self._count("sitemaps_cut")
                 left.extend(named.sitemaps)
                 for url in named.pages:
-                    if _is_web(url) and self._wanted(url):
+                    if _is_web(url) and self._wanted(url, response.url):
                         yield Request(url, callback=self.parse)
 
     async def _sitemap(self, url: str) -> Response | None:
@@ -128,6 +128,8 @@ class Sites(Spider):
         deep_enough = self.depth is not None and response.meta["depth"] >= self.depth
         if deep_enough or not isinstance(response, HtmlResponse):
             return
+        if response.url == urljoin(response.url, "/robots.txt"):
+            return  # it counts as no page: from one host's to the next there would be no limit
         links = links_of(response)
         if links.cut:
             self._count("links_cut")
@@ -135,13 +137,13 @@ class Sites(Spider):
         for url in links.urls:
             if self._most_held and self._waiting.holds(site_of_url(url)):
                 held.setdefault(host_of_url(url), []).append(url)
-            elif self._wanted(url):
+            elif self._wanted(url, response.url):
                 yield Request(url, callback=self.parse)
         if held and not await self._known(response, held):
             response.meta[AGAIN] = True
             return
         for url in chain.from_iterable(held.values()):
-            if self._wanted(url):
+            if self._wanted(url, response.url):
                 yield Request(url, callback=self.parse)
 
     async def _known(self, response: Response, held: Mapping[str, list[str]]) -> bool:

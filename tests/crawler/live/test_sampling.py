@@ -86,6 +86,16 @@ def test_a_page_counts_once_in_a_sample() -> None:
     assert not sample.take("http://h.example/3")
 
 
+def test_links_of_other_sites_fill_half_of_a_sample() -> None:
+    sample = Sample(4)
+    stranger, own = "http://stranger.example/", "http://www.h.example/"
+    gone = [sample.take(f"http://h.example/none/{n}", stranger) for n in range(9)]
+    assert gone == [True, True] + [False] * 7
+    assert sample.take("http://h.example/none/0", stranger)
+    assert [sample.take(f"http://h.example/{n}", own) for n in range(3)] == [True, True, False]
+    assert Sample(1).take("http://h.example/", stranger)
+
+
 def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     spider = Sites(("http://h.example/",), depth=None, other_sites=False, sitemaps=True)
     spider._set_crawler(get_crawler(Sites))

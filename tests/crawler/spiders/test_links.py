@@ -48,6 +48,7 @@ def test_no_address_is_too_odd(given: list[str], base: str) -> None:
         ('<base href="http://o.example/b/"><area href="c">', ["http://o.example/b/c"]),
         ('<a href="mailto:a@b.example"><a href="x.zip"><a href="//["><a>', []),
         ("<b><p>" * 20_000 + "<a href=/deep>", ["http://h.example/deep"]),
+        ("<font>x</p>" * 5_000 + "<a href=/open>", ["http://h.example/open"]),
         ('<!-- <a href="/no"> --><a href="ftp://h.example/x"><a href=/yes', []),
     ],
 )
@@ -66,6 +67,8 @@ def test_a_query_is_in_the_letters_of_its_page() -> None:
         (b"".join(b"<a href=/%d>" % n for n in range(MAX_LINKS + 1)), MAX_LINKS),
         (b"".join(b"<a href=/%d.zip>" % n for n in range(MAX_TAGS + 1)), 0),
         (b"<a href=/1>" + b" " * MAX_BYTES + b"<a href=/2>", 1),
+        # Each such end would be looked for among all that is open: minutes, for all of them.
+        (b"<a href=/1>" + b"<b>" * 600_000 + b"</p>" * 500_000 + b"<a href=/2>", 1),
     ],
 )
 def test_of_a_page_without_end_the_beginning_counts(body: bytes, count: int) -> None:
