@@ -170,6 +170,8 @@ def grown(before: Growing, parent: str, child: str) -> Growing:
         return _NOT
     if below == above or not below.startswith(above):
         return _NOT
+    if not above.startswith(before.since):
+        before = _NOT  # a redirect led elsewhere: what began there says nothing of this place
     return Growing(before.links + 1, before.since or above)
 
 

@@ -84,6 +84,9 @@ def test_links_that_lead_below_themselves_for_ever_are_left(start: str) -> None:
 def test_a_start_without_a_path_has_its_links_beside_it() -> None:
     assert grown(Growing(), HOST, f"{HOST}/a") == Growing()
     assert grown(Growing(), HOST, "mailto:somebody@h.example") == Growing()
+    # Ten links of a stranger, and a redirect into a deep place of somebody else.
+    led = Growing(GROWING_LINKS, "http://stranger.example/")
+    assert grown(led, f"{HOST}/a/", f"{HOST}/a/b/") == Growing(1, f"{HOST}/a/")
 
 
 def test_where_it_began_may_be_anything_and_hides_no_trap() -> None:
