@@ -12,6 +12,7 @@ Fetches nothing and writes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
 
@@ -45,6 +46,15 @@ class KeptOut(msgspec.Struct, frozen=True, kw_only=True):
     alert: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """An open finding. Its rows are made once: asked for at each change of any, those of many
+    findings would take all of a spider's time."""
+
+    alert: Alert
+    rows: tuple[KeptOut, ...]
+
+
 class Places:
     """The open findings of places, by alert id. Holds no more than those."""
 
@@ -62,14 +72,14 @@ class Places:
         self._expires = expires
         self._info = info
         self._unsure = unsure
-        self._open: dict[str, Alert] = {}
+        self._open: dict[str, _Open] = {}
 
     def take(self, message: Message) -> None:
         """What is said of a finding now. Raises WireError where it cannot be read: what was known
         of it stays."""
         alert = None if message.value is None else read_json(message, Alert)
         if alert is not None and self._wanted(alert):
-            self._open[message.key] = alert
+            self._open[message.key] = _Open(alert, self._rows(alert))
         else:
             self._open.pop(message.key, None)
 
@@ -82,29 +92,32 @@ class Places:
     def at(self, now: datetime) -> list[KeptOut]:
         """What to keep out of at this time, by prefix: of two findings of one place the sure one,
         or it would be lifted to a lower priority by what is not known so well."""
-        rows = [row for alert in self._standing() for row in self._rows(alert, now)]
+        rows = [row for one in self._standing() for row in one.rows if row.expires > now]
         found = {row.prefix: row for row in sorted(rows, key=lambda row: row.sure)}
         return [found[prefix] for prefix in sorted(found)]
 
-    def _standing(self) -> Iterable[Alert]:
+    def _standing(self) -> Iterable[_Open]:
         if not self._narrow:
             return self._open.values()
-        hoods = [one for one in self._open.values() if one.kind == "bad-neighborhood"]
-        others = (one for one in self._open.values() if one.kind != "bad-neighborhood")
-        return chain(narrowed(hoods), others)
+        hoods = {one.alert.id: one for one in self._open.values() if _is_hood(one)}
+        others = (one for one in self._open.values() if not _is_hood(one))
+        standing = narrowed(one.alert for one in hoods.values())
+        return chain((hoods[alert.id] for alert in standing), others)
 
-    def _rows(self, alert: Alert, now: datetime) -> list[KeptOut]:
-        expires = alert.detected_at + self._expires
-        if expires <= now:
-            return []
+    def _rows(self, alert: Alert) -> tuple[KeptOut, ...]:
         sure = _comes_from_elsewhere(alert) and alert.severity != "info" and _is_most(alert)
-        return [
+        return tuple(
             KeptOut(
                 prefix=prefix, kind=alert.kind, sure=sure, since=alert.detected_at,
-                fetched_at=alert.fetched_at, expires=expires, alert=alert.id,
+                fetched_at=alert.fetched_at, expires=alert.detected_at + self._expires,
+                alert=alert.id,
             )
             for prefix in _prefixes(alert)
-        ]  # fmt: skip
+        )  # fmt: skip
+
+
+def _is_hood(one: _Open) -> bool:
+    return one.alert.kind == "bad-neighborhood"
 
 
 def _comes_from_elsewhere(alert: Alert) -> bool:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus, Outgoing, Unreachable
 from reusewatch.streams.local import LocalBus
+from reusewatch.streams.steering import following as module
 from reusewatch.streams.steering.following import Following
 from reusewatch.streams.steering.places import Places
 from reusewatch.streams.steering.rules import Rules, Steering
@@ -86,3 +87,30 @@ def test_a_bus_that_is_away_is_asked_again(bus: LocalBus) -> None:
     with followed(opening) as (steering, said):
         assert len(steering) == 1
     assert len(said) == 2
+
+
+class Clock:
+    """Each telling takes a second of the thread's time; the other clock stands still."""
+
+    def __init__(self) -> None:
+        self.now = self._worked = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def thread_time(self) -> float:
+        self._worked += 1
+        return self._worked
+
+
+def test_telling_takes_a_fifth_of_the_time_at_the_most(
+    bus: LocalBus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, told = Clock(), list[object]()
+    monkeypatch.setattr(module, "time", clock)
+    following, places = Following(lambda stop: bus, Places, told.append, print), Places()
+    for seconds in (0.0, 3.9, 4.0):
+        clock.now = seconds
+        following._changed = True
+        following._hold(places)
+    assert len(told) == 2
