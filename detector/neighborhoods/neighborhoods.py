@@ -155,13 +155,14 @@ class Neighborhoods:
         has something reported, and what that changed."""
         directories: list[str] = []
         mine: set[int] = set()
+        seen = self._seen.among(pages.page[begin:end])
         last: tuple[str, ...] = ()
         nodes: tuple[PrefixSums, ...] = ()
         change: Change | None = None
         for at in range(begin, min(end, begin + self._seen.room)):
             page, total = pages.page[at], pages.total[at]
             trap, touched = neighborhoods_of(pages.url[at])
-            if trap is not None or page in mine or page in self._seen:
+            if trap is not None or page in mine or page in seen:
                 break
             if touched is not last:  # or they are the last that were touched, in this order
                 nodes, last = self._touch(touched, self._turn + len(directories)), touched

@@ -74,7 +74,7 @@ _COLUMNS = (
     *PLACE_COLUMNS, "fetched_at", "status", "salvaged", "revisit_of", "chunks", "chunk_lengths",
     "labels_version", *_MARKS,
 )  # fmt: skip
-_ROW_BYTES, _PAGE_BYTES = 700, 150
+_ROW_BYTES, _PAGE_BYTES = 700, 70
 _TOP = 20
 
 
