@@ -7,6 +7,9 @@ ask for them for each array of 4 MB, those of a moment too, and they cost more t
 gain: commands tell numpy not to. A table in which a few entries stand anywhere wants small pages:
 in large ones it would take all of its memory.
 
+Each stands apart from what the C library hands out: one that left for a longer one would else leave
+a hole among small objects, which nothing as large fits into.
+
 Anonymous memory; no file is touched.
 """
 
@@ -22,6 +25,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 _LARGE = 4 << 20
+_APART = 64 << 10
 _PIECE = 4 << 20
 
 
@@ -29,11 +33,12 @@ def zeros(shape: int | tuple[int, ...], kind: DTypeLike) -> NDArray[Any]:
     """An array of zeros, in large pages where it is large and the machine has them."""
     dtype, sizes = np.dtype(kind), (shape,) if isinstance(shape, int) else shape
     size = prod(sizes) * dtype.itemsize
-    if size < _LARGE:
+    if size < _APART:
         return np.zeros(sizes, dtype)
     room = _room(size)
-    with suppress(AttributeError, OSError):  # not on every system
-        room.madvise(mmap.MADV_HUGEPAGE)
+    if size >= _LARGE:
+        with suppress(AttributeError, OSError):  # not on every system
+            room.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(room, dtype).reshape(sizes)
 
 

@@ -6,9 +6,10 @@ of its pages, and its sites. Both are tables of small buckets: where one is full
 any entry, the counters forget the one on fewest sites, of these the one on fewest pages: else the
 templates of a few large sites, each on thousands of their pages, would crowd out what goes around.
 
-A table has stretches, each several times as long as the one before it, and an entry stands in the
-first whose bucket has room: what few pages bring is a short stretch, and the memory of the others
-is not touched before it is needed.
+A table has stretches, each as long as those before it together, or several times as long, and an
+entry stands in the first whose bucket has room: what few pages bring is a short stretch, and the
+memory of the others is not touched before it is needed. The filter has more of them: soon it takes
+most of the memory, and a look at it ends where there is room; a counter is looked for in all.
 
 Time goes by periods. A page or site that was not seen in this period nor in the one before does not
 count. Knows neither thresholds' meaning nor stop chunks.
@@ -44,10 +45,11 @@ N_PAGES, OLD_PAGES, N_SITES, OLD_SITES, TOLD, START, END = range(7)
 TALLIES = 7
 COUNTED, FORGOTTEN, EVICTED = range(3)
 STATISTICS = 3
-STRETCHES = 4
-# Of a table, the first stretch is the 64th part, and with each further one it is four times that:
-# by powers of two, since where a stretch begins is asked for with each look.
-_FIRST, _GROWS = 6, 2
+# Of a table, the first stretch is the 64th part, and with each further one it is two or four times
+# that: by powers of two, since where a stretch begins is asked for with each look.
+_FIRST = 6
+_FILTER_GROWS, _COUNTERS_GROW = 1, 2
+_IN_FILTER, _OF_COUNTERS = _FIRST // _FILTER_GROWS + 1, _FIRST // _COUNTERS_GROW + 1
 
 OUT_COUNT_ROWS = types.Array(types.uint32, 2, "C")
 TABLE = tuple_of(OUT_WORDS, OUT_COUNT_ROWS, OUT_WORD_ROWS, OUT_COUNT_ROWS, OUT_WORDS)
@@ -58,23 +60,24 @@ _HALF = np.uint64(32)
 _ONE32 = np.uint32(1)
 
 
-@part(tuple_of(types.int64, types.int64)(types.int64, types.int64, types.int64))
-def _stretch(number: Any, size: Any, bucket: Any) -> Any:
-    """Where a stretch of a table begins, and how many buckets it has; a small table has one."""
-    end = (size >> (_FIRST - _GROWS * number)) // bucket * bucket
+@part(tuple_of(types.int64, types.int64)(types.int64, types.int64, types.int64, types.int64))
+def _stretch(number: Any, grows: Any, size: Any, bucket: Any) -> Any:
+    """Where a stretch of a table begins, and how many buckets it has; a small table has few."""
+    end = (size >> (_FIRST - grows * number)) // bucket * bucket
     begin = types.int64(0)
     if number:
-        begin = (size >> (_FIRST - _GROWS * (number - 1))) // bucket * bucket
+        begin = (size >> (_FIRST - grows * (number - 1))) // bucket * bucket
     return begin, (end - begin) // bucket
 
 
-def stretch_ends(size: int, bucket: int) -> list[int]:
-    """Where the stretches of a table end, as `_stretch` has them.
+def filter_ends(size: int) -> list[int]:
+    """Where the stretches of a filter end, as `_stretch` has them.
 
-    >>> stretch_ends(6400, 16), stretch_ends(64, 16)
-    ([96, 400, 1600, 6400], [0, 0, 16, 64])
+    >>> filter_ends(6400), filter_ends(64)
+    ([96, 192, 400, 800, 1600, 3200, 6400], [0, 0, 0, 0, 16, 32, 64])
     """
-    return [(size >> (_FIRST - _GROWS * one)) // bucket * bucket for one in range(STRETCHES)]
+    ends = [size >> (_FIRST - _FILTER_GROWS * one) for one in range(_IN_FILTER)]
+    return [end // FINGERPRINTS * FINGERPRINTS for end in ends]
 
 
 @part(tuple_of(types.boolean, types.int64, types.int64)(types.uint64, types.uint32, OUT_COUNTS))
@@ -82,8 +85,8 @@ def _look_up(key: Any, mark: Any, marks: Any) -> Any:
     """Whether a filter has a mark, the place where it would come, -1 without one, and the last
     bucket that was looked at: behind one with room there is nothing."""
     start = types.int64(0)
-    for number in range(STRETCHES):
-        begin, buckets = _stretch(number, marks.size, FINGERPRINTS)
+    for number in range(_IN_FILTER):
+        begin, buckets = _stretch(number, _FILTER_GROWS, marks.size, FINGERPRINTS)
         if not buckets:
             continue
         start = begin + types.int64((key >> _HALF) % types.uint64(buckets)) * FINGERPRINTS
@@ -128,8 +131,8 @@ def row_of(value: Any, key: Any, table: Any, spread: Any) -> Any:
     -1 without a claim. A row that is claimed has to be cleared; its key tells what it was.
     """
     keys, _, _, tallies, _ = table
-    for number in range(STRETCHES):
-        begin, buckets = _stretch(number, keys.size, COUNTERS)
+    for number in range(_OF_COUNTERS):
+        begin, buckets = _stretch(number, _COUNTERS_GROW, keys.size, COUNTERS)
         if not buckets:
             continue
         start = begin + types.int64(key % types.uint64(buckets)) * COUNTERS
@@ -137,8 +140,8 @@ def row_of(value: Any, key: Any, table: Any, spread: Any) -> Any:
             if keys[at] == value and tallies[at, N_PAGES]:
                 return at
     least: Any = types.int64(-1)
-    for number in range(STRETCHES if spread else 0):
-        begin, buckets = _stretch(number, keys.size, COUNTERS)
+    for number in range(_OF_COUNTERS if spread else 0):
+        begin, buckets = _stretch(number, _COUNTERS_GROW, keys.size, COUNTERS)
         if not buckets:
             continue
         start = begin + types.int64(key % types.uint64(buckets)) * COUNTERS

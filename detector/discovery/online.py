@@ -46,8 +46,8 @@ from reusewatch.detector.discovery.counters import (
     TALLIES,
     age,
     count_all,
+    filter_ends,
     row_of,
-    stretch_ends,
 )
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.large_arrays import sparse_zeros
@@ -57,7 +57,7 @@ _AT_ONCE = 1024  # discoveries of one batch; what is over comes with its next oc
 _MOST_TOLD = 1 << 20
 _PIECE = 1 << 20
 # What stands where in the tables; what was saved under another number is not taken up.
-_LAYOUT = 3
+_LAYOUT = 4
 _FACTORS = (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53)
 _COLUMNS = ("keys", "pages", "sites", "tallies", "samples")
 
@@ -278,7 +278,7 @@ def _filled(marks: NDArray[Any]) -> int:
     """Where what is in use of a filter ends: before a bucket of a stretch is full, nothing stands
     in the next one, and to look through that would take as long as all the rest of saving."""
     begin = 0
-    for end in stretch_ends(marks.size, FINGERPRINTS):
+    for end in filter_ends(marks.size):
         pieces = (marks[a:b].reshape(-1, FINGERPRINTS) for a, b in _pieces(begin, end))
         if end > begin and not any(piece.all(axis=1).any() for piece in pieces):
             return end

@@ -46,7 +46,7 @@ from reusewatch.detector.window.versions import bury
 
 _FIRST = 1024
 _GROWN = 1.5
-_SMALL = 1 << 18
+_SMALL = 1 << 16
 # Rows that left before their turn may be an eighth of the others before the queue is swept: a
 # sweep then costs eight steps for each of them, and they cost an eighth more room at most.
 _SWEPT = 8

@@ -48,7 +48,7 @@ from reusewatch.streams.stages.stage import Output
 from reusewatch.streams.wire import alert_message, dead_letter_message, page_message
 
 _BATCH_BYTES = 8 << 20
-_GIVEN_BACK_SECONDS = 30.0
+_GIVEN_BACK_SECONDS = 4.0
 _ONLY = Partition(topics.PAGES, 0)
 _FIRST = Page(
     id="0" * 16, url="http://localhost/", site="localhost", host="localhost", fetched_at=UNDATED,
