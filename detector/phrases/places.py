@@ -8,27 +8,19 @@ here, and they are sorted. Never says which values these are.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.kernels import (
-    OFFSETS,
-    OUT_COUNTS,
-    kernel,
-    part,
-)
+from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel, part
 from reusewatch.detector.compiling.mixers import mix
 
-_AT_ONCE = 8
-"""Functions whose values are taken out of the pages at once: they stand side by side there."""
 _STEPS = 8
 """Looks at the table for each value, on average: with room for three of two it is two or so."""
-# As much of each as the window keeps. Records may have any size, so that values begin anywhere.
-_SHINGLES = types.Array(types.uint32, 2, "A", readonly=True, aligned=False)
-_VALUES = types.Array(types.uint32, 2, "C")
+_VALUES = types.Array(types.uint32, 2, "C", readonly=True)
 _FOUND = types.Array(types.boolean, 2, "C")
 
 
@@ -56,28 +48,27 @@ def _count(
     return True
 
 
-@kernel(types.boolean(_SHINGLES, OFFSETS, types.int64, types.int64, _FOUND))
-def _counted(shingles: Any, rows: Any, least: Any, size: Any, found: Any) -> Any:
-    """Note of each row, and each function, whether the value is popular. `size`: of the table."""
-    values = np.empty((_AT_ONCE, rows.size), np.uint32)
+@kernel(types.boolean(_VALUES, types.int64, types.int64, types.int64, _FOUND))
+def _counted(values: Any, begin: Any, least: Any, size: Any, found: Any) -> Any:
+    """Note of each page, and of functions from `begin` on, whether the value is popular. `size`: of
+    the table."""
     keys, counts = np.empty(size, np.uint32), np.empty(size, np.uint32)
-    slots = np.empty(rows.size, np.uint32)
-    for begin in range(0, shingles.shape[1], _AT_ONCE):
-        some = min(_AT_ONCE, shingles.shape[1] - begin)
-        for at in range(rows.size):
-            for one in range(some):
-                values[one, at] = shingles[rows[at], begin + one]
-        for one in range(some):
-            if not _count(values, one, keys, counts, slots, least, found, begin + one):
-                return False
+    slots = np.empty(values.shape[1], np.uint32)
+    for one in range(values.shape[0]):
+        if not _count(values, one, keys, counts, slots, least, found, begin + one):
+            return False
     return True
 
 
 def counted_places(
-    shingles: NDArray[np.uint32], rows: NDArray[np.int64], *, least: int
+    groups: Iterable[NDArray[np.uint32]], pages: int, *, functions: int, least: int
 ) -> NDArray[np.bool_] | None:
-    """A row for each function: whether the value of each of these rows is popular. None where the
-    values do not let themselves be counted."""
-    found = np.zeros((shingles.shape[1], rows.size), np.bool_)
-    size = 1 << max(4, (rows.size + rows.size // 2).bit_length())
-    return found if _counted(shingles, rows, least, size, found) else None
+    """Of the values of so many functions, some functions after the others, a row each: whether the
+    value of each page is popular. None where the values do not let themselves be counted."""
+    found, begin = np.zeros((functions, pages), np.bool_), 0
+    size = 1 << max(4, (pages + pages // 2).bit_length())
+    for values in groups:
+        if not _counted(values, begin, least, size, found):
+            return None
+        begin += len(values)
+    return found

@@ -14,8 +14,10 @@ Knows no clock, no name of a host and no page's words.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -27,12 +29,20 @@ from reusewatch.detector.phrases.documents import UNKNOWN, Documents, by_age, cu
 from reusewatch.detector.phrases.hosts import PhraseHost, phrase_hosts
 from reusewatch.detector.phrases.places import counted_places
 from reusewatch.detector.phrases.popular import POPULAR, popular_places
+from reusewatch.detector.phrases.shingle_rows import (
+    MIN_VALUES,
+    InMemory,
+    ShingleRows,
+    by_function,
+    move,
+    taken,
+    write_pieces,
+)
 from reusewatch.detector.phrases.sliced import is_sliced
 
-MIN_VALUES, SUPERSHINGLES = 84, 6
-_AT_ONCE = 6
-# Of the pages that are held, so many more before some leave: 430 bytes each, and to have some leave
-# takes as long as to order all of them.
+SUPERSHINGLES = 6
+# Of the pages that are held, so many more before some leave: to have some leave takes as long as to
+# order all of them.
 _SPARE = 16
 FETCH = np.dtype(
     [
@@ -44,6 +54,9 @@ FETCH = np.dtype(
 )  # fmt: skip
 """A page as it was fetched once; site and host are hashes. `popular`: how many of its shingles were
 popular when it was judged last, −1 before. `truncated` is handed back."""
+HELD = np.dtype(
+    [(name, FETCH[name]) for name in FETCH.names or () if name != "shingles"], align=True
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +84,13 @@ class Judged:
 class PhraseWindow:
     """The pages that were fetched last."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, shingles: ShingleRows | None = None) -> None:
+        """`shingles`: where these stand, in memory by default."""
         self._most = most
+        self._shingles = InMemory() if shingles is None else shingles
         # Room for all that it ever holds, so that it is never copied: memory is taken when a page
         # is written to it.
-        self._room = sparse_zeros((most + most // _SPARE,), FETCH)
+        self._room = sparse_zeros((most + most // _SPARE,), HELD)
         self._size = self._new = 0
 
     def __len__(self) -> int:
@@ -83,7 +98,7 @@ class PhraseWindow:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all pages."""
+        """Bytes of all pages, without their shingles."""
         return self._fetches.nbytes
 
     @property
@@ -103,10 +118,12 @@ class PhraseWindow:
         if self._size + len(fetches) > len(self._room):
             self._trim()
         if (end := self._size + len(fetches)) > len(self._room):  # more at once than a batch is
-            room = sparse_zeros((end,), FETCH)
+            room = sparse_zeros((end,), HELD)
             room[: self._size] = self._fetches
             self._room = room
-        self._room[self._size : end] = fetches
+        for name in HELD.names or ():
+            self._room[name][self._size : end] = fetches[name]
+        self._shingles.write(self._size, fetches["shingles"])
         self._size = end
 
     def _trim(self) -> None:
@@ -119,6 +136,7 @@ class PhraseWindow:
         free = np.flatnonzero(~stays[: self._most])
         behind = self._most + np.flatnonzero(stays[self._most :])
         self._room[free] = self._room[behind]
+        move(self._shingles, behind, free)
         self._size = self._most
 
     def judge(self) -> Judged:
@@ -136,71 +154,67 @@ class PhraseWindow:
         )  # fmt: skip
         kept, _ = representatives(documents)
         if not kept.size:
-            none = np.empty(0, FETCH)
+            none = np.empty(0, HELD)
             return Judged(
                 (), none["page"], none["identity"], none["truncated"], np.empty(0, np.int64),
                 none["popular"],
             )  # fmt: skip
         rows = rows[kept]
-        which = _which(fetches["shingles"], rows)
+        which = self._which(rows)
         popular = which.sum(axis=0)
         before = fetches["popular"][rows]
         new = before != popular
         fetches["popular"][rows] = popular
-        hosts = _told(fetches, rows, documents, kept, which)
+        hosts = self._told(rows, documents, kept, which)
         return Judged(
             hosts, fetches["page"][rows][new], fetches["identity"][rows][new],
             fetches["truncated"][rows][new], popular[new], before[new],
         )  # fmt: skip
 
+    def _which(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which shingles of these rows are popular, a row a function."""
+        groups = partial(by_function, self._shingles, self._size, rows)
+        found = counted_places(groups(), len(rows), functions=MIN_VALUES, least=POPULAR)
+        return popular_places(chain.from_iterable(groups()), len(rows)) if found is None else found
+
+    def _told(
+        self, rows: NDArray[np.int64], documents: Documents, kept: NDArray[np.int64],
+        which: NDArray[np.bool_],
+    ) -> tuple[Told, ...]:  # fmt: skip
+        """The hosts of these rows' pages, which are those of the documents that were kept."""
+        told, fetches = [], self._fetches
+        host, counts = documents.host[kept], which.sum(axis=0)
+        for found in phrase_hosts(host, counts):
+            if not found.alike:
+                continue
+            mine = np.flatnonzero(host == found.host)
+            if is_sliced(taken(self._shingles, rows[mine]).T, which[:, mine]):
+                pages = fetches["page"][rows[mine]]
+                worst = np.lexsort((pages, -counts[mine]))[:5]
+                name = int(fetches["host"][rows[mine[0]]])
+                told.append(Told(name, found, tuple(pages[worst].tolist())))
+        return tuple(told)
+
     def save(self) -> Mapping[str, NDArray[Any]]:
         """The pages, without a copy: to be written before the next `add`."""
         self._trim()
-        return {"fetches": self._fetches.view(np.uint8), "new": np.array([self._new], np.int64)}
+        return {
+            "fetches": self._fetches.view(np.uint8),
+            "shingles": self._shingles.all(self._size),
+            "new": np.array([self._new], np.int64),
+        }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]] | None) -> None:
         """Take up what was saved, or begin with nothing."""
         self._size = self._new = 0
         if arrays is not None:
+            held = np.ascontiguousarray(arrays["fetches"]).view(HELD)
             # A copy: what is mapped from a snapshot may not be written to.
-            self.add(np.ascontiguousarray(arrays["fetches"]).view(FETCH))
+            self._room = sparse_zeros((max(len(held), len(self._room)),), HELD)
+            self._room[: len(held)], self._size = held, len(held)
+            write_pieces(self._shingles, arrays["shingles"])
             self._new = int(arrays["new"][0])
-
-
-def _which(shingles: NDArray[np.uint32], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which shingles of these rows are popular, a row a function."""
-    found = counted_places(shingles, rows, least=POPULAR)
-    return popular_places(_by_function(shingles, rows), len(rows)) if found is None else found
 
 
 def _numbers(names: NDArray[np.uint64]) -> NDArray[np.int64]:
     return np.unique(names, return_inverse=True)[1].astype(np.int64)
-
-
-def _by_function(shingles: NDArray[Any], rows: NDArray[np.int64]) -> Iterator[NDArray[Any]]:
-    """The shingles of these rows, one function after the other; some at a time: they are most of a
-    page, and all at once would be all pages once more."""
-    for begin in range(0, MIN_VALUES, _AT_ONCE):
-        yield from np.ascontiguousarray(shingles[rows, begin : begin + _AT_ONCE].T)
-
-
-def _told(
-    fetches: NDArray[Any],
-    rows: NDArray[np.int64],
-    documents: Documents,
-    kept: NDArray[np.int64],
-    which: NDArray[np.bool_],
-) -> tuple[Told, ...]:
-    """The hosts of these rows' pages, which are those of the documents that were kept."""
-    told = []
-    host, counts = documents.host[kept], which.sum(axis=0)
-    for found in phrase_hosts(host, counts):
-        if not found.alike:
-            continue
-        mine = np.flatnonzero(host == found.host)
-        if is_sliced(fetches["shingles"][rows[mine]].T, which[:, mine]):
-            pages = fetches["page"][rows[mine]]
-            worst = np.lexsort((pages, -counts[mine]))[:5]
-            name = int(fetches["host"][rows[mine[0]]])
-            told.append(Told(name, found, tuple(pages[worst].tolist())))
-    return tuple(told)

@@ -243,7 +243,10 @@ def _quilting(settings: Settings, max_age_us: int | None) -> Quilting:
 
 
 def _phrasing(settings: Settings) -> Phrasing:
-    return Phrasing(settings.scheme, most=settings.phrase_pages, least_new=settings.settle_pages)
+    return Phrasing(
+        settings.scheme, most=settings.phrase_pages, least_new=settings.settle_pages,
+        directory=state_directory(settings),
+    )  # fmt: skip
 
 
 def _similarity(settings: Settings, max_age_us: int | None) -> Similarity:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ import pyarrow as pa
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.blocks.occurrences import countable
 from reusewatch.streams.records import DETECTOR, Alert, Evidence
+from reusewatch.streams.stages.rows_on_disk import RowsOnDisk
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.steering.reports import prefix_alert_id
 from reusewatch.streams.urls import place, root_of
@@ -54,9 +56,13 @@ NOTHING = Phrased()
 class Phrasing:
     """The shingles of the pages that were fetched last, and what was found of hosts."""
 
-    def __init__(self, scheme: HashScheme, *, most: int, least_new: int) -> None:
+    def __init__(
+        self, scheme: HashScheme, *, most: int, least_new: int, directory: Path | None = None
+    ) -> None:
+        """Shingles stand in a file below this directory, or where temporary ones do."""
         self._scheme = scheme
         self._most = most
+        self._directory = directory
         self._least_new = least_new
         self._hash = lru_cache(_HOSTS)(scheme.of_text)
         # Pages that have come since the last time.
@@ -182,7 +188,7 @@ class Phrasing:
         )
 
     def nbytes(self) -> int:
-        """Bytes of the shingles, and about of hosts."""
+        """Bytes of the pages in memory, and about of hosts."""
         return self._window.nbytes + len(self._roots) * _HOST_BYTES + len(self._said) * _HOST_BYTES
 
     def save(self) -> State:
@@ -195,10 +201,12 @@ class Phrasing:
 
     def restore(self, state: State | None) -> None:
         """Take up what was saved, or begin with nothing."""
+        from reusewatch.detector.phrases.shingle_rows import MIN_VALUES
         from reusewatch.detector.phrases.window import PhraseWindow
 
         facts: Any = {} if state is None else state.facts
-        self._window: PhraseWindow = PhraseWindow(self._most)
+        rows = RowsOnDisk(MIN_VALUES, self._directory, instead="keep no phrases (phrase_pages = 0)")
+        self._window: PhraseWindow = PhraseWindow(self._most, rows)
         self._window.restore(None if state is None else state.arrays)
         self._roots: OrderedDict[int, str] = OrderedDict(facts.get("roots", ()))
         self._open: dict[str, int] = dict(facts.get("open", ()))

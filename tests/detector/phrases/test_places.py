@@ -19,11 +19,10 @@ ROWS = st.lists(st.lists(st.integers(0, 3) | st.integers(0, (1 << 32) - 1), min_
 
 @given(ROWS, st.integers(1, 6), st.randoms())
 def test_a_value_is_popular_if_so_many_have_it(rows: list[list[int]], least: int, dice) -> None:  # type: ignore[no-untyped-def]
-    # As they stand in records: anywhere.
-    fetches = np.zeros(len(rows), np.dtype([("other", "u1"), ("shingles", "u4", FUNCTIONS)]))
-    fetches["shingles"] = rows
     some = dice.sample(range(len(rows)), dice.randint(1, len(rows)))
-    found = counted_places(fetches["shingles"], np.array(some, np.int64), least=least)
+    values = np.array([rows[row] for row in some], np.uint32).T
+    groups = map(np.ascontiguousarray, np.split(values, [dice.randint(0, FUNCTIONS)]))
+    found = counted_places(groups, len(some), functions=FUNCTIONS, least=least)
     assert found is not None
     for function in range(FUNCTIONS):
         have = Counter(rows[row][function] for row in some)
@@ -33,6 +32,7 @@ def test_a_value_is_popular_if_so_many_have_it(rows: list[list[int]], least: int
 
 def test_values_that_meet_in_the_table_are_left_to_sorting() -> None:
     meet = (one for one in count() if int(mix(np.uint64(one))) & 255 == 0)
-    values = np.array(list(islice(meet, 100)), np.uint32).reshape(-1, 1)
-    assert counted_places(values, np.arange(100), least=5) is None
-    assert counted_places(values, np.arange(10), least=5) is not None
+    values = np.array(list(islice(meet, 100)), np.uint32).reshape(1, -1)
+    few = values[:, :10].copy()
+    assert counted_places([values], 100, functions=1, least=5) is None
+    assert counted_places([few], 10, functions=1, least=5) is not None
