@@ -368,8 +368,8 @@ class Neighborhoods:
             **{f"page_{name}": column for name, column in self._seen.save().items()},
         }
 
-    def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
-        """Take back what `save` gave."""
+    def restore(self, saved: Mapping[str, NDArray[Any]], *, pages: bool = True) -> None:
+        """Take back what `save` gave; without its pages nothing can be counted, only asked."""
         self._turn, self.trapped, self.evicted, forgotten, total, count = saved["facts"].tolist()
         squares = int.from_bytes(saved["page_squares"].tobytes(), "little")
         self.pages, self.neighborhoods = Moments(count, total, squares), Moments()
@@ -382,7 +382,8 @@ class Neighborhoods:
         told_of = saved.get("left_told", np.zeros(len(left), np.int64)).tolist()
         self._left_open = OrderedDict(zip(left, told_of, strict=True))
         self._traps = OrderedDict.fromkeys(unpacked(saved["traps"]))
-        of_pages = ("page", "at", "labeled", "total", "turn", "directory", "directories")
-        self._seen.restore({name: saved[f"page_{name}"] for name in of_pages})
+        if pages:
+            of_pages = ("page", "at", "labeled", "total", "turn", "directory", "directories")
+            self._seen.restore({name: saved[f"page_{name}"] for name in of_pages})
         self._seen.forgotten = forgotten
         self._evict()

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.mean_and_deviation import share, surely_above
-from reusewatch.detector.neighborhoods.prefixes import crawl_trap, prefixes
+from reusewatch.detector.neighborhoods.prefixes import neighborhoods_of
 
 CLOSES_BELOW = 0.8
 """Of the threshold: what is open closes below that, so that it does not flap."""
@@ -37,12 +37,18 @@ class Reused:
 
 def counted_prefixes(pages: Iterable[tuple[str, bool]]) -> list[Reused]:
     """All prefixes of these pages with their copies, in order."""
-    counts: dict[str, list[int]] = {}
+    # By directories first: a crawl has many pages of each.
+    directories: dict[tuple[str, ...], list[int]] = {}
     for url, copied in pages:
-        for prefix in _prefixes(url):
+        count = directories.setdefault(_prefixes(url), [0, 0])
+        count[0] += 1
+        count[1] += copied
+    counts: dict[str, list[int]] = {}
+    for touched, (files, reused) in directories.items():
+        for prefix in touched:
             count = counts.setdefault(prefix, [0, 0])
-            count[0] += 1
-            count[1] += copied
+            count[0] += files
+            count[1] += reused
     return [Reused(prefix, *count) for prefix, count in sorted(counts.items())]
 
 
@@ -61,8 +67,8 @@ def reused_prefixes(
     return bad
 
 
-def _prefixes(url: str) -> list[str]:
+def _prefixes(url: str) -> tuple[str, ...]:
     try:
-        return [] if crawl_trap(url) is not None else prefixes(url)
+        return neighborhoods_of(url)[1]
     except BadPage:
-        return []
+        return ()

@@ -247,7 +247,8 @@ class NearDuplicateIndex:
         mine = np.isin(rows["site"], np.array(sorted(sites), np.uint64))
         found = np.flatnonzero(mine & ((rows["state"] & LIVE) != 0))
         _, first = np.unique(rows["page"][found], return_index=True)
-        found = found[first]
+        # As they came: those of a directory near each other.
+        found = found[np.sort(first)]
         return list(
             zip(
                 rows["site"][found].tolist(), rows["page"][found].tolist(), self._urls(found),

@@ -82,14 +82,14 @@ class IndexAnswers:
     def _reused(self, parameters: Parameters) -> Rows:
         """URL prefixes with copies of others' pages, of the window's pages: those with the largest
         share (`top`) of some pages at least (`files`), below a prefix (`under`), and those that are
-        named (`also`)."""
+        named (`also`), which are told alone where nobody says how many others."""
         if self._reusing is None:
             raise BadQuestion("reused: this worker counts no copies")
         under, named = parameters.get("under"), {*parameters.get("also", "").split()}
+        top = 0 if named and "top" not in parameters else number(parameters, "top", _TOP)
         found = self._reusing.counted(
             self._index.pages_of, min_files=number(parameters, "files", 1),
-            top=number(parameters, "top", _TOP), under=directory(under) if under else "",
-            named=named,
+            top=top, under=directory(under) if under else "", named=named,
         )  # fmt: skip
         return [{"prefix": one.prefix, "files": one.files, "reused": one.reused} for one in found]
 

@@ -237,7 +237,7 @@ class NeighborhoodStage:
                 for name, column in state.arrays.items()
                 if name.startswith(mine)
             }
-            self._part(part).restore(columns)
+            self._part(part).restore(columns, pages=question is None)
 
     def changes(self) -> list[Outgoing]:
         """What must be on the changelog before the offsets of what was processed are."""

@@ -94,6 +94,8 @@ class Reusing:
         """The prefixes that have copies among the pages of the window, the largest share first, and
         behind them those that are `named`; below a prefix alone where one is given."""
         sites = set(self._copies.values())
+        if under or not top:  # of no others anything is told
+            sites &= {self._site_of(one) for one in ([under] if under else named)}
         pages = pages_of(sites) if sites else ()
         found = [
             one
@@ -106,6 +108,9 @@ class Reusing:
         worst = sorted(copied, key=lambda one: (-one.share, one.prefix))[:top]
         told = {one.prefix for one in worst}
         return worst + [one for one in found if one.prefix in named and one.prefix not in told]
+
+    def _site_of(self, prefix: str) -> int:
+        return self._scheme.of_text(place(prefix, self._scheme).site)
 
     def _suspect(self) -> set[int]:
         """Sites with as many copies as a bad prefix has at least."""

@@ -46,7 +46,7 @@ class Counting:
             none = missing if self._all else ()
             return self.counts | dict.fromkeys(none, _NONE)
         asked = named(missing[: MOST_ROWS - 1])
-        found = self._answered({"top": "1", "also": asked})
+        found = self._answered({"also": asked})
         if found is None:
             return self.counts
         return self.counts | dict.fromkeys(asked.split(), _NONE) | found

@@ -85,10 +85,12 @@ def test_who_asks_is_told_how_many_pages_of_a_prefix_are_copies() -> None:
     assert index.answer("reused", {"top": "1"}) == rows[:1]
     hoard = {"under": "http://Scraper.example/hoard"}
     assert index.answer("reused", hoard) == rows[:1]
-    also = {"top": "1", "also": "http://scraper.example/diary/ http://unknown.example/"}
-    assert index.answer("reused", also)[1:] == [
-        {"prefix": "http://scraper.example/diary/", "files": 60, "reused": 0}
-    ]
+    named = {"also": "http://scraper.example/diary/ http://unknown.example/"}
+    diary = {"prefix": "http://scraper.example/diary/", "files": 60, "reused": 0}
+    assert index.answer("reused", named | {"top": "1"}) == [rows[0], diary]
+    assert index.answer("reused", named) == [diary]
+    assert index.answer("reused", named | {"under": "http://scraper.example/diary"}) == [diary]
+    assert index.answer("reused", {"under": "http://unknown.example/"}) == []
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -41,24 +41,27 @@ class Sites:
     def __init__(self, count: int) -> None:
         self._reusing = Reusing(SCHEME, min_files=10, threshold=0.3, least_new=20)
         for site in range(count):
-            self._reusing.note(2 * site, site)
+            self._reusing.note(2 * site, SCHEME.of_text(f"s{site:04}.example"))
+        self._count = count
         self.asked: list[Parameters] = []
 
     def ask(self, name: str, parameters: Parameters) -> Answered:
         assert name == "reused"
         self.asked.append(parameters)
+        alone = "also" in parameters and "top" not in parameters
         found = self._reusing.counted(
-            pages_of, min_files=1, top=number(parameters, "top", 10),
+            self._pages_of, min_files=1, top=0 if alone else number(parameters, "top", 10),
             under=parameters.get("under", ""), named=parameters.get("also", "").split(),
         )  # fmt: skip
         rows = [{"prefix": one.prefix, "files": one.files, "reused": one.reused} for one in found]
         return Answered(datetime.now(UTC), rows)
 
-
-def pages_of(sites: set[int]) -> Iterator[tuple[int, int, str]]:
-    for site in sites:
-        for page in (2 * site, 2 * site + 1):
-            yield site, page, f"http://s{site:04}.example/{page % 2}/{page}"
+    def _pages_of(self, sites: set[int]) -> Iterator[tuple[int, int, str]]:
+        for at in range(self._count):
+            name = f"s{at:04}.example"
+            if (site := SCHEME.of_text(name)) in sites:
+                for page in (2 * at, 2 * at + 1):
+                    yield site, page, f"http://{name}/{page % 2}/{page}"
 
 
 def told(counting: Counting, *prefixes: str) -> list[tuple[int | None, int | None]]:
