@@ -90,11 +90,12 @@ _TOKENS = types.NamedTuple(  # type: ignore[no-untyped-call]
 
 @kernel(types.void(WORDS, _ROWS, types.int64, _TOKENS), allocates=False)
 def _put(hashes: Any, rows: Any, at: Any, out: Any) -> None:
-    for token in range(hashes.size):
-        row, to = TOKEN_WIDTH * token, at + token
+    for token in range(types.uint64(hashes.size)):
+        # Without a sign: else each index is asked whether it counts from the end.
+        row, to = types.uint64(TOKEN_WIDTH) * token, types.uint64(at) + token
         out.hashes[to] = hashes[token]
         out.starts[to] = rows[row]
-        out.ends[to] = rows[row + 1]
-        out.fields[to] = rows[row + 2]
-        out.blocks[to] = rows[row + 3]
-        out.lengths[to] = rows[row + 4]
+        out.ends[to] = rows[row + types.uint64(1)]
+        out.fields[to] = rows[row + types.uint64(2)]
+        out.blocks[to] = rows[row + types.uint64(3)]
+        out.lengths[to] = rows[row + types.uint64(4)]

@@ -38,6 +38,7 @@ Unit = Literal["text", "raw"]
 _MOST_CHARACTERS = (1 << 32) - 1
 _ALONE_BIT = ALONE.bit_length() - 1
 _CHARACTERS = ALONE - 1
+_ONE = np.uint64(1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,10 +109,11 @@ def _text_chunks(tokens: Any, offsets: Any, columns: Any, constants: Any, out: A
     blocks, lengths = columns
     seed, factor = constants
     chunk_offsets, hashes, characters, starts, ends, identities = out
-    chunk = 0
+    chunk = types.uint64(0)
     chunk_offsets[0] = 0
     for page in range(offsets.size - 1):
-        first, stop = offsets[page], offsets[page + 1]
+        # Indices without a sign need no check for counting from the end.
+        first, stop = types.uint64(offsets[page]), types.uint64(offsets[page + 1])
         start, whole = first, seed
         while start < stop:
             end, length, spaced = start, types.int64(0), types.int64(0)
@@ -123,11 +125,11 @@ def _text_chunks(tokens: Any, offsets: Any, columns: Any, constants: Any, out: A
                 word = 1 - (size >> _ALONE_BIT)
                 length += (size & _CHARACTERS) + (spaced & word)
                 spaced = word
-                end += 1
+                end += _ONE
             hashes[chunk] = mix(state)
             characters[chunk] = min(length, _MOST_CHARACTERS)
             starts[chunk], ends[chunk] = start - first, end - first
-            chunk += 1
+            chunk += _ONE
             start = end
         chunk_offsets[page + 1] = chunk
-        identities[page] = identity_of(whole, stop - first)
+        identities[page] = identity_of(whole, types.int64(stop - first))

@@ -36,6 +36,7 @@ TABLE = types.Array(types.int32, 1, "C")
 # As many as a float's share is exact to.
 _SAMPLE_BITS = 53
 _UNSAMPLED_BITS = np.uint64(64 - _SAMPLE_BITS)
+_ONE = np.uint64(1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,12 +106,13 @@ def number_of(table: Any, mask: Any, known: Any, value: Any, salt: Any, count: A
     Whether a word is new nobody can foresee, and a wrong guess costs more than all else here: so a
     free slot counts as that of the next number, which has the value already.
     """
-    known[count] = value
-    slot = types.int64(mix(value ^ salt) & types.uint64(mask))
+    known[types.uint64(count)] = value
+    # Indices without a sign need no check for counting from the end.
+    slot, low = mix(value ^ salt) & types.uint64(mask), types.uint64(mask)
     number = types.int64(table[slot])
     number = count if number < 0 else number
-    while known[number] != value:
-        slot = (slot + 1) & mask
+    while known[types.uint64(number)] != value:
+        slot = (slot + _ONE) & low
         number = types.int64(table[slot])
         number = count if number < 0 else number
     table[slot] = number
@@ -149,9 +151,9 @@ def _gram_sets(phrases: Any, offsets: Any, salts: Any, taken: Any, out: Any) -> 
         table[: mask + 1] = -1
         bound = types.int64(1) << _SAMPLE_BITS if straight <= short else sampled
         for position in range(straight):
-            gram = phrases[first + position]
+            gram = phrases[types.uint64(first + position)]
             if types.int64(gram >> _UNSAMPLED_BITS) >= bound:
                 continue
-            positions[count] = position
+            positions[types.uint64(count)] = position
             count += number_of(table, mask, hashes, gram, salts[page], count) == count
         starts[page + 1] = count

@@ -26,7 +26,9 @@ from reusewatch.detector.compiling.kernels import (
 from reusewatch.detector.fields import UNSEEN, Field
 from reusewatch.detector.ragged import Ragged, trimmed
 
-_SEEN = tuple(field not in UNSEEN for field in Field)
+# A bit for each field.
+_SEEN = np.uint64(sum(1 << field for field in Field if field not in UNSEEN))
+_ONE = np.uint64(1)
 _COLUMNS = (
     tuple_of(COUNTS, COUNTS),
     tuple_of(OUT_WORDS, OUT_OFFSETS, OUT_COUNTS, OUT_COUNTS, OUT_COUNTS),
@@ -51,7 +53,7 @@ class TokenBatch:
             if column.shape != self.tokens.values.shape:
                 raise ValueError(f"{column.size} {name} for {self.tokens.values.size} tokens")
             object.__setattr__(self, name, column)
-        if self.fields.size and int(self.fields.max()) >= len(_SEEN):
+        if self.fields.size and int(self.fields.max()) >= len(Field):
             raise ValueError(f"there is no field {int(self.fields.max())}")
 
     def __len__(self) -> int:
@@ -91,28 +93,15 @@ def text_of(batch: TokenBatch) -> Text:
 def _seen(tokens: Any, offsets: Any, fields: Any, columns: Any, out: Any) -> None:
     blocks, lengths = columns
     out_tokens, out_offsets, out_blocks, out_lengths, places = out
-    count = 0
+    count = types.uint64(0)
     out_offsets[0] = 0
     for page in range(offsets.size - 1):
-        first, stop = offsets[page], offsets[page + 1]
-        start = first
-        while start < stop:
-            end = start
-            while end < stop and _SEEN[fields[end]]:
-                end += 1
-            size = end - start
-            # Not by slices, whose check of sizes takes longer to compile than all of this; and each
-            # by itself: of two columns LLVM asks whether they overlap, of seven it does not.
-            for i in range(size):
-                out_tokens[count + i] = tokens[start + i]
-            for i in range(size):
-                out_blocks[count + i] = blocks[start + i]
-            for i in range(size):
-                out_lengths[count + i] = lengths[start + i]
-            for i in range(size):
-                places[count + i] = start - first + i
-            count += size
-            start = end
-            while start < stop and not _SEEN[fields[start]]:
-                start += 1
+        first, stop = types.uint64(offsets[page]), types.uint64(offsets[page + 1])
+        for at in range(first, stop):
+            # Written either way, and written over by the next one that is seen.
+            out_tokens[count] = tokens[at]
+            out_blocks[count] = blocks[at]
+            out_lengths[count] = lengths[at]
+            places[count] = at - first
+            count += _SEEN >> types.uint64(fields[at]) & _ONE
         out_offsets[page + 1] = count

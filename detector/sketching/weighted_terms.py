@@ -57,6 +57,9 @@ LEAST_SHARE = 1 / 1000
 
 # Sums of halves are exact in integers, whatever the order they are added in.
 _HALVES = tuple(int(2 * WEIGHTS[field]) for field in sorted(WEIGHTS))
+# The same as one number, a byte for each field: a tuple is looked up in memory.
+_PACKED = np.uint64(sum(half << 8 * field for field, half in enumerate(_HALVES)))
+_EIGHT, _BYTE = np.uint64(3), np.uint64(0xFF)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,6 +104,12 @@ def _terms(
     return Terms(Ragged(trimmed(hashes, count), offsets), trimmed(weights, count), totals / 2)
 
 
+@part(types.int64(types.uint8), inline=True)
+def _halves(field: Any) -> Any:
+    """What a token in this field weighs, in halves."""
+    return types.int64(_PACKED >> (types.uint64(field) << _EIGHT) & _BYTE)
+
+
 @part(types.void(OUT_OFFSETS, types.int64, OUT_OFFSETS, OUT_OFFSETS), allocates=True)
 def _heaviest_first(halves: Any, count: Any, order: Any, spare: Any) -> None:
     """Sort `order` by falling weight, equal ones as they are: by digits, so in linear time."""
@@ -116,13 +125,14 @@ def _heaviest_first(halves: Any, count: Any, order: Any, spare: Any) -> None:
         for digit in range(top + 2):
             starts[digit] = 0
         for i in range(count):
-            starts[top + 1 - ((halves[i] >> shift) & 255)] += 1
+            starts[types.uint64(top + 1 - ((halves[i] >> shift) & 255))] += 1
         for digit in range(top):
             starts[digit + 1] += starts[digit]
         for i in range(count):
-            digit = top - ((halves[order[i]] >> shift) & 255)
-            spare[starts[digit]] = order[i]
-            starts[digit] += 1
+            term = types.uint64(order[i])
+            place = types.uint64(top - ((halves[term] >> shift) & 255))
+            spare[types.uint64(starts[place])] = order[i]
+            starts[place] += 1
         # Not by slices: see `tokens`.
         for i in range(count):
             order[i] = spare[i]
@@ -153,11 +163,11 @@ def _weighted_terms(columns: Any, constants: Any, least_share: Any, result: Any)
         mask = (1 << table_bits(stop - first)) - 1
         table[: mask + 1] = -1
         count, total, most = 0, 0, 0
-        for position in range(first, stop):
-            halves[count] = 0
-            term = number_of(table, mask, known, tokens[position], salt, count)
-            count += term == count
-            weight = _HALVES[fields[position]]
+        for position in range(types.uint64(first), types.uint64(stop)):
+            halves[types.uint64(count)] = 0
+            number = number_of(table, mask, known, tokens[position], salt, count)
+            count += number == count
+            term, weight = types.uint64(number), _halves(fields[position])
             halves[term] += weight
             total += weight
             most = max(most, halves[term])
@@ -168,8 +178,9 @@ def _weighted_terms(columns: Any, constants: Any, least_share: Any, result: Any)
             all_kept += halves[order[kept]]
             kept += 1
         for i in range(kept):
-            out_hashes[out + i] = known[order[i]]
-            out_weights[out + i] = halves[order[i]] / all_kept
-        out += kept
+            term = types.uint64(order[i])
+            out_hashes[types.uint64(out)] = known[term]
+            out_weights[types.uint64(out)] = halves[term] / all_kept
+            out += 1
         starts[page + 1] = out
         totals[page] = total
