@@ -12,6 +12,7 @@ came, as in the paper; with a fixed one it depends on nothing but the page.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -137,34 +138,38 @@ class LabeledPages:
     def _judged(
         self, block: pa.RecordBatch, now: datetime, owned: NDArray[np.bool_] | None
     ) -> list[Labeled]:
-        free = [False] * len(block) if owned is None else owned.tolist()
         versions = block.column("labels_version").to_pylist()
         if not any(versions):
             return [NOT_JUDGED] * len(block)
         some = sum(lengths_of(block.column(name)) for name in _COUNTED)
         by_grams = block.column("labeled_grams").is_valid().to_numpy(zero_copy_only=False)
         hits = np.flatnonzero((some > 0) | by_grams).tolist()
-        rows = dict(zip(hits, rows_of(block, _COLUMNS, hits), strict=True)) if hits else {}
-        found = []
-        pages = zip(
-            block.column("page").to_pylist(), versions, counted_chunks(block, self._rule).tolist(),
-            counts(block).tolist(), free, strict=True,
-        )  # fmt: skip
-        for at, (page, version, total, counted, mine) in enumerate(pages):
-            row = rows.get(at)
+        rows = rows_of(block, _COLUMNS, hits) if hits else []
+        pages = block.column("page").to_pylist()
+        totals, counted = counted_chunks(block, self._rule), counts(block)
+        known = [version if one else None for version, one in zip(versions, counted, strict=True)]
+        found = list(map(_unlabeled, known, (totals > 0).tolist()))
+        # Those that count for the threshold, though nothing of them is labeled.
+        seen = (totals > 0) & np.array([one is not None for one in known])
+        if owned is not None:
+            seen &= ~owned
+        last = 0
+        for at, row in zip([*hits, len(block)], [*rows, None], strict=True):
+            self._nothing_of(pages[last:at], int(seen[last:at].sum()))
+            last = at + 1
             if row is not None:
-                one = self.judge(row, total, now, owned=mine)
-                if row["salvaged"]:
-                    found.append(one)
-                    continue  # what is said of the page itself stays as it is
-                self.remember(page, one)
-            else:
-                one = _unlabeled(version if counted else None, bool(total))
-                self._said.pop(page, None)
-                if total and counted and version is not None and not mine:
-                    self._seen.add(0)
-            found.append(one)
+                mine = owned is not None and bool(owned[at])
+                found[at] = self.judge(row, int(totals[at]), now, owned=mine)
+                if not row["salvaged"]:  # or what is said of the page itself stays as it is
+                    self.remember(pages[at], found[at])
         return found
+
+    def _nothing_of(self, pages: Sequence[int], counted: int) -> None:
+        """Nothing of these pages is labeled, of which so many count for the threshold."""
+        if self._said:
+            for page in pages:
+                self._said.pop(page, None)
+        self._seen.merge(Moments(counted))
 
     def remember(self, page: int, said: Labeled) -> None:
         """What was said of a page, for verdicts that come later."""
