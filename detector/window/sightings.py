@@ -301,17 +301,19 @@ class Judgements:
             cluster, flags, since, _, _, file, text, donors, count, copies, near, alert, _, _, _,
             b, c, alert_b, alert_c,
         ) = record.item()  # fmt: skip
+        nearest = None if near < 0 else self.seen(near)
+        alerts = None if alert < 0 else nearest if alert == near else self.seen(alert)
         return Match(
-            file=None if file < 0 else self.seen(file),
-            text=None if text < 0 else self.seen(text),
-            donors=tuple(map(self.seen, range(donors, donors + count))),
-            copies=copies,
-            near=None if near < 0 else Near(self.seen(near), b, c, bool(flags & SAME), cluster),
-            alert=None if alert < 0 else Near(
-                self.seen(alert), alert_b, alert_c, bool(flags & ALERT_SAME), cluster
-            ),
-            since=date_of(since),
-        )  # fmt: skip
+            None if file < 0 else self.seen(file),
+            None if text < 0 else self.seen(text),
+            tuple(map(self.seen, range(donors, donors + count))),
+            copies,
+            None if nearest is None else Near(nearest, b, c, bool(flags & SAME), cluster),
+            None
+            if alerts is None
+            else Near(alerts, alert_b, alert_c, bool(flags & ALERT_SAME), cluster),
+            date_of(since),
+        )
 
 
 def urls_of(seen: NDArray[Any], text: bytes) -> list[str]:
@@ -331,13 +333,15 @@ class Settled:
     judged: Judgements
     nearest: NDArray[Any]
 
-    def near(self, page: int) -> list[Near]:
-        """The near pages in a relation that alerts, those first that share most phrases."""
+    def near(self, page: int) -> Iterator[Near]:
+        """The near pages in a relation that alerts, those first that share most phrases; mostly the
+        first alone is asked for."""
         record = self.judged.pages[page]
         site, cluster = int(self.judged.found[record["seen"]]["site"]), int(record["cluster"])
-        rows = (row[:3].tolist() for row in self.nearest[page, :-1])
-        seen = ((self.judged.seen(at), b, c) for at, b, c in rows if at >= 0)
-        return [Near(one, b, c, one.site == site, cluster) for one, b, c in seen]
+        for at, b, c, _ in self.nearest[page, :-1].tolist():
+            if at >= 0:
+                seen = self.judged.seen(at)
+                yield Near(seen, b, c, seen.site == site, cluster)
 
     def before(self, page: int) -> Seen | None:
         """The page of its own site, seen before it, that is near to it and shares most phrases."""

@@ -125,23 +125,31 @@ class Reporter:
         verdicts, special = self._verdicts(subjects, found, matches, labeled)
         come = np.cumsum([not subject.salvaged for subject in subjects])
         events["misdated"] -= len(subjects) - int(come[-1])
-        rows = zip(subjects, found.pages["flags"].tolist(), verdicts, strict=True)
-        for at, (subject, flags, plain) in enumerate(rows):
+        flags = found.pages["flags"]
+        told = np.flatnonzero(flags & (_ALERTS | _WITHDRAWN)).tolist()
+        # Of most pages nothing is told but their verdicts.
+        last = 0
+        for at in sorted({0, *matches, *special, *turned, *told, *between} - {len(subjects)}):
+            out += [one for one in verdicts[last:at] if one is not None]
+            last, subject = at + 1, subjects[at]
             out += between.get(at, ())
             if at in matches or at in special or at in turned:
                 self.reach(int(come[at]))
+            plain = verdicts[at]
             if at in special:
                 out.append(self.verdict(subject, matches.get(at), labeled[at]))
             elif plain is not None:
                 out.append(plain)
             # A salvaged page is not remembered: of what it is a copy depends on what came before
             # it, and alerts do not. So its verdict says it, and no alert.
-            if flags & (_ALERTS | _WITHDRAWN) and not subject.salvaged:
-                out += self._alerts(subject, matches.get(at), flags, now)
+            if not subject.salvaged:
+                out += self._alerts(subject, matches.get(at), int(flags[at]), now)
             for turn in turned.get(at, ()):
                 out += self._turned(turn, subject, now)
+            # With the first page also those that got enough before it.
             if self._mirroring is not None and self._mirroring.crossed:
                 self._mirroring.look_after(at)
+        out += [one for one in verdicts[last:] if one is not None]
         if self._mirroring is not None:
             out += map(alert_message, self._mirroring.judge_batch(subjects, self._index, now))
         _count(found, events)

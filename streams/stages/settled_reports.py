@@ -15,6 +15,8 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.window.index import NearDuplicateIndex
 from reusewatch.detector.window.judging import SUPERSEDED
@@ -104,9 +106,9 @@ class SettledReporter:
         events["unsettled"] += len(keys) - len(held)
         events["cut"] += int(found.judged.pages["cut"].sum())
         out: list[Outgoing | Alert] = []
-        for row, at in enumerate(held):
-            if int(found.judged.pages[row]["flags"]) & SUPERSEDED:
-                continue
+        standing = np.flatnonzero((found.judged.pages["flags"] & SUPERSEDED) == 0)
+        for row in standing.tolist():
+            at = held[row]
             subject, match = subjects[keys[at]], found.judged.match(row)
             one = parts.get(keys[at])
             before = self._quilting.said(subject.page)
@@ -138,7 +140,7 @@ class SettledReporter:
         self._quilting.remember(found.subject.page, replace(said, told=told))
         return [one for one in made if not (same and one.kind in before.told and known[one.kind])]
 
-    def _own(self, subject: Subject, near: list[Near]) -> Near | None:
+    def _own(self, subject: Subject, near: Iterable[Near]) -> Near | None:
         """The first of these that is like a page in what is their own, or is not known to be
         unlike; else the one that is most like it."""
         told = []
