@@ -7,6 +7,7 @@ is fetched.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import SplitResult, urlsplit
@@ -86,6 +87,16 @@ def _site_of_root(root: str) -> str:
 def canonical(url: str) -> str:
     """The URL by which this one's page is known. BadPage where there is none."""
     return _split(url)[0]
+
+
+def canonical_urls(urls: Sequence[str]) -> list[str]:
+    """The same of the pages of a block. BadPage where one has none."""
+    # Each is asked for once: to be kept in a table takes as long as to be looked at.
+    looked = zip(map(_PLAIN.fullmatch, urls), urls, strict=True)
+    return [
+        plain[1] if plain is not None and len(url) <= MAX_URL else canonical(url)
+        for plain, url in looked
+    ]
 
 
 def directory(url: str) -> str:

@@ -55,7 +55,7 @@ from reusewatch.streams.stages.stage import Condition, Line, Output
 from reusewatch.streams.steering.reports import Seen, recursion, trap_alert
 from reusewatch.streams.times import moment
 from reusewatch.streams.url_sets import UrlSet
-from reusewatch.streams.urls import canonical, directory
+from reusewatch.streams.urls import canonical_urls, directory
 from reusewatch.streams.wire import (
     Malformed,
     WireError,
@@ -358,7 +358,7 @@ def _counted(block: pa.RecordBatch, rule: Rule, owned: UrlSet) -> _Counted:
     known to be owned closes.
     """
     try:
-        urls = list(map(canonical, block.column("url").to_pylist()))
+        urls = canonical_urls(block.column("url").to_pylist())
         totals = counted_chunks(block, rule)
         of = counts(block)
         marks = _marks_of(block, of, owned)
