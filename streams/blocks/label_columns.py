@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
+from reusewatch.streams.times import moment
+
 if TYPE_CHECKING:
     from reusewatch.detector.labels.labeled_page import Stood
 
@@ -123,7 +125,14 @@ def marks_of(row: Mapping[str, Any]) -> Marks:
 def rows_of(block: pa.RecordBatch, names: Sequence[str], rows: Iterable[int]) -> list[Row]:
     """Some rows of a block. Few pages are labeled: to take them out of thirty columns, most of
     them lists, would cost more than to read what they have there."""
-    columns = [block.column(name) for name in names]
-    return [
-        dict(zip(names, (column[row].as_py() for column in columns), strict=True)) for row in rows
-    ]
+    wanted = list(rows)
+    columns = [_values(block.column(name), wanted) for name in names]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _values(column: pa.Array, rows: Sequence[int]) -> list[Any]:
+    if not pa.types.is_timestamp(column.type):
+        return [column[row].as_py() for row in rows]
+    # Arrow looks for the name of the zone each time, which takes as long as all else of a row.
+    times = (value.as_py() for value in map(column.cast(pa.int64()).__getitem__, rows))
+    return [None if us is None else moment(us) for us in times]
