@@ -121,14 +121,18 @@ class ManyWords:
         self, pages: NDArray[np.int64], first: NDArray[np.int64], stop: NDArray[np.int64]
     ) -> NDArray[np.int64]:
         """As `PageWords` has it: of a run across a title that stands behind the text, the text."""
-        at, starts = self.batch.token_at[pages], self.batch.starts
-        before = np.concatenate(([0], np.cumsum(self.batch.fields == _TITLE)))
+        at, fields = self.batch.token_at[pages], self.batch.fields
         sizes = self.words.counts[pages]
-        titled = before[at + sizes] - before[at]
-        crosses = (first < titled) & (titled < np.minimum(stop, sizes))
-        behind = np.zeros(first.size, np.bool_)
-        behind[crosses] = starts[at[crosses]] > starts[at[crosses] + titled[crosses]]
-        return np.where(behind, titled, first)
+        last = fields[at + np.minimum(stop, sizes) - 1]
+        first = first.copy()
+        # A title's words are the first of a page's, so that few runs begin there and end behind it.
+        for run in np.flatnonzero((fields[at + first] == _TITLE) & (last != _TITLE)).tolist():
+            words = slice(at[run], at[run] + sizes[run])
+            titled = int((fields[words] == _TITLE).sum())
+            starts = self.batch.starts[words]
+            if starts[0] > starts[titled]:
+                first[run] = titled
+        return first
 
     def texts(
         self, pages: NDArray[np.int64], first: NDArray[np.int64], stop: NDArray[np.int64]

@@ -64,7 +64,7 @@ def _put_all(store: Any, at: Any, table: Any, size: Any, whose: Any) -> Any:
     for _ in range(types.int64(store.documents[at].kept)):
         key = key_at(store, posting)
         posting = posting + 1 if posting + 1 < store.postings.size else 0
-        if mix(key) & zeros:
+        if zeros and mix(key) & zeros:
             continue
         slot = _slot(table, key)
         if slots[slot] < 0:
@@ -82,7 +82,7 @@ def _count_some(store: Any, begin: Any, end: Any, table: Any, column: Any) -> No
     for _ in range(end - begin):
         key = key_at(store, posting)
         posting = posting + 1 if posting + 1 < store.postings.size else 0
-        if mix(key) & zeros:
+        if zeros and mix(key) & zeros:
             continue
         slot = _slot(table, key)
         if slots[slot] >= 0:

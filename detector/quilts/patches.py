@@ -37,18 +37,19 @@ class Stands:
     somebody asks. Of the answer that said so nothing else is kept: it is as large as all pages that
     were asked for with this one.
 
-    `donors` by their numbers, `documents` their records in the same order; of each gram that a
-    donor has `held_by` is the donor, `at` the gram's place among the page's, `there` the byte on
-    the donor.
+    `donors` by their numbers, `documents` their records in the same order. Of each time that a
+    donor has a gram of the page `held_by` is the donor, `place` which of all holders of the page's
+    grams it is, `there` the byte on the donor; gram g has those from `offsets[g]` on.
     """
 
     donors: tuple[int, ...]
     documents: NDArray[Any]
     held_by: NDArray[np.int32]
-    at: NDArray[np.int64]
-    there: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
+    place: NDArray[np.int64]
+    there: NDArray[np.uint32]
+    offsets: NDArray[np.int64]
+    starts: NDArray[Any]
+    ends: NDArray[Any]
 
     @classmethod
     def of(
@@ -56,36 +57,35 @@ class Stands:
         donors: Sequence[int],
     ) -> Stands:  # fmt: skip
         """`grams` are the page's in `holders`, `starts` and `ends` where they stand on the page."""
-        is_donor = np.zeros(len(holders.documents), np.bool_)
-        is_donor[list(donors)] = True
         offsets = holders.offsets[grams.start : grams.stop + 1]
         pairs = slice(int(offsets[0]), int(offsets[-1]))
-        mine = np.flatnonzero(is_donor[holders.held_by[pairs]])
-        at = np.searchsorted(offsets - offsets[0], mine, "right") - 1
+        held_by = holders.held_by[pairs]
+        wanted = held_by == donors[0] if len(donors) == 1 else np.isin(held_by, donors)
+        mine = np.flatnonzero(wanted)
         return cls(
-            tuple(donors), holders.documents[list(donors)], holders.held_by[pairs][mine], at,
-            holders.starts[pairs][mine].astype(np.int64), starts.astype(np.int64),
-            ends.astype(np.int64),
+            tuple(donors), holders.documents[list(donors)], held_by[mine], mine,
+            holders.starts[pairs][mine], offsets - offsets[0], starts, ends,
         )  # fmt: skip
 
     def patches(self) -> list[tuple[Any, Patch]]:
         """Donors, and the patches of the page from them, the first donor's first of what several
         have."""
         taken = np.zeros(len(self.starts), bool)
+        of = np.searchsorted(self.offsets, self.place, "right") - 1
         found = [
             (document, patch)
             for donor, document in zip(self.donors, self.documents, strict=True)
-            for patch in self._of_donor(donor, taken)
+            for patch in self._of_donor(donor, of, taken)
         ]
         return sorted(found, key=lambda one: (one[1].start, one[1].end))
 
-    def _of_donor(self, donor: int, taken: NDArray[Any]) -> list[Patch]:
-        mine = np.flatnonzero((self.held_by == donor) & ~taken[self.at])
-        at, there = self.at[mine], self.there[mine]
+    def _of_donor(self, donor: int, of: NDArray[np.int64], taken: NDArray[np.bool_]) -> list[Patch]:
+        mine = np.flatnonzero((self.held_by == donor) & ~taken[of])
+        at, there = of[mine], self.there[mine].astype(np.int64)
         taken[at] = True
         order = np.argsort(self.starts[at], kind="stable")
         at, there = at[order], there[order]
-        here, stop = self.starts[at], self.ends[at]
+        here, stop = self.starts[at].astype(np.int64), self.ends[at].astype(np.int64)
         if not len(at):
             return []
         apart = here[1:] - stop[:-1] > BRIDGED
