@@ -5,6 +5,11 @@ what they wait for comes at once. A gram that more than `most` documents hold is
 list of them is made: so a walk ends after so many, and a page of nothing but popular grams costs no
 more than that for each.
 
+Whoever asks for all grams of a page that stands here needs the table for few of them: the page's
+own postings stand side by side, and each says whether it is its gram's newest, at which the walk
+begins. Where only what other sites have is wanted, the newest also says whether several sites may
+have the gram; without that there is no walk, which is so of five grams in six of real pages.
+
 Of a popular gram it is noted where its walk ended. Since the oldest leave first, it is popular as
 long as that posting is there, without another walk; what is noted changes no answer. Once a page
 has left before its turn nothing that was noted holds, and where they leave by age nothing is.

@@ -20,6 +20,8 @@ from reusewatch.detector.window.buckets import LINE, number
 _LOW = np.uint64((1 << 32) - 1)
 _HALF = np.uint64(32)
 _OF_LINE = LINE - 1
+LEAST_BITS = 24
+"""Fewer would say more of a key, and each ring of twice the size want a table written anew."""
 
 
 @part(types.uint64(types.uint64), inline=True)
@@ -36,7 +38,7 @@ def key_at(store: Any, at: Any) -> Any:
 @part(types.int64(STORE), inline=True)
 def gram_bits(store: Any) -> Any:
     """Bits of a slot of the grams' table that are the posting; the others are of the key's hash."""
-    bits = 1
+    bits = LEAST_BITS
     while (store.postings.size >> bits) > 0:
         bits += 1
     return bits

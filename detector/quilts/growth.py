@@ -16,7 +16,7 @@ from numba import types
 from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.large_arrays import move, used_up, zeros
-from reusewatch.detector.quilts.gram_table import gram_bits, key_at
+from reusewatch.detector.quilts.gram_table import LEAST_BITS, gram_bits, key_at
 from reusewatch.detector.quilts.store import (
     BLOCK,
     DOCUMENT,
@@ -68,7 +68,7 @@ def can_grow(store: Store) -> bool:
 def grown(store: Store, documents: int, postings: int, grams: int) -> Store:
     """The same store with so much room; of what has enough already nothing is touched. The one
     that was given is used up."""
-    size, old, old_bits = whole_blocks(postings), store, len(store.postings).bit_length()
+    size, old, old_bits = whole_blocks(postings), store, _bits(store)
     # All room is made before anything is moved: where memory is full, the store stays whole.
     if size > len(old.postings):
         store = store._replace(
@@ -79,7 +79,7 @@ def grown(store: Store, documents: int, postings: int, grams: int) -> Store:
             popular_since=np.zeros(size // BLOCK, np.int64),
         )
     # A longer ring may need another bit of each slot.
-    wider, room = len(store.postings).bit_length() > old_bits, capacity_of(old.grams)
+    wider, room = _bits(store) > old_bits, capacity_of(old.grams)
     if grams > room or wider:
         store = store._replace(grams=empty_tables(1, max(grams, room))[0])
     if documents > len(old.documents):
@@ -90,6 +90,11 @@ def grown(store: Store, documents: int, postings: int, grams: int) -> Store:
         )
     _take_over(old, store, old_bits)
     return store
+
+
+def _bits(store: Store) -> int:
+    """As `gram_bits` says."""
+    return max(LEAST_BITS, len(store.postings).bit_length())
 
 
 def _take_over(old: Store, new: Store, old_bits: int) -> None:

@@ -126,7 +126,7 @@ def measure(pages: int, *, timed: int = 16) -> Cost:
 
 def _judge(postings: GramPostings, pages: GramPages) -> None:
     rules = QuiltRules()
-    holders = postings.ask(pages.grams.values, most=rules.m)
+    holders = postings.ask(pages.grams.values, most=rules.m, of=pages, apart=True)
     found = judge(pages, holders, rules, sample=SAMPLE).pages
     quilted(found, rules)
     partial_copies(found, rules)

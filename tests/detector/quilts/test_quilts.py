@@ -11,12 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.quilts.gram_table import LEAST_BITS
 from reusewatch.detector.quilts.growth import can_grow, grown
 from reusewatch.detector.quilts.holders import Holders, added_up
 from reusewatch.detector.quilts.judging import Judged, judge, partial_copies, quilted
 from reusewatch.detector.quilts.postings import GramPages, GramPostings
 from reusewatch.detector.quilts.rules import QuiltRules
 from reusewatch.detector.quilts.store import (
+    BLOCK,
     DOCUMENT,
     DOCUMENT_BYTES,
     GONE,
@@ -409,6 +411,16 @@ def test_room_that_is_made_on_the_way_changes_no_answer(papers, size):
         store = tight._store
     found, expected = asked(tight, papers), asked(filled(papers, size), papers)
     assert found.pages.tobytes() == expected.pages.tobytes()
+
+
+def test_a_ring_whose_numbers_have_more_bits_changes_no_answer():
+    """Nobody has written most of it, so that it takes no memory."""
+    papers = [Paper(n, n % 7, n, frozenset({n % 3, n % 5 + 3, n + 100})) for n in range(1, 60)]
+    postings = filled(papers)
+    expected = asked(postings, papers)
+    postings._store = grown(postings._store, 100, (1 << LEAST_BITS) + BLOCK, 10)
+    assert len(postings._store.postings).bit_length() > LEAST_BITS
+    assert asked(postings, papers).pages.tobytes() == expected.pages.tobytes()
 
 
 def test_rings_that_came_round_are_saved_in_their_order():
