@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-LARGE = 4 << 20
+LARGE = 1 << 20
 """Bytes from which on an allocation stands apart: what a batch needs is below."""
 _FREE = 16 << 20
 # Of malloc.h.

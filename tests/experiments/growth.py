@@ -30,7 +30,7 @@ def measured(directory: Path, pages: int) -> Row:
     with tempfile.TemporaryDirectory(dir=directory) as temporary:
         where = Path(temporary) / "bus"
         bus = ("--bus", f"local:{where}")
-        start = _start(directory)
+        start, asking = _start(directory)
         replayed = reusewatch("replay", *corpus.archives, *bus)
         more = Path(temporary) / "more.warc.gz"
         write([Response("https://www.late.example/", b"<p>one page more</p>")], more, since=pages)
@@ -50,6 +50,7 @@ def measured(directory: Path, pages: int) -> Row:
         "bytes_per_page_in_memory": round((replayed.peak_bytes - start.peak_bytes) / pages),
         "restart_seconds": round(again.cpu - start.cpu, 3),
         "snapshot_seconds": round(snapshot, 3),
+        "asking_start_seconds": round(asking.cpu, 3),
         **{f"{name}_seconds": round(used.cpu, 3) for name, used in asked.items()},
         "snapshot_bytes_per_page": round(kept["snapshots"] / pages),
         "log_bytes_per_page": round(kept["fingerprints"] / pages),
@@ -57,10 +58,12 @@ def measured(directory: Path, pages: int) -> Row:
     }
 
 
-def _start(directory: Path) -> Usage:
-    """What a replay of one page costs."""
+def _start(directory: Path) -> tuple[Usage, Usage]:
+    """What a replay of one page costs, and a question to its state."""
     with tempfile.TemporaryDirectory(dir=directory) as temporary:
-        return reusewatch("replay", made_up(directory, 1).first, "--bus", f"local:{temporary}/bus")
+        bus = ("--bus", f"local:{temporary}/bus")
+        replayed = reusewatch("replay", made_up(directory, 1).first, *bus)
+        return replayed, reusewatch("clusters", *bus, "--json")
 
 
 def _snapshot(bus: Path, directory: Path) -> float:
@@ -84,7 +87,13 @@ def run(output: Path, quick: bool) -> list[Row]:
     rows = [measured(output, pages) for pages in (_QUICK if quick else _SIZES)]
     sizes = [float(row["pages"]) for row in rows]
     panels = [
-        Panel(name, "pages", name, [Series(name, sizes, [float(row[name]) for row in rows])])
+        Panel(
+            name,
+            "pages",
+            name,
+            [Series(name, sizes, [float(row[name]) for row in rows])],
+            logarithmic="x",
+        )
         for name in (
             "us_per_page",
             "peak_mb",
