@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 LARGE = 1 << 20
-"""Bytes from which on an allocation stands apart: what a batch needs is below."""
+"""Bytes from which on an allocation stands apart: most of what a batch needs is below."""
 _FREE = 16 << 20
 # Of malloc.h.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
