@@ -60,7 +60,7 @@ def scrapy_settings(plan: Plan, *, max_body_bytes: int) -> dict[str, Any]:
         "REUSEWATCH_STEER": plan.steer,
         "REUSEWATCH_TRAPS": plan.traps,
         "REUSEWATCH_WARC": str(plan.warc) if plan.warc else None,
-        **_resumable(plan),
+        **_scheduler(plan),
         # Breadth first: the pages near the start URLs are there early, and traps are deep.
         "DEPTH_PRIORITY": 1,
         "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
@@ -68,9 +68,9 @@ def scrapy_settings(plan: Plan, *, max_body_bytes: int) -> dict[str, Any]:
     }
 
 
-def _resumable(plan: Plan) -> Mapping[str, Any]:
+def _scheduler(plan: Plan) -> Mapping[str, Any]:
     if plan.job is None:
-        return {}
+        return {"SCHEDULER": "reusewatch.crawler.live.queueing.BoundedQueue"}
     return {
         "JOBDIR": str(plan.job),
         "SCHEDULER": "reusewatch.crawler.live.resuming.Resuming",

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from scrapy import Spider, signals
-from scrapy.core.scheduler import Scheduler
 from scrapy.crawler import Crawler
 from scrapy.dupefilters import RFPDupeFilter
 from scrapy.http import Request
@@ -25,6 +24,7 @@ from twisted.internet.defer import Deferred
 from reusewatch.crawler.errors import JobError
 from reusewatch.crawler.live.feeder import Feeder
 from reusewatch.crawler.live.journal import Journal
+from reusewatch.crawler.live.queueing import BoundedQueue
 from reusewatch.crawler.live.tap import tap_of
 from reusewatch.crawler.spiders.waiting import AGAIN
 
@@ -52,10 +52,9 @@ class Seen(RFPDupeFilter):
         return None if request.dont_filter else found
 
 
-class Resuming(Scheduler):
+class Resuming(BoundedQueue):
     """Notes what is queued, and what is done."""
 
-    crawler: Crawler
     df: Seen
     _journal: Journal
 

@@ -179,9 +179,9 @@ def _robots(crawler: Crawler) -> dict[str, int]:
 
 
 def _cut(crawler: Crawler) -> dict[str, int]:
-    """Pages of which not all links were taken, sitemaps of which not all was, and pages or hosts
-    that were not waited for."""
-    kinds = ("links", "sitemaps", "waiting")
+    """Pages of which not all links were taken, sitemaps of which not all was, pages or hosts that
+    were not waited for, and requests that there was no room for."""
+    kinds = ("links", "sitemaps", "waiting", "queue")
     found = {k: crawler.stats.get_value(f"reusewatch/{k}_cut", 0) for k in kinds}
     return {name: count for name, count in found.items() if count}
 
