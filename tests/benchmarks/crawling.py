@@ -4,7 +4,9 @@ Every page of a site on loopback is fetched, as fast as that goes. A row is page
 the add-on over pages per second without, without what a crawl of one page takes; on a local bus a
 crawl ends when all of its pages are judged, by another process of the same machine. Beside it is
 the CPU a page of each process, since all of them share this machine's cores and a real broker has
-its own, and how much more memory the spider's own process had at its most. The site is a process
+its own, and how much more memory the spider's own process had at its most. A spider is bound by its
+own CPU: so the ratio of that of its process is what the row would be with a core for each, and the
+only one of both that says anything where much else runs. The site is a process
 of its own; a broker of ours has taken a whole crawl before the first is measured, as one that runs
 has.
 """
@@ -160,6 +162,7 @@ class _Crawls:
 
     def row(self, name: str, other: str) -> Row:
         """The ratio of the two rates."""
+        without, others = self._cpu("without"), self._cpu(other)
         return Row(name, self.seconds("without") / self.seconds(other), "×", {
             "measures": "pages per second of a Scrapy crawl, with the add-on / without",
             "pages": self._pages,
@@ -168,8 +171,9 @@ class _Crawls:
             "start_seconds_with": median(one.whole.wall for one in self.found[f"{other} start"]),
             "spider_mb_more": self._mb_more(other, lambda one: one.spider_peak_bytes),
             "largest_process_mb_more": self._mb_more(other, lambda one: one.whole.peak_bytes),
-            "cpu_us_per_page_without": self._cpu("without"),
-            "cpu_us_per_page_with": self._cpu(other),
+            "spider_cpu_without_over_with": without["spider"] / others["spider"],
+            "cpu_us_per_page_without": without,
+            "cpu_us_per_page_with": others,
             "load": os.getloadavg()[0],
         })  # fmt: skip
 
