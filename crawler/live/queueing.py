@@ -19,8 +19,9 @@ from twisted.internet.defer import Deferred
 
 from reusewatch.streams.urls import site_of_url
 
-# Requests that wait; of one site about a hundred megabytes.
+# Requests that wait; of one site about a hundred megabytes. One of a long URL is as several.
 MOST_OF_SITE, MOST = 100_000, 1_000_000
+_URL_BYTES = 1 << 10
 CUT = "reusewatch/queue_cut"
 
 
@@ -45,8 +46,8 @@ class BoundedQueue(Scheduler):
             return False
         taken: bool = super().enqueue_request(request)
         if taken:
-            self._waiting[site] += 1
-            self._total += 1
+            self._waiting[site] += (cost := _cost(request))
+            self._total += cost
         return taken
 
     def _is_full(self, site: str) -> bool:
@@ -55,9 +56,14 @@ class BoundedQueue(Scheduler):
     def next_request(self) -> Any:
         """The next request."""
         request = super().next_request()
-        if request is not None and self._waiting[site := site_of_url(request.url)]:
-            self._total -= 1
-            self._waiting[site] -= 1
+        if request is not None and (waiting := self._waiting[site := site_of_url(request.url)]):
+            gone = min(_cost(request), waiting)
+            self._total -= gone
+            self._waiting[site] -= gone
             if not self._waiting[site]:
                 del self._waiting[site]
         return request
+
+
+def _cost(request: Request) -> int:
+    return 1 + len(request.url) // _URL_BYTES

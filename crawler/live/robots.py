@@ -3,22 +3,32 @@
 Scrapy takes an answer of 5xx, and none at all, for a site that allows all. A site in trouble is the
 last that wants to be crawled, and what it forbids is not known then. What answers 4xx has none, and
 allows all (§2.3.1.3). Of the bundled crawl only: projects of others choose their own middleware.
+
+Scrapy keeps what it read of each host until the end, and what is made of a robots.txt takes thirty
+times its bytes: a name server that answers for any name would fill the memory with them. Here those
+that were needed last are kept, and of a host that comes again later it is read again.
 """
 
 from __future__ import annotations
+
+from collections import OrderedDict
 
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 from scrapy.robotstxt import RobotParser
+from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.defer import Deferred
 
+from reusewatch.crawler.live.guard import CappedRobots
 from reusewatch.crawler.live.quiet import reason_of
 from reusewatch.crawler.spiders.waiting import AGAIN
 
 FORBIDDEN = "robotstxt/forbidden"
 UNREACHABLE = "reusewatch/robots/unreachable"
+# Of all robots.txt that are kept, and what a host takes that has none.
+MOST_BYTES, NO_BYTES = 8 << 20, 1_000
 
 
 class Unreachable(RobotParser):
@@ -38,7 +48,28 @@ class Unreachable(RobotParser):
 
 
 class Robots(RobotsTxtMiddleware):
-    """Scrapy's middleware, but for sites whose robots.txt is unreachable."""
+    """Scrapy's middleware, but for sites whose robots.txt is unreachable, and for very many."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._kept: OrderedDict[str, int] = OrderedDict()
+        self._bytes = 0
+
+    async def robot_parser(self, request: Request) -> RobotParser | None:
+        """What a host says; it is kept longer than what was asked for before."""
+        found: RobotParser | None = await super().robot_parser(request)
+        host = urlparse_cached(request).netloc
+        if host in self._parsers and host not in self._kept:
+            size = found.size if isinstance(found, CappedRobots) else 0
+            self._kept[host] = size + NO_BYTES
+            self._bytes += self._kept[host]
+        if host in self._kept:
+            self._kept.move_to_end(host)
+        while self._bytes > MOST_BYTES and len(self._kept) > 1:
+            oldest, size = self._kept.popitem(last=False)
+            self._bytes -= size
+            del self._parsers[oldest]
+        return found
 
     def process_request_2(self, rp: RobotParser | None, request: Request) -> None:
         """Raise IgnoreRequest for what is forbidden."""

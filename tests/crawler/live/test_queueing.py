@@ -47,6 +47,14 @@ def test_what_was_left_out_has_its_turn_when_it_is_met_again(queue: BoundedQueue
     assert not queue.enqueue_request(page(4))
 
 
+def test_a_long_url_counts_as_several(queue: BoundedQueue) -> None:
+    long = [page(n).replace(url=f"http://h.example/{n}?{'x' * 1024}") for n in range(3)]
+    assert [queue.enqueue_request(one) for one in long] == [True, True, False]
+    for _ in range(2):
+        queue.next_request()
+    assert [queue.enqueue_request(page(n)) for n in range(4)] == [True] * 3 + [False]
+
+
 def test_of_all_so_many_wait_and_what_must_be_sent_is_taken(queue: BoundedQueue) -> None:
     taken = [queue.enqueue_request(page(n, f"{n}.example")) for n in range(6)]
     assert taken == [True] * 5 + [False]

@@ -1,0 +1,56 @@
+"""What was read of very many hosts is not all kept, and what a host says holds all the same."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+import pytest
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Request, Response
+from scrapy.utils.test import get_crawler
+
+from reusewatch.crawler.live import robots
+from reusewatch.crawler.live.robots import NO_BYTES, Robots
+
+RULES = b"User-agent: *\nDisallow: /no\n"
+
+
+class _Web:
+    """Every host has the same rules."""
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+
+    async def download_async(self, request: Request) -> Response:
+        self.asked[request.url] += 1
+        return Response(request.url, body=RULES, request=request)
+
+
+def crawler_of(web: _Web) -> Crawler:
+    crawler = get_crawler(
+        settings_dict={
+            "ROBOTSTXT_OBEY": True,
+            "ROBOTSTXT_PARSER": "reusewatch.crawler.live.guard.CappedRobots",
+        }
+    )
+    crawler.engine = web
+    return crawler
+
+
+def test_those_needed_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(robots, "MOST_BYTES", 3 * (len(RULES) + NO_BYTES))
+
+    async def crawl() -> None:
+        web = _Web()
+        obeyed = Robots(crawler_of(web))
+        for number in (1, 2, 3, 1, 4, 1, 2):
+            host = f"http://{number}.h.example"
+            await obeyed.process_request(Request(f"{host}/yes"))
+            with pytest.raises(IgnoreRequest):
+                await obeyed.process_request(Request(f"{host}/no"))
+        assert len(obeyed._parsers) == 3
+        assert [web.asked[f"http://{n}.h.example/robots.txt"] for n in (1, 2, 3, 4)] == [1, 2, 1, 1]
+
+    asyncio.run(crawl())
