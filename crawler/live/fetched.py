@@ -35,8 +35,8 @@ SKIPPED = frozenset(
 # Scrapy's flags of a body that is not all of the page.
 _CUT = frozenset({"dataloss", "download_stopped", "partial"})
 MAX_URL_SHOWN = 2048
-# Of three digits, says HTTP (RFC 9110, §15); servers have their own.
-_MOST_STATUS = 9999
+# Three digits, says HTTP (RFC 9110, §15), and archives are read so.
+_LEAST_STATUS, _MOST_STATUS = 100, 999
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +137,8 @@ def maker(
 
 def _check_status(status: int) -> None:
     # A server may send a number of thousands of digits, and no record holds it.
-    if not 0 <= status <= _MOST_STATUS:
-        raise BadPage("bad-http", f"a status of {len(str(status))} digits: none of HTTP")
+    if not _LEAST_STATUS <= status <= _MOST_STATUS:
+        raise BadPage("bad-http", f"the status {str(status)[:20]} is none of HTTP")
 
 
 def letter(source: str, url: str, error: BadPage) -> DeadLetter:

@@ -15,6 +15,7 @@ from scrapy.http import HtmlResponse
 from reusewatch.crawler.spiders.sites import Sites
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.verbs import topic_views
+from tests.command import COMMAND
 from tests.crawler.live.crawls import crawl_arguments, run, summary_of
 
 PAGE = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
@@ -61,6 +62,11 @@ def serving(says: Says) -> Iterator[_Server]:
             thread.join()
 
 
+def letters(state: Path) -> set[tuple[str, str | None]]:
+    """Reasons and URLs of what could not be taken."""
+    return {(one.reason, one.url) for one in topic_views.dead_letters(LocalBus(state))}
+
+
 def paths(answers: Mapping[str, Iterable[bytes]]) -> Says:
     """What stands there; everything else is not there."""
     return lambda path: answers.get(path, [b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"])
@@ -84,19 +90,25 @@ def test_headers_without_end_are_not_kept(tmp_path: Path) -> None:
     assert err.count("more headers than are taken") >= 2
 
 
-def test_a_status_of_twenty_digits_is_a_dead_letter(tmp_path: Path) -> None:
+def test_a_status_that_is_none_is_a_dead_letter_here_and_in_what_is_kept(tmp_path: Path) -> None:
     answers = {
-        "/": [PAGE, b"<a href=/long>l<a href=/good>g"],
+        "/": [PAGE, b"<a href=/long>l<a href=/four>f<a href=/good>g"],
+        "/four": [b"HTTP/1.1 1000 OK\r\nContent-Type: text/html\r\n\r\n<p>four"],
         "/long": [b"HTTP/1.1 99999999999999999999 OK\r\nContent-Type: text/html\r\n\r\n<p>long"],
         "/good": [PAGE, b"<p>good"],
     }
     with serving(paths(answers)) as server:
-        code, out, err = run(crawl_arguments("local:state", server.url()), tmp_path)
+        flags = ("--allow-private", "--warc", "kept")
+        code, out, err = run(crawl_arguments("local:state", server.url(), flags=flags), tmp_path)
         assert code == 1, err
         found = summary_of(out)
-        assert (found["pages"], found["dead_letters"]) == (2, 1)
-        [letter] = topic_views.dead_letters(LocalBus(tmp_path / "state"))
-        assert (letter.reason, letter.url) == ("bad-http", server.url("/long"))
+        assert (found["pages"], found["dead_letters"]) == (2, 2)
+        wanted = {("bad-http", server.url("/long")), ("bad-http", server.url("/four"))}
+        assert letters(tmp_path / "state") == wanted
+        replay = [*COMMAND[1:], "replay", "kept", "--bus", "local:again", "--json"]
+        code, out, err = run(replay, tmp_path)
+        assert (code, summary_of(out)["pages"]) == (1, 2), err
+        assert letters(tmp_path / "again") == wanted
 
 
 def test_pages_below_the_name_of_robots_txt_are_pages(tmp_path: Path) -> None:
