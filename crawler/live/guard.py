@@ -155,9 +155,11 @@ class Guard:
         if address is not None and not self._fence.lets(address):
             self._count(request, address)
             raise Refused(f"{host} is {address}, an address that is not allowed")
+        # One machine is not asked more often because it has many names; and not in the turn of the
+        # one that redirected there, which is noted still.
+        request.meta.pop("download_slot", None)
         if address is not None:
-            # One machine is not asked more often because it has many names.
-            request.meta.setdefault("download_slot", str(address))
+            request.meta["download_slot"] = str(address)
         if is_robots(request.url) or _TAKEN in request.meta:
             # However long it is: what is too large would count as if there were none. Where it
             # leads elsewhere, too: what is noted of a request goes with it.

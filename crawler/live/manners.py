@@ -138,6 +138,7 @@ def _towards_the_machine(plan: Plan, max_body_bytes: int) -> Mapping[str, Any]:
             "reusewatch.crawler.live.guard.Guard": 60,
             "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
             "reusewatch.crawler.live.robots.Robots": 100,
+            "reusewatch.crawler.live.sample.SampledRedirects": 200,
             "reusewatch.crawler.live.budget.Budget": 940,
         },
     }

@@ -3,15 +3,20 @@
 Hosts cost nothing where a name server answers for any name, so a site has a bound of its own: as
 many pages as twenty of its hosts. Counted when a request is made, so that what fails counts too; a
 page that many link to counts once. Links of other sites get half of a host's sample: a stranger
-could else fill it with pages that are not there, and nothing of the host would be fetched.
+could else fill it with pages that are not there, and nothing of the host would be fetched. What a
+redirect leads to on another host counts as what is linked there.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Request
 from w3lib.url import canonicalize_url
 
+from reusewatch.crawler.spiders.sites import Sites
 from reusewatch.streams.urls import host_of_url, site_of, site_of_url
 
 HOSTS_PER_SITE = 20
@@ -51,3 +56,26 @@ class Sample:
         self._of_host[host] += 1
         self._of_site[site] += 1
         return True
+
+
+class SampledRedirects:
+    """The downloader middleware that asks whether the page that a redirect leads to is wanted."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> SampledRedirects:
+        """As Scrapy makes its components."""
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> None:
+        """Raise IgnoreRequest for what is not. Redirects of a robots.txt or a sitemap pass."""
+        spider, came = self._crawler.spider, request.meta.get("redirect_urls")
+        if not came or not isinstance(spider, Sites) or request.callback != spider.parse:
+            return
+        before = came[-1]
+        if host_of_url(before) != host_of_url(request.url) and not spider.wanted(
+            request.url, before
+        ):
+            raise IgnoreRequest("as many pages of this host as were asked for")

@@ -65,11 +65,12 @@ class TrapFilter:
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
         """What a page gave, without the requests that lead into a trap."""
+        site = site_of_url(response.url)
         async for one in result:
             if not isinstance(one, Request):
                 yield one
                 continue
-            own = site_of_url(response.url) == site_of_url(one.url)
+            own = site == site_of_url(one.url)
             trap = self._trap(response, one, own=own)
             if trap is not None and (alert := self._counted(one, trap, own=own)) is not None:
                 await tap_of(self._crawler).take(alert)

@@ -59,7 +59,7 @@ class Sites(Spider):
         # of it, since what they name takes the place of no more.
         self._most_held = most_held
         # Asked for each page before it is requested, with the page that names it.
-        self._wanted = wanted
+        self.wanted = wanted
         self.urls = urls
         self.depth = depth
         # Start URLs that gave no response, or none but trouble (5xx), and why.
@@ -76,7 +76,7 @@ class Sites(Spider):
                 meta=_ANY_STATUS, cb_kwargs={"site": site_of_url(root)},
             )  # fmt: skip
         for url in self.urls:
-            if self._wanted(url, None):
+            if self.wanted(url, None):
                 yield Request(
                     url, callback=self.parse, errback=self._missed, cb_kwargs={},
                     meta={"reusewatch_steer": False},  # who names a page wants it
@@ -102,7 +102,7 @@ class Sites(Spider):
                     self._count("sitemaps_cut")
                 left.extend(named.sitemaps)
                 for url in named.pages:
-                    if _is_web(url) and self._wanted(url, response.url):
+                    if _is_web(url) and self.wanted(url, response.url):
                         yield Request(url, callback=self.parse)
 
     async def _sitemap(self, url: str) -> Response | None:
@@ -137,13 +137,13 @@ class Sites(Spider):
         for url in links.urls:
             if self._most_held and self._waiting.holds(site_of_url(url)):
                 held.setdefault(host_of_url(url), []).append(url)
-            elif self._wanted(url, response.url):
+            elif self.wanted(url, response.url):
                 yield Request(url, callback=self.parse)
         if held and not await self._known(response, held):
             response.meta[AGAIN] = True
             return
         for url in chain.from_iterable(held.values()):
-            if self._wanted(url, response.url):
+            if self.wanted(url, response.url):
                 yield Request(url, callback=self.parse)
 
     async def _known(self, response: Response, held: Mapping[str, list[str]]) -> bool:

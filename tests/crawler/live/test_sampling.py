@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from pathlib import Path
 
 import pytest
+from scrapy.http import Request
 from scrapy.utils.test import get_crawler
 
+from reusewatch.crawler.live.guard import ALLOW, EVERYWHERE, Guard
 from reusewatch.crawler.live.sample import Sample
 from reusewatch.crawler.spiders.sites import Sites
 from reusewatch.crawler.spiders.waiting import MOST_BYTES, MOST_SECONDS
@@ -30,6 +33,10 @@ def text(body: str) -> Answer:
 def sitemap(*urls: str) -> Answer:
     entries = "".join(f"<url><loc>{url}</loc></url>" for url in urls)
     return Answer(f"<urlset>{entries}</urlset>".encode(), headers=(("Content-Type", "text/xml"),))
+
+
+def moved(url: str) -> Answer:
+    return Answer(b"", 302, (("Content-Type", "text/html"), ("Location", url)))
 
 
 def linked_site() -> Site:
@@ -94,6 +101,27 @@ def test_links_of_other_sites_fill_half_of_a_sample() -> None:
     assert sample.take("http://h.example/none/0", stranger)
     assert [sample.take(f"http://h.example/{n}", own) for n in range(3)] == [True, True, False]
     assert Sample(1).take("http://h.example/", stranger)
+
+
+def test_what_redirects_lead_to_counts_where_it_stands(tmp_path: Path) -> None:
+    """A stranger sends the crawl to a host again and again; within a host redirects are free."""
+    with serving(Site({"/robots.txt": text("")})) as site:
+        away = {f"/away/{n}": moved(site.url(f"/none/{n}", OTHER)) for n in range(5)}
+        links = "".join(f"<a href={path}>x</a>" for path in (*away, "/here"))
+        site.answers |= {"/": Answer(links.encode()), "/here": moved("/there"), **away}
+        site.answers["/there"] = Answer(b"<p>there")
+        flags = ("--allow-private", "--sample", "8", "--other-sites")
+        code, _, err = run(crawl_arguments("local:state", site.url(), flags=flags), tmp_path)
+    assert code == 0, err
+    assert len(set(fetched(site, OTHER))) == 4 == len(fetched(site, OTHER))
+    assert "/there" in fetched(site)
+
+
+def test_a_redirect_is_asked_in_the_turn_of_where_it_leads() -> None:
+    guard = Guard(get_crawler(settings_dict={ALLOW: list(EVERYWHERE)}))
+    request = Request("http://127.0.0.2/", meta={"download_slot": "127.0.0.1"})
+    asyncio.run(guard.process_request(request))
+    assert request.meta["download_slot"] == "127.0.0.2"
 
 
 def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
