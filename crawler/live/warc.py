@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
+import xxhash
 from scrapy.utils.python import to_unicode
 from twisted.web.http import RESPONSES
 from warcio.statusandheaders import StatusAndHeaders
@@ -43,7 +44,8 @@ class WarcFiles:
         self._file: IO[bytes] | None = None
         self._path = directory
         self._writer: WARCWriter | None = None
-        self._answers: OrderedDict[str, tuple[str, str, Origin]] = OrderedDict()
+        # By a hash: a URL is as long as its host likes.
+        self._answers: OrderedDict[bytes, tuple[str, str, Origin]] = OrderedDict()
         directory.mkdir(parents=True, exist_ok=True)
 
     def write(self, found: Fetched) -> Origin:
@@ -59,7 +61,8 @@ class WarcFiles:
         )  # fmt: skip
         writer.ensure_digest(record, block=False, payload=True)
         digest = record.rec_headers.get_header("WARC-Payload-Digest")
-        before = self._answers.get(found.url)
+        url = xxhash.xxh3_128_digest(found.url.encode("utf-8", "replace"))
+        before = self._answers.get(url)
         if before is not None and (before[0] != digest or not found.body):
             before = None
         if before is not None:
@@ -74,7 +77,7 @@ class WarcFiles:
             return before[2]
         name = record.rec_headers.get_header("WARC-Record-ID").strip("<>")
         origin = Origin(source=str(self._path), offset=offset, record_id=name)
-        self._answers[found.url] = (digest, record.rec_headers.get_header("WARC-Date"), origin)
+        self._answers[url] = (digest, record.rec_headers.get_header("WARC-Date"), origin)
         if len(self._answers) > _REMEMBERED:
             self._answers.popitem(last=False)
         return origin

@@ -41,6 +41,8 @@ SESSIONS = 3
 DATES = 240
 _AHEAD_DAYS = 400
 _REMEMBERED = 50_000
+# Values of all keys together: of dates each page may have hundreds.
+_VALUES = 200_000
 
 _SESSION = re.compile(
     r"(?:(?:php|j|asp)?sess(?:ion)?_?id|phpsessid|jsessionid|aspsessionid\w*|sid|zenid|oscsid"
@@ -142,9 +144,10 @@ class UrlTraps:
 class _Seen:
     """How many values were seen of each key, and which; of the keys seen last."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, most: int, most_values: int = _VALUES) -> None:
+        self._most, self._most_values = most, most_values
         self._values: OrderedDict[int, set[int]] = OrderedDict()
+        self._count = 0
 
     def add(self, key: int, value: int, limit: int) -> int:
         """See a value; as which of its key's values it counts. Past the limit none is kept, so
@@ -155,8 +158,10 @@ class _Seen:
             return 1
         if len(values) < limit:
             values.add(value)
-            if len(self._values) > self._most:
-                self._values.popitem(last=False)
+            self._count += 1
+            while len(self._values) > self._most or self._count > self._most_values:
+                _, forgotten = self._values.popitem(last=False)
+                self._count -= len(forgotten)
             return len(values)
         return limit + 1
 

@@ -17,6 +17,7 @@ from reusewatch.streams.steering.traps import (
     SESSIONS,
     Growing,
     UrlTraps,
+    _Seen,
     grown,
 )
 from tests.real_pages import urls_of_links
@@ -133,6 +134,17 @@ def test_who_makes_many_urls_makes_it_forget_and_nothing_else() -> None:
     assert len(traps._sessions._values) <= 100
     found = kinds((f"{HOST}/p?sid={n}" for n in range(10)), traps)
     assert found[SESSIONS:] == ["session"] * (10 - SESSIONS)
+
+
+def test_of_pages_of_many_dates_few_are_remembered() -> None:
+    """Each may have hundreds; what is forgotten is found anew."""
+    seen = _Seen(1000, 500)
+    for page in range(50):
+        assert [seen.add(page, date, DATES) for date in range(100)] == list(range(1, 101))
+    assert sum(map(len, seen._values.values())) == seen._count <= 500
+    assert seen.add(49, 0, DATES) == 1
+    assert seen.add(49, 100, DATES) == 101
+    assert seen.add(0, 0, DATES) == 1
 
 
 @pytest.mark.parametrize(
