@@ -23,8 +23,7 @@ from kafka.errors import (
     RecordListTooLargeError,
     RetriableError,
 )
-from kafka.partitioner.default import murmur2
-from kafka.record.default_records import DefaultRecordBatchBuilder
+from kafka.structs import TopicPartition
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import (
@@ -40,10 +39,11 @@ from reusewatch.streams.kafka.admin import require_topics
 from reusewatch.streams.kafka.config import KafkaConfig, producer_settings
 from reusewatch.streams.kafka.connect import connect
 from reusewatch.streams.kafka.inflight import Entry, InFlight
+from reusewatch.streams.kafka.murmur import murmur2
 from reusewatch.streams.kafka.patience import Patience
+from reusewatch.streams.kafka.quick_send import KNOWN, hand_over, size_of
 
 CLOSE_TIMEOUT = 5.0
-_estimate: Any = DefaultRecordBatchBuilder.estimate_size_in_bytes
 
 
 class KafkaOutlet(FlushedAtClose):
@@ -55,6 +55,8 @@ class KafkaOutlet(FlushedAtClose):
         self._patience = patience
         self._in_flight = InFlight(config.in_flight_bytes, config.in_flight_messages)
         self._partitions: dict[str, int] = {}
+        # To which this producer has sent: it knows where they are.
+        self._sent_to: set[TopicPartition] = set()
         self._gave_up = False
         # Found out late, about a message sent long ago: flush tells, send must not.
         self._refused: list[BusBroken] = []
@@ -114,19 +116,30 @@ class KafkaOutlet(FlushedAtClose):
         if self._in_flight.failed:
             # What follows a failed message must not overtake it: the next producer sends both.
             return
+
+        def acknowledged(_: object) -> None:
+            self._in_flight.acknowledge(entry)
+
+        def failed(error: BaseException) -> None:
+            self._in_flight.fail(entry, error)
+
+        key, headers = encode_key(message.key), message.headers
+        to = TopicPartition(self._config.topic(message.topic), number)
         try:
+            if KNOWN and to in self._sent_to:
+                hand_over(
+                    self._producer, to, key, message.value, headers, acknowledged, failed
+                )  # fmt: skip
+                return
             future = self._producer.send(
-                self._config.topic(message.topic),
-                key=encode_key(message.key),
-                value=message.value,
-                headers=list(message.headers),
-                partition=number,
+                to.topic, key=key, value=message.value, headers=list(headers), partition=number
             )
         except (KafkaError, AssertionError, ValueError) as error:
-            self._in_flight.fail(entry, error)
+            failed(error)
         else:
-            future.add_callback(lambda _: self._in_flight.acknowledge(entry))
-            future.add_errback(lambda error: self._in_flight.fail(entry, error))
+            self._sent_to.add(to)
+            future.add_callback(acknowledged)
+            future.add_errback(failed)
 
     def _attend(self) -> None:
         """Wait a moment for acknowledgements, and mend what is broken."""
@@ -195,6 +208,7 @@ class KafkaOutlet(FlushedAtClose):
         return now - since >= self._config.stall
 
     def _send_again(self) -> None:
+        self._sent_to.clear()
         for message in self._in_flight.restart():
             self._put(message, message_size(message))
 
@@ -220,8 +234,7 @@ def encode_key(key: str) -> bytes:
 
 def message_size(message: Outgoing) -> int:
     """Bytes of a batch of this message alone, before compression, at most."""
-    size: int = _estimate(encode_key(message.key), message.value, list(message.headers))
-    return size
+    return size_of(encode_key(message.key), message.value, message.headers)
 
 
 def check_size(message: Outgoing, size: int) -> None:
@@ -255,5 +268,4 @@ _HOPELESS = frozenset({17, 44, 32, 76, 87})
 
 @lru_cache(maxsize=1 << 16)
 def _hash(key: bytes) -> int:
-    value: int = murmur2(key)
-    return value & 0x7FFFFFFF
+    return murmur2(key) & 0x7FFFFFFF

@@ -186,7 +186,12 @@ class Stuck:
         def force_close(self) -> None:
             pass
 
+    class _Accumulator:
+        def append(self, *_: object) -> Any:
+            return Future(), False, False, False
+
     _sender = _Sender()
+    _accumulator = _Accumulator()
 
     def send(self, *_: object, **__: object) -> Any:
         return Future()
