@@ -104,9 +104,9 @@ def hand_over(
     """Have a message sent, to a topic that the producer has sent to before. Raises as `send` does
     of a producer that is closed."""
     _Builder.append = _append  # a second time changes nothing
-    future, is_full, is_new, _ = producer._accumulator.append(
-        to, None, key, value, written(headers)
-    )
+    future, _, is_new, _ = producer._accumulator.append(to, None, key, value, written(headers))
     future._add_cb_eb(done, failed)
-    if is_full or is_new:
+    # Not for each message that comes while another batch waits: a batch that is full is sent when
+    # the next one begins, or a moment later.
+    if is_new:
         producer._sender.wakeup()
