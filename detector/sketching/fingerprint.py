@@ -37,6 +37,8 @@ MOST_CANONICAL = 4096
 _LIMITS = ScanLimits()
 _TAG = re.compile(rb"<[A-Za-z/!?][^<>]*(?:>|$)")
 _SOURCE = 64 * EXCERPT
+# Of a scan's facts: where the page's `base` stands, and where what it says that it is.
+_CLAIMED = slice(state.BASE_START, state.CANONICAL_END + 1)
 
 
 class Document(NamedTuple):
@@ -224,7 +226,7 @@ def _facts_of(
         *spans,
         over.tolist(),
         _obfuscated(told).tolist(),
-        map(_canonical, documents, utf8, told.tolist()),
+        map(_canonical, documents, utf8, told[:, _CLAIMED].tolist()),
     )
     return list(map(Facts, *columns))
 
@@ -267,16 +269,15 @@ def _obfuscated(told: NDArray[np.int64]) -> NDArray[np.float64]:
     return found
 
 
-def _canonical(document: Document, utf8: bytes, told: Sequence[int]) -> str:
-    """The first `rel=canonical` of a page, as a browser would resolve it. `told` are the scan's
-    facts of it."""
-    start, end = told[state.CANONICAL_START], told[state.CANONICAL_END]
+def _canonical(document: Document, utf8: bytes, claimed: Sequence[int]) -> str:
+    """The first `rel=canonical` of a page, as a browser would resolve it. `claimed` is where it
+    stands, behind where the page's `base` does."""
+    base, base_end, start, end = claimed
     if not 0 <= start < end <= start + MOST_CANONICAL:
         return ""
     url = document.url
     if utf8[start:end] == url.encode("utf-8", "replace"):
         return url
-    base, base_end = told[state.BASE_START], told[state.BASE_END]
     if 0 <= base < base_end <= base + MOST_CANONICAL:
         url = resolved(url, _address(utf8[base:base_end]))
     return resolved(url, _address(utf8[start:end]))
