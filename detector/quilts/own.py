@@ -122,8 +122,9 @@ def _own(store: Any, one: Any, other: Any) -> Any:
     zeros = types.uint64(0)
     while max(types.int64(here.kept), types.int64(there.kept)) > MOST * (types.int64(zeros) + 1):
         zeros = zeros << types.uint64(1) | types.uint64(1)
+    # Most of what is looked for is not there, which a table with room says at the first look.
     table = (
-        np.full(1 << table_bits(most), -1, np.int64), np.empty(most, np.uint64),
+        np.full(1 << table_bits(2 * most), -1, np.int64), np.empty(most, np.uint64),
         np.empty(3 * most, np.int32), here.text, zeros,
     )  # fmt: skip
     size = _put_all(store, one, table, 0, _MINE)
