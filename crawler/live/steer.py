@@ -147,9 +147,13 @@ class Steer:
         for name in (*_STATS.values(), "saved"):
             self._crawler.stats.set_value(f"reusewatch/steered/{name}", 0)
         self.following.start()
-        patience = _PATIENCE_SECONDS if kernels.are_compiled() else _COMPILING_SECONDS
-        ends = time.monotonic() + patience
-        while not self._is_ready() and not self._closing and time.monotonic() < ends:
+        began, patience = time.monotonic(), _PATIENCE_SECONDS
+        while not self._is_ready() and not self._closing:
+            if time.monotonic() >= began + patience:
+                # Asked late: it loads what compiles, 40 MB that few crawls need in their process.
+                if patience == _COMPILING_SECONDS or kernels.are_compiled():
+                    break
+                patience = _COMPILING_SECONDS
             await maybe_deferred_to_future(deferLater(reactor, _LOOK_SECONDS, lambda: None))
         if not self._is_ready() and not self._closing:
             logger.warning("the crawl begins, and what was found before is not known yet")
