@@ -29,7 +29,7 @@ _STANDARD = 3
 
 def can_fork() -> bool:
     """Whether a process may be forked from this one."""
-    return hasattr(os, "fork") and threading.active_count() == 1
+    return os.path.isdir("/proc/self/fd") and threading.active_count() == 1
 
 
 def load_all() -> None:
@@ -74,8 +74,7 @@ def _run(run: Callable[[], None], keep: int) -> NoReturn:
         # SIGINT stays blocked. What this process does at the others is not done there.
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         gc.set_threshold(NEW_OBJECTS, 10, 10)
-        os.closerange(_STANDARD, keep)
-        os.closerange(keep + 1, os.sysconf("SC_OPEN_MAX"))
+        _close_all_but(keep)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         run()
         code = 0
@@ -85,6 +84,15 @@ def _run(run: Callable[[], None], keep: int) -> NoReturn:
     finally:
         # Without what is to be done at the end of the process that it was forked from.
         os._exit(code)
+
+
+def _close_all_but(keep: int) -> None:
+    # Those that are open, one by one: up to the highest number that there may be takes minutes
+    # where a machine allows a billion, and the system has no call for it.
+    for name in os.listdir("/proc/self/fd"):
+        if (number := int(name)) >= _STANDARD and number != keep:
+            with suppress(OSError):  # the one that the list was read from
+                os.close(number)
 
 
 def _flush() -> None:
