@@ -2,11 +2,16 @@
 
 One small file a replay, replaced as a whole; what it says is safe is safe on the bus. A replay
 that ends removes its own: run again, it replays again.
+
+Where a bus makes all that was brought safe at one moment, the cursor that stands for it is written
+beside the other one just before, under a number that the bus notes in that moment. So a replay that
+is killed, at whatever instruction, brings no page twice.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -15,8 +20,11 @@ import msgspec
 import xxhash
 
 from reusewatch.streams.bus import Bus, Unreachable
+from reusewatch.streams.local import LocalBus
 
 DIRECTORY = "replays"
+# As many as a database has room for.
+_NUMBER_BITS = 63
 
 
 class Tally(msgspec.Struct, kw_only=True):
@@ -86,6 +94,8 @@ class Cursor(msgspec.Struct, kw_only=True):
     begun: Note | None = None
     # Archives that were read to their end, and are not noted as done yet.
     read: dict[str, Note] = {}
+    # By which the bus knows it.
+    number: int = 0
     # Of the bus on which all before it is safe: see `Bus.mark`.
     bus: str = ""
     tally: Tally = msgspec.field(default_factory=Tally)
@@ -101,23 +111,41 @@ class Cursors:
 
     def load(self, job: str) -> Cursor | None:
         """Where the replay stopped, if it was interrupted. Parted where it was on another bus."""
-        path = self._path(job)
+        found, foreseen = self._read(self._path(job)), self._read(self._foreseen(job))
+        if foreseen is None or (found is not None and found.number == foreseen.number):
+            return found
+        return foreseen if self._stands(job, foreseen) else found
+
+    def _read(self, path: Path) -> Cursor | None:
         try:
             found = msgspec.json.decode(path.read_bytes(), type=Cursor)
         except (FileNotFoundError, msgspec.MsgspecError):
             return None  # without it a replay begins again, which only costs time
         except OSError as error:
             raise Unreachable(
-                f"{self._path(job).parent}: {error.strerror}: name a directory that can be written "
+                f"{path.parent}: {error.strerror}: name a directory that can be written "
                 "with --bus local:DIR or --state DIR"
             ) from error
         if found.bus and self._marks is not None:
             self._marks.require(found.bus, str(path))
         return found
 
+    def _stands(self, job: str, found: Cursor) -> bool:
+        """Whether all before this cursor became safe."""
+        return isinstance(self._marks, LocalBus) and self._marks.cursor_of(job) == found.number
+
+    def foresee(self, job: str, cursor: Cursor) -> int:
+        """All before the cursor is about to be safe: the number for the bus to note with it. One
+        that nobody has had, or a replay of long ago would stand for this one."""
+        cursor.number = secrets.randbits(_NUMBER_BITS)
+        self._write(self._foreseen(job), cursor)
+        return cursor.number
+
     def save(self, job: str, cursor: Cursor) -> None:
         """Everything before the cursor is safe."""
-        path = self._path(job)
+        self._write(self._path(job), cursor)
+
+    def _write(self, path: Path, cursor: Cursor) -> None:
         partial = path.with_suffix(".partial")
         cursor.bus = "" if self._marks is None else self._marks.mark()
         try:
@@ -138,6 +166,10 @@ class Cursors:
         # Where the directory is a file there is no cursor either; who writes there says so.
         with suppress(NotADirectoryError):
             self._path(job).unlink(missing_ok=True)
+            self._foreseen(job).unlink(missing_ok=True)
+
+    def _foreseen(self, job: str) -> Path:
+        return self._path(job).with_suffix(".foreseen")
 
     def _path(self, job: str) -> Path:
         # Not one file for all: two replays that end together would undo each other's writing.

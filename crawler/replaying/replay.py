@@ -20,7 +20,7 @@ from reusewatch.crawler.replaying.cursors import Cursor, Cursors, Tally
 from reusewatch.crawler.replaying.done import Done
 from reusewatch.crawler.replaying.jobs import Archive, Job, Tree
 from reusewatch.streams.bus import Unreachable
-from reusewatch.streams.running.page_sink import PageSink
+from reusewatch.streams.running.page_sink import FlushesAtOnce, PageSink
 
 
 class Interrupted(Exception):
@@ -108,8 +108,15 @@ class Replay:
         job = job.going_on(cursor.began)
         base = (cursor.tally.seconds, cursor.tally.dead_letters, cursor.tally.alerts or 0)
 
+        def foresee() -> tuple[str, int]:
+            self._count(cursor, base)
+            return job.name, self._cursors.foresee(job.name, cursor)
+
         def settle() -> None:
-            self._sink.checkpoint()
+            if job.resumable and isinstance(self._sink, FlushesAtOnce):
+                self._sink.checkpoint_at(foresee)
+            else:
+                self._sink.checkpoint()
             self._count(cursor, base)
             self._note_done(cursor)
             if job.resumable:
@@ -131,6 +138,8 @@ class Replay:
         if job.endless:
             settle()
             raise Interrupted(job.followed)
+        # First with a cursor: what the sink then makes safe by itself has none.
+        settle()
         self._sink.settle()
         settle()
         self._cursors.clear(job.name)

@@ -16,7 +16,14 @@ from typing import IO
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Message, OnAssigned, OnRevoked, Unreachable
-from reusewatch.streams.local.database import POLL_LIMIT, WAIT, connect, require_sound, told
+from reusewatch.streams.local.database import (
+    POLL_LIMIT,
+    REPLAYED,
+    WAIT,
+    connect,
+    require_sound,
+    told,
+)
 from reusewatch.streams.local.generation import DATABASE, mark_of, require_mark
 from reusewatch.streams.local.inlet import LocalInlet
 from reusewatch.streams.local.outlet import LocalOutlet
@@ -127,6 +134,14 @@ class LocalBus:
                 return reader.end()
         finally:
             reader.close()
+
+    def cursor_of(self, job: str) -> int | None:
+        """Which cursor of a replay stood for what it had brought, as of the last flush."""
+        with told(self.directory), closing(connect(self.directory, read_only=True)) as database:
+            row = database.execute(
+                "SELECT next FROM offsets WHERE reader = ? AND topic = ?", (REPLAYED, job)
+            ).fetchone()
+        return None if row is None else int(row[0])
 
     def mark(self) -> str:
         """Which database this is, and how many rows were ever written to it."""

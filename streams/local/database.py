@@ -34,9 +34,11 @@ POLL_LIMIT = 64
 WAIT = 0.05
 CHECK_SECONDS = 5.0
 _MAKE_ROOM = "free some space and run it again"
-# Readers of the table `offsets` that are no groups: how far logs were flushed, and spools judged.
+# Readers of the table `offsets` that are no groups: how far logs were flushed, and spools judged,
 FLUSHED = "log"
 SPOOLED = "spool"
+# and which cursor of a replay stood for all that was flushed.
+REPLAYED = "replay"
 TABLES = [topic.name for topic in topics.TOPICS.values() if topic.name not in LOGS]
 # What SQLite says of a damaged file, although it calls that a fault of the operation.
 _DAMAGE = ("decode to UTF-8", "no such table", "no such column", "malformed", "unsupported file")

@@ -10,6 +10,7 @@ from reusewatch.streams.bus import FlushedAtClose, Outgoing, TooLarge
 from reusewatch.streams.local import pruning
 from reusewatch.streams.local.database import (
     FLUSHED,
+    REPLAYED,
     SPOOLED,
     TABLES,
     connect,
@@ -37,6 +38,11 @@ class LocalOutlet(FlushedAtClose):
         self._rows: dict[str, dict[str | int, Outgoing]] = {}
         self._ends: dict[str, int] = {}
         self._positions: dict[str, int | None] = {}
+        self._cursors: dict[str, int] = {}
+
+    def stands_for(self, job: str, cursor: int) -> None:
+        """With the next flush this cursor of a replay stands for all that it has brought."""
+        self._cursors[job] = cursor
 
     def remember(self, spool: str, position: int | None) -> None:
         """With the next flush a spool is judged up to here; None: it is gone."""
@@ -98,12 +104,13 @@ class LocalOutlet(FlushedAtClose):
             for log in self._logs.values():
                 log.sync()
             ends = {topic: log.end for topic, log in self._logs.items()}
-            if self._rows or self._positions or ends != self._ends:
+            if self._rows or self._positions or self._cursors or ends != self._ends:
                 with self._database:
                     self._write_rows()
                     self._write_offsets(ends)
                 self._rows.clear()
                 self._positions.clear()
+                self._cursors.clear()
                 self._ends = ends
         self._opened.require()
 
@@ -121,8 +128,15 @@ class LocalOutlet(FlushedAtClose):
         gone = [(SPOOLED, name) for name, at in self._positions.items() if at is None]
         moved = [(SPOOLED, name, at) for name, at in self._positions.items() if at is not None]
         moved += [(FLUSHED, topic, end) for topic, end in ends.items()]
+        moved += [(REPLAYED, job, cursor) for job, cursor in self._cursors.items()]
         self._database.executemany("DELETE FROM offsets WHERE reader = ? AND topic = ?", gone)
         self._database.executemany("INSERT OR REPLACE INTO offsets VALUES (?, ?, 0, ?)", moved)
+
+    def take_back(self) -> None:
+        """What was sent to logs since the last flush was not: its source brings it again."""
+        with told(self._directory):
+            for topic, log in self._logs.items():
+                log.cut(self._ends[topic])
 
     def keep_within(self, most: int) -> None:
         """Give up the oldest verdicts and dead letters where the tables take more bytes."""

@@ -266,6 +266,15 @@ class LocalSink:
     def checkpoint(self) -> None:
         """Process what was taken, and put everything on disk: blocks, findings, offsets."""
         self._submit_all()
+        self._make_safe()
+
+    def checkpoint_at(self, cursor: Callable[[], tuple[str, int]]) -> None:
+        """The same, and with the blocks the cursor that stands for them."""
+        self._submit_all()
+        self._outlet.stands_for(*cursor())
+        self._make_safe()
+
+    def _make_safe(self) -> None:
         # Committed here only, after this flush: an offset past a block that is not on disk yet
         # would outlive it in a power cut.
         self._outlet.flush()
@@ -326,6 +335,8 @@ class LocalSink:
         """Leave without a commit; what was not committed is read again."""
         for judge in self._judges:
             judge.abandon()
+        with suppress(BusError):
+            self._outlet.take_back()
         with suppress(BusError):
             self._outlet.close()  # with the dead letters, which say why
         self._release()

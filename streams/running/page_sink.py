@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol, runtime_checkable
 
 from reusewatch.streams.records import Alert, DeadLetter, Page
@@ -53,6 +53,15 @@ class PageSink(Protocol):
 
     def abandon(self) -> None:
         """Release what is held, as after an error."""
+
+
+@runtime_checkable
+class FlushesAtOnce(Protocol):
+    """A sink that makes what was taken, and which cursor stands for it, safe at one moment."""
+
+    def checkpoint_at(self, cursor: Callable[[], tuple[str, int]]) -> None:
+        """A checkpoint. `cursor` is called when all that was taken is sent and nothing of it is
+        safe: a replay, and the number of the cursor that stands for what it has brought."""
 
 
 @runtime_checkable

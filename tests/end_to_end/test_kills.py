@@ -12,6 +12,9 @@ from random import Random
 
 import pytest
 
+from reusewatch.streams import topics
+from reusewatch.streams.blocks.format import read_block
+from reusewatch.streams.local import LocalBus
 from tests.command import Done
 from tests.end_to_end.conftest import Crawl
 from tests.end_to_end.runs import (
@@ -23,7 +26,7 @@ from tests.end_to_end.runs import (
     state_in,
     wait_until,
 )
-from tests.pages import mixed_crawl, write_warc
+from tests.pages import SCHEME, mixed_crawl, write_warc
 
 KILLS = int(os.environ.get("REUSEWATCH_TEST_KILLS", "10"))
 SEED = int(os.environ.get("REUSEWATCH_TEST_SEED", "1"))
@@ -65,14 +68,23 @@ def test_killed_between_any_two_steps_of_making_things_last(
     assert "Traceback" not in whole.err, whole.err
     steps = int((tmp_path / "whole" / "steps").read_text())
     assert steps > 100
+    times = 1
     for _ in range(KILLS // SERIES):
         ended = mortal(random.randint(1, steps), small, tmp_path / "broken")
         assert ended.code in (-signal.SIGKILL, 1), ended.err
+        times += ended.code == 1  # what is through is brought once more by the next one
     ended = mortal(0, small, tmp_path / "broken")
     assert ended.code == 1, ended.err
     assert ended.objects, ended.err
     assert ended.objects[0]["pages"] == whole.objects[0]["pages"]
     assert state_in(tmp_path / "broken" / "s") == state_in(tmp_path / "whole" / "s")
+    assert brought(tmp_path / "broken" / "s") == times * brought(tmp_path / "whole" / "s")
+
+
+def brought(bus: Path) -> list[str]:
+    """Every page that was brought onto a bus, in the order in which they came."""
+    blocks = LocalBus(bus).read(topics.FINGERPRINTS)
+    return [url for one in blocks for url in read_block(one, SCHEME).column("url").to_pylist()]
 
 
 def written(directory: Path) -> int:

@@ -138,3 +138,21 @@ def test_a_record_without_a_date_does_not_replace_a_verdict(text: int) -> None:
     assert sum(sent.topic == topics.VERDICTS for sent in first.messages) == 2
     assert then.events["misdated"] == 1
     assert then.messages == []
+
+
+def test_what_is_given_up_is_on_no_log_and_its_dead_letters_are_told(tmp_path: Path) -> None:
+    sink = sink_in(tmp_path, batch_pages=2)
+    for number in range(2):
+        sink.put(page_of(Fetch(number, number, number, number)))
+    sink.checkpoint()
+    for number in range(2, 6):
+        sink.put(page_of(Fetch(number, number, number, number)))
+    sink.bury(
+        DeadLetter(
+            reason="empty-file", source="x.warc", offset=0, url=None, detail="", at=UNDATED
+        )
+    )  # fmt: skip
+    sink.abandon()
+    bus = LocalBus(tmp_path)
+    assert sum(int(dict(one.headers)[PAGES_HEADER]) for one in bus.read(topics.FINGERPRINTS)) == 2
+    assert len(list(bus.read(topics.DEAD_LETTERS))) == 1
