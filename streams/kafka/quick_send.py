@@ -103,7 +103,10 @@ def hand_over(
 ) -> None:  # fmt: skip
     """Have a message sent, to a topic that the producer has sent to before. Raises as `send` does
     of a producer that is closed."""
-    _Builder.append = _append  # a second time changes nothing
+    # Once: each time that it is set, Python forgets what it knows of the class, and it numbers what
+    # it knows with 32 bits.
+    if _Builder.append is not _append:
+        _Builder.append = _append
     future, _, is_new, _ = producer._accumulator.append(to, None, key, value, written(headers))
     future._add_cb_eb(done, failed)
     # Not for each message that comes while another batch waits: a batch that is full is sent when

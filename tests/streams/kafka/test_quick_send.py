@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from unittest.mock import Mock
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kafka.partitioner.default import murmur2 as client_murmur2
 from kafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchBuilder
+from kafka.structs import TopicPartition
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Outgoing
-from reusewatch.streams.kafka import KafkaBus, KafkaConfig
+from reusewatch.streams.kafka import KafkaBus, KafkaConfig, quick_send
 from reusewatch.streams.kafka.murmur import murmur2
 from reusewatch.streams.kafka.outlet import KafkaOutlet
-from reusewatch.streams.kafka.quick_send import KNOWN, Headers, _append, _usual, size_of, written
+from reusewatch.streams.kafka.quick_send import (
+    KNOWN,
+    Headers,
+    _append,
+    _usual,
+    hand_over,
+    size_of,
+    written,
+)
 
 _Builder: Any = DefaultRecordBatchBuilder
 _MADE = 1_700_000_000_000
@@ -70,6 +81,31 @@ def test_headers_of_the_usual_kind_are_written_as_before() -> None:
     _append(builder, 0, _MADE, b"k", b"v", [("h", b"x"), ("none", None)])
     (record,) = DefaultRecordBatch(bytes(builder.build()))
     assert (record.key, record.value, record.headers) == (b"k", b"v", [("h", b"x"), ("none", None)])
+
+
+class _Noting(type):
+    """Notes what is set of a class."""
+
+    def __setattr__(cls, name: str, value: object) -> None:
+        cls.noted.append(name)
+        super().__setattr__(name, value)
+
+    noted: list[str]
+
+
+def test_the_client_is_told_once_to_take_headers_as_they_are_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each change of a class takes one of the numbers by which Python knows what classes are."""
+    builder = _Noting("builder", (), {"append": None, "noted": []})
+    monkeypatch.setattr(quick_send, "_Builder", builder)
+    producer = Mock()
+    producer._accumulator.append.return_value = (Mock(), False, False, False)
+    to = TopicPartition("topic", 0)
+    for _ in range(3):
+        hand_over(producer, to, b"k", b"v", (), lambda _: None, lambda _: None)
+    assert builder.noted == ["append"]
+    assert producer._accumulator.append.call_count == 3
 
 
 @given(st.binary(max_size=64))
