@@ -52,20 +52,24 @@ class Fork:
         """`keep`: the descriptor that stays open there. Raises OSError where there can be none."""
         # What is not written yet would be written by both.
         _flush()
+        self._is_there = True
         with undisturbed():
             self._pid = os.fork()
             if not self._pid:
                 _run(run, keep)
 
     def kill(self) -> None:
-        """End it at once."""
-        with suppress(ProcessLookupError):
-            os.kill(self._pid, signal.SIGKILL)
+        """End it at once. Nothing where its end was waited for: another may have its number."""
+        if self._is_there:
+            with suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
 
     def join(self, timeout: float | None = None) -> None:
         """Wait for the end of one that was killed, which takes no time."""
-        with suppress(ChildProcessError):
-            os.waitpid(self._pid, 0)
+        if self._is_there:
+            with suppress(ChildProcessError):
+                os.waitpid(self._pid, 0)
+            self._is_there = False
 
 
 def _run(run: Callable[[], None], keep: int) -> NoReturn:

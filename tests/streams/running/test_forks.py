@@ -87,6 +87,19 @@ def test_the_end_of_either_is_told_to_the_other() -> None:
         fork.join()  # without a signal: what it waits for has ended
 
 
+def test_one_whose_end_was_waited_for_is_not_ended_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its number may be another process's by then."""
+    ended: list[int] = []
+    with forked(os.getpid) as (fork, ours):
+        ours.recv()
+        fork.kill()
+        fork.join()
+        monkeypatch.setattr(os, "kill", lambda pid, _: ended.append(pid))
+        fork.kill()
+        fork.join()
+    assert not ended
+
+
 def test_what_goes_wrong_there_is_shown_and_ends_it(capfd: pytest.CaptureFixture[str]) -> None:
     with forked(partial(int, "none")) as (fork, ours):
         with pytest.raises(EOFError):
