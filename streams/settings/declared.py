@@ -314,7 +314,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Positive,
         about(
             "The bytes that the grams of the window may take, about 1 kB for a page of 400 words "
-            "where they are sampled. The oldest pages leave first."
+            "where they are sampled; of more than 19 GB no use is made. The oldest pages leave "
+            "first."
         ),
     ] = 128_000_000
     partial_share: Annotated[
