@@ -46,6 +46,8 @@ ALLOW = "GUARD_ALLOW"
 EVERYWHERE = ("0.0.0.0/0", "::/0")
 # RFC 9309, §2.5: a crawler parses at least so much, and need not more.
 ROBOTS_BYTES = 500 << 10
+# What these may be unpacked to: of rules far less, of packed zeros gigabytes.
+ROBOTS_UNPACKED = 64 * ROBOTS_BYTES
 # Names whose requests have not asked yet why they failed.
 _MOST_REFUSED = 10_000
 _TAKEN, _REFUSED = "_reusewatch_taken", "_reusewatch_refused"
@@ -191,6 +193,8 @@ class Guard:
     def _received(self, data: bytes, request: Request, spider: Spider) -> None:
         """Of a robots.txt the beginning is read, and no more is taken."""
         if _TAKEN in request.meta:
+            # It comes: from now on this bounds what it is unpacked to.
+            request.meta["download_maxsize"] = ROBOTS_UNPACKED
             request.meta[_TAKEN] += len(data)
             if request.meta[_TAKEN] >= ROBOTS_BYTES:
                 raise StopDownload(fail=False)
