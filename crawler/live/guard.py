@@ -251,13 +251,13 @@ def refused_by(resolver: object, name: str) -> Address | None:
 class CappedRobots(ProtegoRobotParser):
     """A parser of robots.txt that reads its beginning, however long it is."""
 
-    # Bytes that were read.
-    size = 0
+    # What was read.
+    beginning = b""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, robotstxt_body: bytes) -> CappedRobots:
         """As Scrapy makes it for each host."""
         beginning = robotstxt_body[:ROBOTS_BYTES]
         made = super().from_crawler(crawler, beginning)
-        made.size = len(beginning)
+        made.beginning = beginning
         return made

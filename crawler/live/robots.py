@@ -6,11 +6,13 @@ allows all (§2.3.1.3). Of the bundled crawl only: projects of others choose the
 
 Scrapy keeps what it read of each host until the end, and what is made of a robots.txt takes thirty
 times its bytes: a name server that answers for any name would fill the memory with them. Here those
-that were needed last are kept, and of a host that comes again later it is read again.
+that were needed last are kept; of others the bytes, packed, so that a crawl of many hosts reads
+that of each once; and what was dropped of these, too, is read again.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections import OrderedDict
 
 from scrapy.crawler import Crawler
@@ -29,6 +31,8 @@ FORBIDDEN = "robotstxt/forbidden"
 UNREACHABLE = "reusewatch/robots/unreachable"
 # Of all robots.txt that are kept, and what a host takes that has none.
 MOST_BYTES, NO_BYTES = 8 << 20, 1_000
+# Of all that are packed, and what a host takes beside them.
+MOST_PACKED, NO_PACKED = 32 << 20, 250
 
 
 class Unreachable(RobotParser):
@@ -54,13 +58,17 @@ class Robots(RobotsTxtMiddleware):
         super().__init__(crawler)
         self._kept: OrderedDict[str, int] = OrderedDict()
         self._bytes = 0
+        self._packed: OrderedDict[str, bytes] = OrderedDict()
+        self._packed_bytes = 0
 
     async def robot_parser(self, request: Request) -> RobotParser | None:
         """What a host says; it is kept longer than what was asked for before."""
-        found: RobotParser | None = await super().robot_parser(request)
         host = urlparse_cached(request).netloc
+        if host in self._packed:
+            self._unpack(host)
+        found: RobotParser | None = await super().robot_parser(request)
         if host in self._parsers and host not in self._kept:
-            size = found.size if isinstance(found, CappedRobots) else 0
+            size = len(found.beginning) if isinstance(found, CappedRobots) else 0
             self._kept[host] = size + NO_BYTES
             self._bytes += self._kept[host]
         if host in self._kept:
@@ -68,8 +76,22 @@ class Robots(RobotsTxtMiddleware):
         while self._bytes > MOST_BYTES and len(self._kept) > 1:
             oldest, size = self._kept.popitem(last=False)
             self._bytes -= size
-            del self._parsers[oldest]
+            self._pack(oldest, self._parsers.pop(oldest))
         return found
+
+    def _pack(self, host: str, parser: object) -> None:
+        # Where none could be had the host is asked again: it may have one by then.
+        if isinstance(parser, CappedRobots):
+            self._packed[host] = packed = zlib.compress(parser.beginning, 1)
+            self._packed_bytes += len(packed) + NO_PACKED
+        while self._packed_bytes > MOST_PACKED:
+            _, packed = self._packed.popitem(last=False)
+            self._packed_bytes -= len(packed) + NO_PACKED
+
+    def _unpack(self, host: str) -> None:
+        packed = self._packed.pop(host)
+        self._packed_bytes -= len(packed) + NO_PACKED
+        self._parsers[host] = CappedRobots.from_crawler(self.crawler, zlib.decompress(packed))
 
     def process_request_2(self, rp: RobotParser | None, request: Request) -> None:
         """Raise IgnoreRequest for what is forbidden."""

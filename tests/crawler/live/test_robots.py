@@ -44,8 +44,12 @@ def crawler_of(web: _Web) -> Crawler:
     return crawler
 
 
-def test_those_needed_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("packed", "asked"), [(0, [1, 2, 1, 1]), (1 << 20, [1, 1, 1, 1])])
+def test_those_needed_last_are_kept(
+    monkeypatch: pytest.MonkeyPatch, packed: int, asked: list[int]
+) -> None:
     monkeypatch.setattr(robots, "MOST_BYTES", 3 * (len(RULES) + NO_BYTES))
+    monkeypatch.setattr(robots, "MOST_PACKED", packed)
 
     async def crawl() -> None:
         web = _Web()
@@ -56,7 +60,7 @@ def test_those_needed_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
             with pytest.raises(IgnoreRequest):
                 await obeyed.process_request(Request(f"{host}/no"))
         assert len(obeyed._parsers) == 3
-        assert [web.asked[f"http://{n}.h.example/robots.txt"] for n in (1, 2, 3, 4)] == [1, 2, 1, 1]
+        assert [web.asked[f"http://{n}.h.example/robots.txt"] for n in (1, 2, 3, 4)] == asked
 
     asyncio.run(crawl())
 
