@@ -19,6 +19,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.runtime.nrt import rtsys
 
 from reusewatch.detector.compiling.declaring import declared, left_to_calls, make
+from reusewatch.detector.compiling.indexing import WithoutEnds
 from reusewatch.detector.compiling.loading import load_lazily
 from reusewatch.detector.compiling.sources import digest_of
 from reusewatch.detector.compiling.timing import is_left_to_calls
@@ -68,7 +69,7 @@ def kept(signature: Any = None, **options: Any) -> Callable[[Any], Any]:
     """numba's `njit`; what it compiles is kept, if there is a place for it."""
 
     def compile_(function: Any) -> Any:
-        dispatcher = _njit(**options)(function)
+        dispatcher = _njit(pipeline_class=WithoutEnds, **options)(function)
         dispatcher._cache = _Late(function)
         if signature is not None:
             declared(dispatcher, signature)

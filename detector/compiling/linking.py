@@ -31,6 +31,7 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 
 from reusewatch.detector.compiling.declaring import declared
+from reusewatch.detector.compiling.indexing import never_from_the_end
 
 # numba's compiler is not typed.
 # mypy: disable-error-code="no-untyped-call"
@@ -72,6 +73,7 @@ class _Lowering(NativeLowering):
 
 class _Part(CompilerBase):
     def define_pipelines(self) -> list[Any]:
+        never_from_the_end()  # as what compiles kernels: a part may be compiled first
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.passes = [
             (_Lowering, name) if each is NativeLowering else (each, name)
