@@ -63,14 +63,16 @@ class InFlight:
             self._count += 1
             return entry
 
-    def acknowledge(self, entry: Entry) -> None:
-        """The broker has it."""
+    def acknowledge(self, *entries: Entry) -> None:
+        """The broker has them, which are of one partition."""
         with self._changed:
-            if entry.epoch != self._epoch:
+            mine = [entry for entry in entries if entry.epoch == self._epoch]
+            if not mine:
                 return
-            entry.acknowledged = True
+            for entry in mine:
+                entry.acknowledged = True
             self._progress = time.monotonic()
-            queue = self._queues.get(entry.partition, deque())
+            queue = self._queues.get(mine[0].partition, deque())
             # From the head only: what follows a lost message must be sent again after it.
             while queue and queue[0].acknowledged:
                 self._leave(queue.popleft())

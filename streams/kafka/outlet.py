@@ -57,6 +57,7 @@ class KafkaOutlet(FlushedAtClose):
         self._partitions: dict[str, int] = {}
         # To which this producer has sent: it knows where they are.
         self._sent_to: set[TopicPartition] = set()
+        self._places: dict[tuple[str, int], tuple[TopicPartition, Partition]] = {}
         self._gave_up = False
         # Found out late, about a message sent long ago: flush tells, send must not.
         self._refused: list[BusBroken] = []
@@ -112,34 +113,39 @@ class KafkaOutlet(FlushedAtClose):
         number = message.partition
         if number is None:
             number = self.partition_for(message.topic, message.key)
-        entry = self._in_flight.add(message, Partition(message.topic, number), size)
+        to, partition = self._place(message.topic, number)
+        entry = self._in_flight.add(message, partition, size)
         if self._in_flight.failed:
             # What follows a failed message must not overtake it: the next producer sends both.
             return
-
-        def acknowledged(_: object) -> None:
-            self._in_flight.acknowledge(entry)
-
-        def failed(error: BaseException) -> None:
-            self._in_flight.fail(entry, error)
-
         key, headers = encode_key(message.key), message.headers
-        to = TopicPartition(self._config.topic(message.topic), number)
+        producer: Any = self._producer
         try:
             if KNOWN and to in self._sent_to:
-                hand_over(
-                    self._producer, to, key, message.value, headers, acknowledged, failed
-                )  # fmt: skip
+                # The sender is not woken for each message that comes while another batch waits: a
+                # batch that is full is sent when the next one begins, or a moment later.
+                if hand_over(
+                    producer._accumulator, to, key, message.value, headers, entry, self._in_flight
+                ):  # fmt: skip
+                    producer._sender.wakeup()
                 return
-            future = self._producer.send(
+            future = producer.send(
                 to.topic, key=key, value=message.value, headers=list(headers), partition=number
             )
         except (KafkaError, AssertionError, ValueError) as error:
-            failed(error)
+            self._in_flight.fail(entry, error)
         else:
             self._sent_to.add(to)
-            future.add_callback(acknowledged)
-            future.add_errback(failed)
+            future.add_callback(lambda _: self._in_flight.acknowledge(entry))
+            future.add_errback(lambda error: self._in_flight.fail(entry, error))
+
+    def _place(self, topic: str, number: int) -> tuple[TopicPartition, Partition]:
+        """A partition as the client names it, and as we do."""
+        known = self._places.get((topic, number))
+        if known is None:
+            known = TopicPartition(self._config.topic(topic), number), Partition(topic, number)
+            self._places[topic, number] = known
+        return known
 
     def _attend(self) -> None:
         """Wait a moment for acknowledgements, and mend what is broken."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from kafka.future import Future
+from kafka.producer.record_accumulator import RecordAccumulator
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Outgoing, Partition, Unreachable
@@ -186,12 +187,13 @@ class Stuck:
         def force_close(self) -> None:
             pass
 
-    class _Accumulator:
-        def append(self, *_: object) -> Any:
-            return Future(), False, False, False
+        def wakeup(self) -> None:
+            pass
 
     _sender = _Sender()
-    _accumulator = _Accumulator()
+
+    def __init__(self) -> None:
+        self._accumulator: Any = RecordAccumulator()
 
     def send(self, *_: object, **__: object) -> Any:
         return Future()

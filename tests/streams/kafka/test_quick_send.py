@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kafka.errors import IllegalStateError
 from kafka.partitioner.default import murmur2 as client_murmur2
+from kafka.producer.producer_batch import ProducerBatch
+from kafka.producer.record_accumulator import RecordAccumulator
 from kafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchBuilder
 from kafka.structs import TopicPartition
 
@@ -83,29 +85,88 @@ def test_headers_of_the_usual_kind_are_written_as_before() -> None:
     assert (record.key, record.value, record.headers) == (b"k", b"v", [("h", b"x"), ("none", None)])
 
 
-class _Noting(type):
-    """Notes what is set of a class."""
-
-    def __setattr__(cls, name: str, value: object) -> None:
-        cls.noted.append(name)
-        super().__setattr__(name, value)
-
-    noted: list[str]
+TO = TopicPartition("pages", 1)
 
 
-def test_the_client_is_told_once_to_take_headers_as_they_are_written(
-    monkeypatch: pytest.MonkeyPatch,
+class Told:
+    """What was said of which message."""
+
+    def __init__(self) -> None:
+        self.safe: list[int] = []
+        self.lost: list[tuple[int, str]] = []
+
+    def acknowledge(self, *entries: int) -> None:
+        self.safe.extend(entries)
+
+    def fail(self, entry: int, error: BaseException) -> None:
+        self.lost.append((entry, str(error)))
+
+
+def handed_over(values: Sequence[bytes], room: int) -> tuple[Any, list[ProducerBatch], Told]:
+    """The client's accumulator with these in it, its batches, and who is told of them."""
+    accumulator: Any = RecordAccumulator(batch_size=room)
+    told = Told()
+    new = [
+        hand_over(accumulator, TO, b"k%d" % n, value, (("h", b"x"),), n, told)
+        for n, value in enumerate(values)
+    ]
+    batches = list(accumulator._batches[TO])
+    assert sum(new) == len(batches)
+    return accumulator, batches, told
+
+
+def drained(batch: Any) -> list[bytes]:
+    """What stands in a batch, as the sender takes it."""
+    batch.records.close()
+    return [one.value for one in DefaultRecordBatch(bytes(batch.records.buffer()))]
+
+
+@given(st.lists(BYTES, min_size=1, max_size=30), st.integers(100, 3000), st.data())
+def test_each_message_is_in_one_batch_in_order_and_told_of_as_that_is(
+    values: list[bytes], room: int, data: st.DataObject
 ) -> None:
-    """Each change of a class takes one of the numbers by which Python knows what classes are."""
-    builder = _Noting("builder", (), {"append": None, "noted": []})
-    monkeypatch.setattr(quick_send, "_Builder", builder)
-    producer = Mock()
-    producer._accumulator.append.return_value = (Mock(), False, False, False)
-    to = TopicPartition("topic", 0)
-    for _ in range(3):
-        hand_over(producer, to, b"k", b"v", (), lambda _: None, lambda _: None)
-    assert builder.noted == ["append"]
-    assert producer._accumulator.append.call_count == 3
+    _, batches, told = handed_over(values, room)
+    safe, lost, at = list[int](), list[tuple[int, str]](), 0
+    for number, batch in enumerate(batches):
+        held = drained(batch)
+        mine = range(at, at + len(held))
+        assert held == values[at : mine.stop]
+        at = mine.stop
+        if data.draw(st.booleans()):
+            batch.complete(100, -1)
+            safe += mine
+        else:
+            batch.complete_exceptionally(
+                ValueError("batch"), lambda place, number=number: ValueError(f"{number}:{place}")
+            )
+            lost += [(n, f"{number}:{place}") for place, n in enumerate(mine)]
+    assert at == len(values)
+    assert (sorted(told.safe), sorted(told.lost)) == (safe, sorted(lost))
+
+
+def test_of_a_batch_that_the_client_splits_each_message_is_told_of_once_with_its_half() -> None:
+    accumulator, (batch,), told = handed_over([b"%d" % n for n in range(7)], 1000)
+    drained(batch)
+    accumulator._batches[TO].clear()
+    assert accumulator.split_and_reenqueue(batch) == 2
+    first, second = accumulator._batches[TO]
+    # The second half takes more, as the last batch of its partition does.
+    assert not hand_over(accumulator, TO, b"k", b"7", (), 7, told)
+    assert [drained(first), drained(second)] == [[b"0", b"1", b"2", b"3"], [b"4", b"5", b"6", b"7"]]
+    second.complete_exceptionally(ValueError("batch"), lambda place: ValueError(str(place)))
+    first.complete(0, -1)
+    assert sorted(told.safe) == [0, 1, 2, 3]
+    assert sorted(told.lost) == [(4, "0"), (5, "1"), (6, "2"), (7, "3")]
+
+
+def test_of_a_producer_that_gives_up_every_message_is_lost_and_none_is_taken() -> None:
+    accumulator, _, told = handed_over([b"a", b"b", b"c"], 1000)
+    accumulator.close()
+    accumulator.abort_incomplete_batches()
+    assert sorted(entry for entry, _ in told.lost) == [0, 1, 2]
+    assert not told.safe
+    with pytest.raises(IllegalStateError):
+        hand_over(accumulator, TO, b"k", b"d", (), 3, told)
 
 
 @given(st.binary(max_size=64))
@@ -130,3 +191,25 @@ def test_the_client_is_one_whose_inside_is_known(kafka_config: KafkaConfig) -> N
         wanted = [(m.value, m.headers) for m in sent if m.key == key]
         assert [(m.value, m.headers) for m in read if m.key == key] == wanted
     assert len({message.partition for message in read}) == 2
+
+
+class _Noting(type):
+    """Notes what is set of a class."""
+
+    def __setattr__(cls, name: str, value: object) -> None:
+        cls.noted.append(name)
+        super().__setattr__(name, value)
+
+    noted: list[str]
+
+
+def test_the_client_is_told_once_to_take_headers_as_they_are_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each change of a class takes one of the numbers by which Python knows what classes are."""
+    builder = _Noting("builder", (), {"append": None, "noted": []})
+    monkeypatch.setattr(quick_send, "_Builder", builder)
+    accumulator = RecordAccumulator()
+    for number in range(3):
+        hand_over(accumulator, TO, b"k", b"v", (), number, Told())
+    assert builder.noted == ["append"]
