@@ -57,8 +57,14 @@ def _rules(of_registries: bool, encoded: bool) -> PublicSuffixList:
 @lru_cache(maxsize=_PLACES)
 def place(url: str, scheme: HashScheme) -> Place:
     """Where the page of this URL stands. BadPage where the URL is none of a page."""
+    page, host, site = placed(url, scheme)
+    return Place(hex_of(page), host, site)
+
+
+def placed(url: str, scheme: HashScheme) -> tuple[int, str, str]:
+    """The same, the page's id as a number, for who asks once: nothing is kept. BadPage too."""
     canonical, host = _split(url)
-    return Place(hex_of(scheme.of_text(canonical)), host, site_of(host))
+    return scheme.of_text(canonical), host, site_of(host)
 
 
 def host_and_site(url: str) -> tuple[str, str]:

@@ -16,7 +16,7 @@ import xxhash
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.bus import Message
-from reusewatch.streams.urls import place
+from reusewatch.streams.urls import placed
 from reusewatch.streams.wire import Malformed
 
 CHECKSUM_HEADER = "checksum"
@@ -54,8 +54,7 @@ def _check_places(block: pa.RecordBatch, scheme: HashScheme) -> None:
     try:
         rows = zip(*(block.column(name).to_pylist() for name in PLACE_COLUMNS), strict=True)
         for page, url, host, site in rows:
-            found = place(url, scheme)
-            if (int(found.page_id, 16), found.host, found.site) != (page, host, site):
+            if placed(url, scheme) != (page, host, site):
                 raise Malformed(f"a fingerprint block that places {url[:200]!r} on {site[:200]!r}")
     except BadPage as error:
         raise Malformed(f"a fingerprint block with a value that no page has: {error}") from error

@@ -18,10 +18,11 @@ from reusewatch.detector.hashing import hex_of
 from reusewatch.detector.mean_and_deviation import SHARE_BITS, Moments
 from reusewatch.detector.neighborhoods.figures import Change, PageFacts
 from reusewatch.detector.neighborhoods.neighborhoods import Neighborhoods
+from reusewatch.detector.neighborhoods.unlabeled import Unlabeled
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.records import NeighborhoodPart, PartitionMoments
 from reusewatch.streams.stages.neighborhood_reports import RANKS, SEVERITIES
-from reusewatch.streams.times import at_us
+from reusewatch.streams.times import at_us, moment
 from reusewatch.streams.wire import Malformed, moments_message, part_gone, part_message, read_json
 
 _MOST_PAGES = 1 << 48
@@ -65,6 +66,17 @@ class NeighborhoodLog:
             pages[key] = _page(facts, at)
         if change.forgotten is not None:
             self.forget(part, change.forgotten)
+
+    def note_unlabeled(self, part: int, pages: Unlabeled, begin: int, end: int) -> None:
+        """That pages were counted of which nothing is labeled, and which changed nothing else."""
+        noted = self._pages.setdefault(part, {})
+        columns = [column[begin:end] for column in pages]
+        for page, url, at, total in zip(*columns, strict=True):
+            named = hex_of(page)
+            noted.pop(key := f"page {named}", None)
+            noted[key] = NeighborhoodPart(
+                what="page", url=url, at=moment(at), page_id=named, total=total
+            )
 
     def forget(self, part: int, page: int) -> None:
         """This page counts no longer."""

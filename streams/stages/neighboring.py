@@ -33,7 +33,7 @@ from reusewatch.detector.mean_and_deviation import (
     Threshold,
 )
 from reusewatch.detector.neighborhoods.figures import Change, Neighborhood, PageFacts
-from reusewatch.detector.neighborhoods.neighborhoods import COUNTED, Neighborhoods
+from reusewatch.detector.neighborhoods.neighborhoods import Neighborhoods
 from reusewatch.detector.neighborhoods.unlabeled import Unlabeled
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.checking import PLACE_COLUMNS
@@ -162,8 +162,7 @@ class NeighborhoodStage:
         while at < len(counted):
             run, change = hoods.add_unlabeled(counted.pages, at, ends[bisect_left(ends, at)])
             if self._log is not None:
-                for row in range(at, at + run - (change is not None)):
-                    self._note(counted.facts(row), part, COUNTED)
+                self._log.note_unlabeled(part, counted.pages, at, at + run - (change is not None))
             at += run
             if change is not None:
                 self._tell(change, counted.facts(at - 1), counted.versions[at - 1], part, out)

@@ -9,6 +9,9 @@ from random import Random
 
 import pytest
 
+from reusewatch.detector.neighborhoods.figures import PageFacts
+from reusewatch.detector.neighborhoods.neighborhoods import COUNTED
+from reusewatch.detector.neighborhoods.unlabeled import Unlabeled
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus, BusBroken, Message, Partition
 from reusewatch.streams.kafka.read import latest
@@ -16,7 +19,9 @@ from reusewatch.streams.running.changelog import Changelog, require_room
 from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.news import Brief
 from reusewatch.streams.running.worker import Worker
+from reusewatch.streams.stages.neighborhood_log import NeighborhoodLog
 from reusewatch.streams.stages.neighboring import NeighborhoodStage
+from reusewatch.streams.times import moment
 from tests.pages import SCHEME
 from tests.streams.memory_bus import MemoryBus
 from tests.streams.stages.hoods import Copied, Figures, asked, bad_site, blocks_of, stage_of
@@ -45,6 +50,19 @@ class News:
         found = self.bus.logs.get(Partition(topics.MOMENTS, 0), [])[self.seen :]
         self.seen += len(found)
         return found
+
+
+def test_pages_without_labels_are_noted_together_as_each_would_be() -> None:
+    random = Random(5)
+    rows = [(random.randrange(20), f"http://a.example/{n}", n, n % 3) for n in range(40)]
+    pages = Unlabeled(*map(list, zip(*rows, strict=True)))  # type: ignore[arg-type]
+    each, together = NeighborhoodLog(), NeighborhoodLog()
+    for log in (each, together):
+        log.forget(1, rows[7][0])
+    for page, url, at, total in rows[5:30]:
+        each.note(1, PageFacts(page, url, at, 0, total), moment(at), COUNTED)
+    together.note_unlabeled(1, pages, 5, 30)
+    assert together.take() == each.take() != []
 
 
 def crawl(seed: int) -> list[Copied]:
