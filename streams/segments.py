@@ -173,7 +173,8 @@ class LogReader:
             return
         raise BusBroken(
             f"{_path(self._directory, self._segment)}: damaged at offset {self.offset} (byte {at})."
-            " Move the state directory away and replay into a new one"
+            " Put back a copy of the whole directory, or run `reusewatch replay … --restart`: it"
+            " sets aside what is there, and begins with an empty bus"
         )
 
     def _open_at_offset(self) -> bool:

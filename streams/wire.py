@@ -40,7 +40,7 @@ _VERSION = re.compile("[0-9]{1,9}")
 _LONGEST_TOLD = 100
 
 # What decoding may raise: nesting without end, and text that is no UTF-8, are errors of their own.
-_UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
+UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
 _json = msgspec.json.Encoder()
 _msgpack = msgspec.msgpack.Encoder()
@@ -138,7 +138,7 @@ def read_page(message: Message) -> Page:
         if page.packed is None:
             return page
         return msgspec.structs.replace(page, body=unpacked(page.body), packed=None)
-    except (*_UNREADABLE, ValueError) as error:
+    except (*UNREADABLE, ValueError) as error:
         raise Malformed(f"not a page: {error}") from error
 
 
@@ -255,6 +255,6 @@ def read_json(message: Message, kind: type[R], schema: str | None = None) -> R:
         # pass on what is no JSON.
         value.decode()
         record: R = _json_decoders[kind].decode(value)
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise Malformed(f"not a {kind.__name__}: {error}") from error
     return record

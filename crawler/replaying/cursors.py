@@ -21,6 +21,7 @@ import xxhash
 
 from reusewatch.streams.bus import Bus, Unreachable
 from reusewatch.streams.local import LocalBus
+from reusewatch.streams.wire import UNREADABLE
 
 DIRECTORY = "replays"
 # As many as a database has room for.
@@ -119,7 +120,7 @@ class Cursors:
     def _read(self, path: Path) -> Cursor | None:
         try:
             found = msgspec.json.decode(path.read_bytes(), type=Cursor)
-        except (FileNotFoundError, msgspec.MsgspecError):
+        except (FileNotFoundError, *UNREADABLE):
             return None  # without it a replay begins again, which only costs time
         except OSError as error:
             raise Unreachable(

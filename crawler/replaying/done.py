@@ -20,6 +20,7 @@ from reusewatch.crawler.replaying.cursors import DIRECTORY, Note, Tally
 from reusewatch.crawler.replaying.jobs import Archive, Tree
 from reusewatch.crawler.replaying.readable import file_of
 from reusewatch.streams.bus import Bus, BusError
+from reusewatch.streams.wire import UNREADABLE
 
 _FILE = "done.notes"
 
@@ -42,7 +43,7 @@ class Done:
         self._states: dict[str, tuple[int, int] | None] = {}
 
     def _load(self) -> _Notes:
-        with suppress(OSError, msgspec.MsgspecError, BusError):
+        with suppress(OSError, *UNREADABLE, BusError):
             found = msgspec.json.decode(self._path.read_bytes(), type=_Notes)
             self._bus.require(found.bus, str(self._path))
             return found

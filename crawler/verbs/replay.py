@@ -115,9 +115,8 @@ def replay(
             raise typer.Exit(130) from None
     _show_summary(cursor, json=json)
     if cursor.known:
-        say(
-            f"{cursor.known} archives were replayed before and have not changed; --again reads them"
-        )
+        known = "1 archive was" if cursor.known == 1 else f"{cursor.known} archives were"
+        say(f"{known} replayed before, unchanged since; --again also reads what was")
     if waiting := _waiting(settings):
         say(waiting)
     if not allow_damaged and (cursor.tally.damaged or cursor.tally.dead_letters):

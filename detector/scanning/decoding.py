@@ -12,6 +12,7 @@ from __future__ import annotations
 import codecs
 import re
 import threading
+from array import array
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -58,6 +59,8 @@ _SHIFTED = {
 }
 _PAIR = 2
 _BROKEN = 10_000
+# Bytes or characters that are looked at together: sorted, these take forty bytes each.
+_AT_ONCE = 1 << 17
 _NOTING = "reusewatch-broken"
 
 
@@ -76,34 +79,54 @@ class Decoded(NamedTuple):
     def body_offsets(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
         """Where the characters that begin at offsets in the text begin in the body.
 
-        In time linear in the page. In a charset with shifts a character begins with the escape
-        sequence before it. Exact but for pages that are broken in thousands of places.
+        In time linear in the page, and in memory of a few times its bytes. In a charset with shifts
+        a character begins with the escape sequence before it. Exact but for pages that are broken
+        in thousands of places.
         """
         if self.charset == "utf-8":
             return offsets
-        begins = (np.frombuffer(self.utf8, np.uint8) & ch.FIRST_OF_TWO) != ch.FOLLOWS
-        before = np.concatenate(([0], np.cumsum(begins, dtype=np.int32)))
-        characters = before[np.minimum(offsets, len(begins))].astype(np.int64)
+        characters = _characters_before(self.utf8, offsets)
         if self.charset in _ONE_BYTE_EACH:
             return characters
         if self.charset in _SHIFTED:
-            starts = np.array([*_shifted(self.body, self.charset), len(self.body)], np.int64)
+            starts: NDArray[np.int32] = np.frombuffer(_shifted(self.body, self.charset), np.int32)
         else:
-            starts = np.concatenate(([0], np.cumsum(self._lengths())))
-        return np.minimum(starts[characters], len(self.body))
+            lengths = self._lengths()
+            starts = np.zeros(len(lengths) + 1, np.int32)
+            np.cumsum(lengths, dtype=np.int32, out=starts[1:])
+        return np.minimum(starts[characters].astype(np.int64), len(self.body))
 
-    def _lengths(self) -> NDArray[np.int64]:
+    def _lengths(self) -> NDArray[np.uint8]:
         """How many bytes of the body each character has."""
         text = self.utf8.decode("utf-8")
-        points, which = np.unique(
-            np.frombuffer(text.encode("utf-32-le"), np.uint32), return_inverse=True
-        )
-        lengths = [len(chr(point).encode(self.charset, "ignore")) or 1 for point in points.tolist()]
-        found = np.array(lengths, np.int64)[which]
+        found = np.empty(len(text), np.uint8)
+        for begin in range(0, len(text), _AT_ONCE):
+            some = text[begin : begin + _AT_ONCE].encode("utf-32-le")
+            points, which = np.unique(np.frombuffer(some, np.uint32), return_inverse=True)
+            lengths = [len(chr(one).encode(self.charset, "ignore")) or 1 for one in points.tolist()]
+            found[begin : begin + _AT_ONCE] = np.array(lengths, np.uint8)[which]
         if "\ufffd" in text:
             for character, size in _broken(self.body, self.charset):
                 found[character] = size
         return found
+
+
+def _characters_before(utf8: bytes, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many characters begin before each of these bytes."""
+    text = np.frombuffer(utf8, np.uint8)
+    places, which = np.unique(np.minimum(offsets, len(text)), return_inverse=True)
+    before = np.empty(len(places), np.int64)
+    done = total = 0
+    # Piece by piece: sums up to every byte of a page would be four times the page.
+    for begin in range(0, len(text), _AT_ONCE):
+        piece = text[begin : begin + _AT_ONCE]
+        sums = np.zeros(len(piece) + 1, np.int64)
+        np.cumsum((piece & ch.FIRST_OF_TWO) != ch.FOLLOWS, out=sums[1:])
+        stop = int(np.searchsorted(places, begin + len(piece)))
+        before[done:stop] = total + sums[places[done:stop] - begin]
+        done, total = stop, total + int(sums[-1])
+    before[done:] = total
+    return before[which]
 
 
 def decode(body: bytes, charset: str) -> Decoded:
@@ -138,10 +161,12 @@ _noted = threading.local()
 codecs.register_error(_NOTING, _note)
 
 
-def _shifted(body: bytes, charset: str) -> list[int]:
-    """Where each character begins: run by run, byte by byte only where a run is broken."""
+def _shifted(body: bytes, charset: str) -> array[int]:
+    """Where each character begins, and behind them the body's end: run by run, byte by byte only
+    where a run is broken."""
     decoder = codecs.getincrementaldecoder(charset)("replace")
-    starts, start, left = list[int](), 0, _BROKEN
+    # Numbers of 32 bits: of a list with all characters of a page the machine could run full.
+    starts, start, left = array("i"), 0, _BROKEN
     for run in _SHIFTED[charset].finditer(body):
         (at, stop), state = run.span(), decoder.getstate()
         count = len(decoder.decode(run[0]))
@@ -150,18 +175,21 @@ def _shifted(body: bytes, charset: str) -> list[int]:
             continue
         width, odd = divmod(stop - at, count or 1)
         if not odd and width <= _PAIR and not state[0] and not pending:
-            starts += [start, *range(at + width, stop, width)]
+            starts.append(start)
+            starts.extend(range(at + width, stop, width))
             start = stop
         elif left > 0:
             decoder.setstate(state)
             for byte in range(at, stop):
-                starts += [start] * len(more := decoder.decode(body[byte : byte + 1]))
+                starts.extend([start] * len(more := decoder.decode(body[byte : byte + 1])))
                 start = byte + 1 - len(decoder.getstate()[0]) if more else start
             left -= stop - at
         else:
-            starts += [at + (stop - at) * number // count for number in range(count)]
+            starts.extend(at + (stop - at) * number // count for number in range(count))
             start = stop
-    return starts + [start] * len(decoder.decode(b"", final=True))
+    starts.extend([start] * len(decoder.decode(b"", final=True)))
+    starts.append(len(body))
+    return starts
 
 
 @lru_cache(maxsize=1024)

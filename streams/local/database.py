@@ -27,6 +27,7 @@ from reusewatch.streams.local.generation import (
     require_logs,
     require_none,
 )
+from reusewatch.streams.wire import UNREADABLE
 
 FORMAT = 1
 Headers = tuple[tuple[str, bytes], ...]
@@ -184,5 +185,5 @@ def size_of(headers: Headers) -> int:
 def headers_of(stored: bytes) -> Headers:
     try:
         return msgspec.msgpack.decode(stored, type=Headers)
-    except (msgspec.MsgspecError, TypeError) as error:
+    except (*UNREADABLE, TypeError) as error:
         raise sqlite3.DatabaseError(f"the headers of a row cannot be read: {error}") from error

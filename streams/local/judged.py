@@ -12,6 +12,8 @@ from pathlib import Path
 
 import msgspec
 
+from reusewatch.streams.wire import UNREADABLE
+
 FILE = "judged.json"
 
 
@@ -28,7 +30,7 @@ def read_judged(directory: Path) -> Judged:
     """What the judge said last; nothing where none ever was."""
     try:
         return msgspec.json.decode((directory / FILE).read_bytes(), type=Judged)
-    except (FileNotFoundError, NotADirectoryError, msgspec.MsgspecError):
+    except (FileNotFoundError, NotADirectoryError, *UNREADABLE):
         return Judged()
 
 

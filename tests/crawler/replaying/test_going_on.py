@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from reusewatch.crawler.pages.archive_events import Limits
-from reusewatch.crawler.replaying.cursors import Cursors, Tally
+from reusewatch.crawler.replaying.cursors import DIRECTORY, Cursors, Tally
 from reusewatch.crawler.replaying.done import Done
 from reusewatch.crawler.replaying.giving_up import LEAST
 from reusewatch.crawler.replaying.jobs import Reader, job_of
@@ -170,4 +170,26 @@ def test_an_archive_that_grew_while_it_was_read_is_read_again(tmp_path: Path) ->
         note = done.ended(source, begun, Tally(records=7))
         done.save({} if note is None else {source.name: note})
         assert Done(tmp_path, bus, lambda: "now").find(source) == known
+    bus.close()
+
+
+@pytest.mark.parametrize("at", range(0, 60, 7))
+def test_notes_with_a_damaged_byte_are_read_as_none(tmp_path: Path, at: int) -> None:
+    path = tmp_path / "x.warc.gz"
+    path.write_bytes(zoo.member_each(RECORDS))
+    job = job_of(
+        [str(path)], [], None, reader=Reader(zoo.SCHEME, Limits()), settle_seconds=0, stop=Event()
+    )
+    (source,) = job.sources(idle=lambda: None)
+    bus = LocalBus(tmp_path / "bus")
+    done = Done(tmp_path, bus, lambda: "now")
+    done.find(source)
+    note = done.ended(source, done.begun(source, Tally()), Tally(records=9))
+    assert note is not None
+    done.save({source.name: note})
+    notes = tmp_path / DIRECTORY / "done.notes"
+    data = bytearray(notes.read_bytes())
+    data[at] ^= 0xFF
+    notes.write_bytes(data)
+    assert Done(tmp_path, bus, lambda: "now").find(source) is None
     bus.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -121,3 +123,15 @@ def test_byte_order_marks_end_no_word_and_start_none() -> None:
         result = scan(decode(body, charset).utf8, key=1)
         assert len(result.hashes) == 1
         assert result.hashes.tolist() == scan(b"ab", key=1).hashes.tolist()
+
+
+@pytest.mark.parametrize("charset", ["iso-2022-jp", "hz", "euc-kr", "shift_jis", "utf-16"])
+def test_offsets_take_memory_of_a_few_times_the_page(charset: str) -> None:
+    """A crawled page chooses its charset, and its size."""
+    page = decode(b"\xff" * 2_000_000, charset)
+    places = np.arange(0, len(page.utf8), 1000)
+    tracemalloc.start()
+    page.body_offsets(places)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 14 * len(page.body)
