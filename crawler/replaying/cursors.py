@@ -15,12 +15,12 @@ import secrets
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 import xxhash
 
-from reusewatch.streams.bus import Bus, Unreachable
-from reusewatch.streams.local import LocalBus
+from reusewatch.streams.bus import Unreachable
 from reusewatch.streams.wire import UNREADABLE
 
 DIRECTORY = "replays"
@@ -102,10 +102,23 @@ class Cursor(msgspec.Struct, kw_only=True):
     tally: Tally = msgspec.field(default_factory=Tally)
 
 
+class Marks(Protocol):
+    """A bus that is one directory: what is said of it elsewhere can be held against it."""
+
+    def mark(self) -> str:
+        """What this bus is now."""
+
+    def require(self, mark: str, what: str) -> None:
+        """Raise Parted where that was said beside another bus."""
+
+    def cursor_of(self, job: str) -> int | None:
+        """Which cursor of a replay stood for what it had brought, as of the last flush."""
+
+
 class Cursors:
     """The cursors of a state directory, by the bus and by what is replayed onto it."""
 
-    def __init__(self, directory: Path, bus: str = "", marks: Bus | None = None) -> None:
+    def __init__(self, directory: Path, bus: str = "", marks: Marks | None = None) -> None:
         self._directory = directory / DIRECTORY
         self._bus = bus
         self._marks = marks
@@ -133,7 +146,7 @@ class Cursors:
 
     def _stands(self, job: str, found: Cursor) -> bool:
         """Whether all before this cursor became safe."""
-        return isinstance(self._marks, LocalBus) and self._marks.cursor_of(job) == found.number
+        return self._marks is not None and self._marks.cursor_of(job) == found.number
 
     def foresee(self, job: str, cursor: Cursor) -> int:
         """All before the cursor is about to be safe: the number for the bus to note with it. One

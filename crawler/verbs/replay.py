@@ -183,7 +183,8 @@ def _cursors(settings: Settings) -> Cursors:
     """How far replays onto this bus came. What is safe on one cluster is not on another."""
     local = settings.bus.startswith("local:")
     name = "" if local else f"{settings.bus} {settings.topic_prefix}"
-    return Cursors(state_directory(settings), name, open_bus(settings) if local else None)
+    bus = open_bus(settings) if local else None
+    return Cursors(state_directory(settings), name, bus if isinstance(bus, LocalBus) else None)
 
 
 def _show_summary(cursor: Cursor, *, json: bool) -> None:
