@@ -21,8 +21,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-LARGE = 1 << 20
-"""Bytes from which on an allocation stands apart: most of what a batch needs is below."""
+LARGE = 1 << 22
+"""Bytes from which on an allocation stands apart. With a megabyte a replay has 12 MB less at its
+most; but a batch of pages of 27 kB has many arrays of as much, which the system would clear anew
+for each: a seventh of the CPU of the whole."""
 _FREE = 16 << 20
 # Of malloc.h.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
