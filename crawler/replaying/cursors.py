@@ -128,7 +128,11 @@ class Cursors:
         found, foreseen = self._read(self._path(job)), self._read(self._foreseen(job))
         if foreseen is None or (found is not None and found.number == foreseen.number):
             return found
-        return foreseen if self._stands(job, foreseen) else found
+        if not self._stands(job, foreseen):
+            return found
+        # Or it is lost with the next one that is foreseen, and its pages come again.
+        self.save(job, foreseen)
+        return foreseen
 
     def _read(self, path: Path) -> Cursor | None:
         try:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from reusewatch.crawler.pages.archive_events import Limits
-from reusewatch.crawler.replaying.cursors import DIRECTORY, Cursors, Tally
+from reusewatch.crawler.replaying.cursors import DIRECTORY, Cursor, Cursors, Tally
 from reusewatch.crawler.replaying.done import Done
 from reusewatch.crawler.replaying.giving_up import LEAST
 from reusewatch.crawler.replaying.jobs import Reader, job_of
@@ -192,4 +192,21 @@ def test_notes_with_a_damaged_byte_are_read_as_none(tmp_path: Path, at: int) -> 
     data[at] ^= 0xFF
     notes.write_bytes(data)
     assert Done(tmp_path, bus, lambda: "now").find(source) is None
+    bus.close()
+
+
+def test_a_cursor_that_stands_outlasts_the_next_that_is_foreseen(tmp_path: Path) -> None:
+    """Killed twice in a row, each time between the cursor and what it stands for."""
+    bus = LocalBus(tmp_path)
+    cursors = Cursors(tmp_path, marks=bus)
+    outlet = bus.outlet()
+    cursors.save("job", Cursor(offset=1))
+    outlet.stands_for("job", cursors.foresee("job", Cursor(offset=2)))
+    outlet.flush()
+    for _ in range(2):  # killed before it was saved; then before the next one stood
+        found = cursors.load("job")
+        assert found is not None
+        assert found.offset == 2
+        cursors.foresee("job", Cursor(offset=3))
+    outlet.close()
     bus.close()
