@@ -150,14 +150,15 @@ class Cursors:
 
     def _stands(self, job: str, found: Cursor) -> bool:
         """Whether all before this cursor became safe."""
-        return self._marks is not None and self._marks.cursor_of(job) == found.number
+        return self._marks is not None and self._marks.cursor_of(self._key(job)) == found.number
 
-    def foresee(self, job: str, cursor: Cursor) -> int:
-        """All before the cursor is about to be safe: the number for the bus to note with it. One
-        that nobody has had, or a replay of long ago would stand for this one."""
+    def foresee(self, job: str, cursor: Cursor) -> tuple[str, int]:
+        """All before the cursor is about to be safe: what the bus is to note with it, a key of the
+        replay and a number. One that nobody has had, or a replay of long ago would stand for this
+        one."""
         cursor.number = secrets.randbits(_NUMBER_BITS)
         self._write(self._foreseen(job), cursor)
-        return cursor.number
+        return self._key(job), cursor.number
 
     def save(self, job: str, cursor: Cursor) -> None:
         """Everything before the cursor is safe."""
@@ -191,5 +192,8 @@ class Cursors:
 
     def _path(self, job: str) -> Path:
         # Not one file for all: two replays that end together would undo each other's writing.
-        name = xxhash.xxh3_64_hexdigest(f"{self._bus}\n{job}".encode())
-        return self._directory / f"{name}.json"
+        return self._directory / f"{self._key(job)}.json"
+
+    def _key(self, job: str) -> str:
+        # A job is named by all of its archives, which may be many.
+        return xxhash.xxh3_64_hexdigest(f"{self._bus}\n{job}".encode())

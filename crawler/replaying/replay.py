@@ -110,7 +110,7 @@ class Replay:
 
         def foresee() -> tuple[str, int]:
             self._count(cursor, base)
-            return job.name, self._cursors.foresee(job.name, cursor)
+            return self._cursors.foresee(job.name, cursor)
 
         def settle() -> None:
             if job.resumable and isinstance(self._sink, FlushesAtOnce):

@@ -201,7 +201,7 @@ def test_a_cursor_that_stands_outlasts_the_next_that_is_foreseen(tmp_path: Path)
     cursors = Cursors(tmp_path, marks=bus)
     outlet = bus.outlet()
     cursors.save("job", Cursor(offset=1))
-    outlet.stands_for("job", cursors.foresee("job", Cursor(offset=2)))
+    outlet.stands_for(*cursors.foresee("job", Cursor(offset=2)))
     outlet.flush()
     for _ in range(2):  # killed before it was saved; then before the next one stood
         found = cursors.load("job")
