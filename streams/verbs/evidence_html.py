@@ -83,7 +83,7 @@ def _facts(alert: Alert) -> Iterable[tuple[str, str]]:
         when = f"first fetched {donor.fetched_at:%Y-%m-%d %H:%M:%S} UTC"
         yield name_of_donors(alert.direction), f"{donor.url}, {when}"
     if alert.direction is not None:
-        yield "original", told_direction(alert.direction)
+        yield "original", told_direction(alert.direction, len(alert.donors))
     if alert.within is not None:
         yield (
             "in common",

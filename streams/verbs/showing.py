@@ -205,7 +205,7 @@ def print_alert(alert: Alert) -> None:
     for donor in alert.donors:
         _print(name_of_donors(alert.direction), _donor(donor, alert))
     if alert.direction is not None:
-        _print("original", [told_direction(alert.direction)])
+        _print("original", [told_direction(alert.direction, len(alert.donors))])
     if alert.sites:
         _print("sites", [", ".join(alert.sites)])
     for span in alert.evidence:
@@ -273,13 +273,15 @@ def name_of_donors(direction: Direction | None) -> str:
     return "donor" if direction is None or direction.original == "there" else "also at"
 
 
-def told_direction(direction: Direction) -> str:
-    """Who has it from whom, as a sentence.
+def told_direction(direction: Direction, others: int = 1) -> str:
+    """Who has it from whom, as a sentence; of several other pages the first is meant.
 
     >>> told_direction(Direction(original="unknown", gap_seconds=245))
     'not known: the two were first seen 4 minutes apart'
     >>> told_direction(Direction(original="there", by="first-seen", gap_seconds=172_800))
     'the other page: it was first seen 2 days before'
+    >>> told_direction(Direction(original="there", by="owned"), others=6)
+    'the first of the other pages: its site is owned, or said to be at home there by a label'
     """
     gap = direction.gap_seconds
     if direction.original == "unknown":
@@ -287,7 +289,8 @@ def told_direction(direction: Direction) -> str:
             "when the page was fetched is not known" if gap is None
             else f"the two were first seen {_span_of_time(gap)} apart"
         )  # fmt: skip
-    page = "the other page" if direction.original == "there" else "this page"
+    other = "the first of the other pages" if others > 1 else "the other page"
+    page = other if direction.original == "there" else "this page"
     if direction.by == "owned":
         return f"{page}: its site is owned, or said to be at home there by a label"
     if direction.by == "declared":

@@ -111,7 +111,7 @@ def test_the_file_says_who_has_it_from_whom_as_far_as_that_is_known(
         (one.text for one in root.iter("dt")), (one.text for one in root.iter("dd")), strict=True
     ))  # fmt: skip
     if direction is not None:
-        assert facts["original"] == told_direction(direction)
+        assert facts["original"] == told_direction(direction, len(alert.donors))
     assert ("donor" in facts) == (direction is None or direction.original == "there")
 
 
