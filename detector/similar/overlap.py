@@ -76,7 +76,7 @@ def decide(
 
 def rising(terms: NDArray[np.uint64], weights: NDArray[np.float32]) -> Rising:
     """The terms of a page by rising hash: to be done once for a page that is asked for again."""
-    order = terms.argsort(kind="stable")  # here: numba takes seconds to compile a sort
+    order = terms.argsort()  # here: numba takes seconds to compile a sort
     return terms[order], weights[order]
 
 
