@@ -37,7 +37,9 @@ class RecentPages:
         self._most = most_bytes
         self._pages: OrderedDict[_At, Page] = OrderedDict()
         self._bytes = 0
-        self._held: OrderedDict[_At, Page] = OrderedDict()
+        # Of those the ones that are held from when they would leave; and those that are held.
+        self._expected: set[_At] = set()
+        self._held: dict[_At, Page] = {}
         self._held_bytes = 0
 
     def saw(self, page: Page) -> None:
@@ -49,19 +51,29 @@ class RecentPages:
         self._bytes += len(page.body) - (len(before.body) if before else 0)
         self._pages[at] = page
         while self._bytes > self._most:
-            _, gone = self._pages.popitem(last=False)
-            self._bytes -= len(gone.body)
+            self._leaves(*self._pages.popitem(last=False))
+
+    def _leaves(self, at: _At, page: Page) -> None:
+        """Where there is no room those are held that came before: they are asked for first."""
+        self._bytes -= len(page.body)
+        if at in self._expected and self._held_bytes + len(page.body) <= HELD_BYTES:
+            self._held[at] = page
+            self._held_bytes += len(page.body)
+        self._expected.discard(at)
 
     def hold(self, origin: Origin) -> None:
         """The page of an origin is asked for later: if it is at hand, it stays until then."""
         at = origin.source, origin.offset
-        page = self._pages.get(at)
-        if page is None or at in self._held:
-            return
-        self._held[at] = page
-        self._held_bytes += len(page.body)
-        while self._held_bytes > HELD_BYTES:
-            self._let_go(next(iter(self._held)))
+        if at in self._pages:
+            self._expected.add(at)
+
+    def release(self, origin: Origin) -> Page | None:
+        """The page of an origin, if it was held for somebody; it is held no more."""
+        at = origin.source, origin.offset
+        self._expected.discard(at)
+        page = self._held.pop(at, None)
+        self._held_bytes -= len(page.body) if page else 0
+        return page
 
     def only_here(self, origin: Origin) -> bool:
         """Whether another process may fail to read the page, though it is at hand here: it came
@@ -73,11 +85,6 @@ class RecentPages:
         except (OSError, ValueError):
             # A page of a tree or of a package, named together with its file; or nobody has it.
             return False
-
-    def _let_go(self, at: _At) -> Page | None:
-        page = self._held.pop(at, None)
-        self._held_bytes -= len(page.body) if page else 0
-        return page
 
     def __call__(self, origin: Origin) -> Page:
         """The page of an origin: from memory, or read again. One that was held is held no more."""
@@ -98,6 +105,5 @@ class RecentPages:
             yield read
 
     def _at_hand(self, origin: Origin) -> Page | None:
-        at = origin.source, origin.offset
-        held = self._let_go(at)
-        return self._pages.get(at) or held
+        held = self.release(origin)
+        return self._pages.get((origin.source, origin.offset)) or held

@@ -84,6 +84,9 @@ class Holds(Protocol):
     def hold(self, origin: Origin) -> None:
         """The page of an origin is asked for later."""
 
+    def release(self, origin: Origin) -> object:
+        """It is not, or was."""
+
     def only_here(self, origin: Origin) -> bool:
         """Whether another process may fail to read it."""
 
@@ -277,6 +280,11 @@ class Evidencing:
         """An alert of this page is told when it has settled: its evidence needs the page then."""
         if origin is not None and self._holds is not None and self._pairs:
             self._holds.hold(origin)
+
+    def settled(self, origin: Origin | None) -> None:
+        """What was told of a page when it settled is told: it is expected no more."""
+        if origin is not None and self._holds is not None:
+            self._holds.release(origin)
 
     def messages(self, alerts: Sequence[Alert], events: Counter[str]) -> list[Outgoing]:
         """The alerts with their evidence, as messages. Where another process makes it they stand

@@ -6,7 +6,7 @@ Loaded by who really judges: it stands on numba.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Any, Literal
@@ -405,6 +405,11 @@ class Reporter:
     def begin(self) -> None:
         """A step of pages is told: its evidence is bounded by itself."""
         self._evidencing.begin()
+
+    def ended(self, near: Iterable[Subject]) -> None:
+        """All is told of these, which waited as near-copies: see `take_near`."""
+        for subject in near:
+            self._evidencing.settled(subject.came_from)
 
     def complete(self, out: Sequence[Outgoing | Alert], events: Counter[str]) -> list[Outgoing]:
         """With the evidence of all alerts, which is made together."""

@@ -90,6 +90,7 @@ class SettledReporter:
             rows = list(subjects.items())
             for at in range(0, len(rows), _BATCH):
                 out += self._judged(dict(rows[at : at + _BATCH]), parts, near, now, events)
+            self._reporter.ended(one.near)
         return out
 
     def _judged(

@@ -58,15 +58,21 @@ def test_what_is_asked_for_later_stays_at_hand_until_then() -> None:
     assert asked == [0]
 
 
-def test_so_many_bytes_are_held_those_that_came_last() -> None:
-    recent = RecentPages(lambda origin: at(9), most_bytes=4 * HELD_BYTES)
-    for number in range(3):
-        recent.saw(at(number, bytes(HELD_BYTES // 2)))
-        recent.hold(at(number).origin)
-    recent.saw(at(3, bytes(4 * HELD_BYTES)))
-    assert [len(recent(at(number).origin).body) == HELD_BYTES // 2 for number in range(3)] == [
-        False, True, True,
-    ]  # fmt: skip
+def test_so_many_bytes_are_held_those_that_are_asked_for_first() -> None:
+    half = bytes(HELD_BYTES // 2)
+    recent = RecentPages(lambda origin: at(9), most_bytes=HELD_BYTES)
+
+    def holds(*numbers: int) -> None:
+        for number in numbers:
+            recent.saw(at(number, half))
+            recent.hold(at(number).origin)
+
+    holds(0, 1, 2, 3, 4, 5)  # the last two are at hand, the first two held, and no others
+    recent.release(at(1).origin)
+    recent.release(at(7).origin)  # it is not held
+    recent.release(at(5).origin)
+    recent.saw(at(6, bytes(HELD_BYTES)))
+    assert [number for number in range(6) if recent(at(number).origin).body == half] == [0, 4]
 
 
 def test_files_can_be_read_by_another_process_pipes_and_spools_cannot(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from reusewatch.detector.quilts.rules import QuiltRules
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.bus import Outgoing
-from reusewatch.streams.records import Alert, Page, Verdict
+from reusewatch.streams.records import Alert, Origin, Page, Verdict
+from reusewatch.streams.running.recent_pages import RecentPages
 from reusewatch.streams.stages.fingerprinting import GRAM_SAMPLES, FingerprintStage
 from reusewatch.streams.stages.indexing import IndexStage
 from reusewatch.streams.stages.judging_rules import Rules
@@ -72,9 +73,9 @@ def run(
     return alerts, verdicts
 
 
-def _stage(near_own: float, settle: int) -> IndexStage:
+def _stage(near_own: float, settle: int, read_origin: RecentPages | None = None) -> IndexStage:
     return IndexStage(
-        SCHEME, clock=lambda: NOW, max_pages=1000, settle_pages=settle,
+        SCHEME, clock=lambda: NOW, max_pages=1000, settle_pages=settle, read_origin=read_origin,
         rules=Rules(policy="across", near_own=near_own),
         quilting=Quilting(
             SCHEME, QuiltRules(), sample=GRAM_SAMPLES["sampled"], max_bytes=1 << 24
@@ -258,6 +259,26 @@ def test_a_near_duplicate_waits_and_a_copy_does_not() -> None:
     assert said[:2] == [0, 0]
     assert said[2] > 0
     assert [one.topic for one in index.settle().messages].count(topics.ALERTS) == 1
+
+
+@pytest.mark.parametrize("settles", [False, True])
+def test_a_page_that_waits_is_held_until_it_has_settled(settles: bool) -> None:
+    made = TEMPLATES["small"]
+    pages = [
+        msgspec.structs.replace(one, origin=Origin(source="docs", offset=at))
+        for at, one in enumerate(made)
+    ]
+    recent = RecentPages(lambda origin: made[0], most_bytes=1 << 20)
+    index, fingerprint = _stage(0.3, 20, recent), FingerprintStage(SCHEME, zero, grams="sampled")
+    for one in pages:
+        recent.saw(one)
+    messages = [as_message(page_message(one)) for one in pages]
+    index.process([as_message(one) for one in fingerprint.process(messages).messages])
+    other = msgspec.structs.replace(pages[0], body=bytes(1 << 20))
+    recent.saw(msgspec.structs.replace(other, origin=Origin(source="other", offset=0)))
+    if settles:
+        index.settle()
+    assert any(recent(one.origin) is one for one in pages) != settles
 
 
 def _frame_of(one: Page) -> list[str]:
