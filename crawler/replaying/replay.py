@@ -20,7 +20,7 @@ from reusewatch.crawler.replaying.cursors import Cursor, Cursors, Tally
 from reusewatch.crawler.replaying.done import Done
 from reusewatch.crawler.replaying.jobs import Archive, Job, Tree
 from reusewatch.streams.bus import Unreachable
-from reusewatch.streams.running.page_sink import FlushesAtOnce, PageSink
+from reusewatch.streams.running.page_sink import JudgesHere, PageSink
 
 
 class Interrupted(Exception):
@@ -113,7 +113,7 @@ class Replay:
             return self._cursors.foresee(job.name, cursor)
 
         def settle() -> None:
-            if job.resumable and isinstance(self._sink, FlushesAtOnce):
+            if job.resumable and isinstance(self._sink, JudgesHere):
                 self._sink.checkpoint_at(foresee)
             else:
                 self._sink.checkpoint()
@@ -138,9 +138,8 @@ class Replay:
         if job.endless:
             settle()
             raise Interrupted(job.followed)
-        # First with a cursor: what the sink then makes safe by itself has none.
-        settle()
-        self._sink.settle()
+        if isinstance(self._sink, JudgesHere):
+            self._sink.settle()
         settle()
         self._cursors.clear(job.name)
         return cursor

@@ -89,10 +89,6 @@ class BusSink:
         self._outlet.flush()
         self._told.flush()
 
-    def settle(self) -> None:
-        """Wait for the broker: those who judge see for themselves that nothing more comes."""
-        self.checkpoint()
-
     def close(self) -> None:
         """Wait for the broker, and leave."""
         try:

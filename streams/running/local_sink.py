@@ -291,8 +291,10 @@ class LocalSink:
             self._given_back_at = now
 
     def settle(self) -> None:
-        """Judge what waits for later pages: there are none."""
-        self.checkpoint()
+        """Judge what waits for later pages: there are none. Safe with the next checkpoint: most of
+        what is told now replaces what was told since the last, which need not be written first."""
+        self._submit_all()
+        self._judge_all()
         for judge in self._judges:
             judge.settle()
 

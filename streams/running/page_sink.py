@@ -45,9 +45,6 @@ class PageSink(Protocol):
     def checkpoint(self) -> None:
         """Return when everything taken so far is safe."""
 
-    def settle(self) -> None:
-        """Checkpoint, and have judged what waits for later pages: there are none."""
-
     def close(self) -> None:
         """Checkpoint, and release what is held."""
 
@@ -56,8 +53,12 @@ class PageSink(Protocol):
 
 
 @runtime_checkable
-class FlushesAtOnce(Protocol):
-    """A sink that makes what was taken, and which cursor stands for it, safe at one moment."""
+class JudgesHere(Protocol):
+    """A sink that judges what it takes, and makes it safe with one checkpoint, as well as what came
+    of it and the cursor that stands for it. Others send to who sees that nothing more comes."""
+
+    def settle(self) -> None:
+        """Judge what waits for later pages: there are none. Safe with the next checkpoint."""
 
     def checkpoint_at(self, cursor: Callable[[], tuple[str, int]]) -> None:
         """A checkpoint. `cursor` is called when all that was taken is sent and nothing of it is

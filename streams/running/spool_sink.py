@@ -89,10 +89,6 @@ class SpoolSink:
         self._seen = max(self._seen, judged.alerts)
         return judged
 
-    def settle(self) -> None:
-        """A checkpoint: who judges sees for himself that nothing more comes."""
-        self.checkpoint()
-
     def close(self) -> None:
         """Say that nothing more comes, and wait until it is judged."""
         self._writer.close()

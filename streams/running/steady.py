@@ -119,10 +119,6 @@ class Waiting:
         """Return when everything is safe."""
         self._until_done(self._sink.checkpoint)
 
-    def settle(self) -> None:
-        """A checkpoint: who judges sees for himself that nothing more comes."""
-        self.checkpoint()
-
     def close(self) -> None:
         """Checkpoint, and leave."""
         self.checkpoint()
@@ -246,10 +242,6 @@ class Going:
             self._try_again()
         if self._aside is not None:
             self._aside.sync()
-
-    def settle(self) -> None:
-        """A checkpoint: who judges sees for himself that nothing more comes."""
-        self.checkpoint()
 
     def close(self) -> None:
         """A last try to send what was put aside, and leave."""

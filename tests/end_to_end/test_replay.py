@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests.crawler.archives import zoo
 from tests.end_to_end.conftest import DAMAGED, Crawl
 from tests.end_to_end.runs import Run, run, started, state_in, wait_until
 from tests.pages import Fetch, copies
+from tests.streams.stages.test_near_order import page
 
 # How a record of these archives begins.
 MEMBER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
@@ -55,6 +59,19 @@ def test_replayed_again_it_finds_nothing_new(crawl: Crawl, tmp_path: Path) -> No
     # Not only the same ids: no alert was sent again.
     assert run("alerts", "--json", "--bus", "local:s", cwd=tmp_path).out == before
     assert state_in(tmp_path / "s") == crawl.wanted
+
+
+def test_what_settles_at_the_end_is_written_as_it_has_settled_only(tmp_path: Path) -> None:
+    near = [page(number, number, text) for number, text in enumerate([0, 1, 10, 11])]
+    records = [zoo.response(one.url, zoo.html(one.body.decode())) for one in near]
+    (tmp_path / "x.warc.gz").write_bytes(zoo.member_each(records))
+    done = run("replay", "x.warc.gz", "--bus", "local:s", cwd=tmp_path, commit_seconds=1000)
+    assert done.code == 0, done.err
+    shown = run("verdicts", "--json", "--bus", "local:s", cwd=tmp_path).objects
+    assert sum(one["near_duplicate"] is not None for one in shown) == 2
+    with closing(sqlite3.connect(tmp_path / "s" / "bus.sqlite")) as database:
+        written = database.execute("SELECT seq FROM sqlite_sequence WHERE name = 'verdicts'")
+        assert written.fetchone() == (len(near),)
 
 
 def cursors(directory: Path) -> list[Path]:

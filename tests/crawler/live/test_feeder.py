@@ -51,9 +51,6 @@ class Sink:
         self.calls.append("checkpoint")
         self.settled.set()
 
-    def settle(self) -> None:
-        self.calls.append("settle")
-
     def close(self) -> None:
         self.calls.append("close")
 

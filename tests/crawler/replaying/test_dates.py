@@ -130,7 +130,7 @@ class Kept:
     def checkpoint(self) -> None:
         pass
 
-    settle = close = abandon = checkpoint
+    close = abandon = checkpoint
 
 
 def replayed(some: Job, most: int, directory: Path) -> list[Page]:

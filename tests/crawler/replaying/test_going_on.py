@@ -51,7 +51,7 @@ class Ahead:
     def checkpoint(self) -> None:
         pass
 
-    settle = close = abandon = checkpoint
+    close = abandon = checkpoint
 
 
 class AheadOrNot(Ahead):
