@@ -7,6 +7,7 @@ pack says. Never changes; another version is another of these.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -77,8 +78,9 @@ def stops_only(scheme: HashScheme, stops: StopChunks) -> Matching:
     return Matching(LabeledDataset(scheme), stops, {}, in_force=False)
 
 
+@lru_cache(1)
 def all_stop_chunks(scheme: HashScheme, listed: StopList | None) -> StopChunks:
-    """The shipped list and the user's."""
+    """The shipped list and the user's; made once, also for the processes that are forked later."""
     return stop_chunks_of(shipped() + (listed or StopList()), scheme)
 
 

@@ -98,6 +98,8 @@ class ProcessPool:
         # A thread for each process: one waits for its pipe while another's is served.
         self._threads = ThreadPoolExecutor(workers)
         if can_fork():
+            # Once, and not in each of them.
+            _get_ready(stage)
             for process in self._processes:
                 process.fork()
             return
@@ -239,11 +241,16 @@ def _named(batch: Work) -> str:
     return str(batch)
 
 
-def _serve(pipe: Channel, stage: Stage) -> None:
-    """In the process: until the parent is gone."""
-    making = None
+def _get_ready(stage: Stage) -> None:
     if isinstance(stage, FingerprintStage):
         stage.get_ready()
+
+
+def _serve(pipe: Channel, stage: Stage) -> None:
+    """In the process: until the parent is gone."""
+    _get_ready(stage)
+    making = None
+    if isinstance(stage, FingerprintStage):
         making = Making(stage.scheme, stage.read_origin)
     while True:
         try:
