@@ -9,22 +9,21 @@ member's end are looked at then, since the hash says all that they do.
 
 from __future__ import annotations
 
-import io
 import os
 import zlib
 
-from fastwarc.warc import ArchiveIterator
-
-from reusewatch.crawler.archives.fast import pending_of
+from reusewatch.crawler.archives.fast import unpacked
 from reusewatch.crawler.archives.framing import Record, piece_at
 from reusewatch.crawler.archives.judging import PAGE_KINDS, judge
+from reusewatch.crawler.archives.members import Gzip
+from reusewatch.crawler.archives.usual import found_in
 from reusewatch.crawler.archives.warc import WARC
+from reusewatch.crawler.archives.whole import Ways
 from reusewatch.crawler.compression.views import InMemory
 from reusewatch.crawler.pages.archive_events import Reading
 from reusewatch.streams.records import Page
 
 _GZIP = 16 + zlib.MAX_WBITS
-_MAGIC = b"\x1f\x8b\x08"
 # Most members end within it; what stands behind one is read and copied for nothing.
 _STEP = 1 << 14
 # Of a larger one so much is read at once; what is larger still is left to the careful path.
@@ -47,27 +46,20 @@ def member_again(offset: int, reading: Reading) -> Page | None:
     return judge(piece._replace(offset=offset, next_offset=offset + 1), reading).page
 
 
-def known_again(descriptor: int, offset: int, reading: Reading) -> Page | None:
+def known_again(descriptor: int, offset: int, reading: Reading, ways: Ways) -> Page | None:
     """The page of the record that begins at this offset, unverified: for who knows its hash. None
     if it needs a closer look."""
-    for size in (_STEP, _LARGE):
-        data = os.pread(descriptor, size, offset)
-        page = _unverified(data, offset, reading)
-        if page is not None or len(data) < size:
-            return page
-    return None
-
-
-def _unverified(data: bytes, offset: int, reading: Reading) -> Page | None:
-    if not data.startswith(_MAGIC):
-        return None
-    try:
-        for record in ArchiveIterator(io.BytesIO(data), parse_http=False):
-            pending = pending_of(record, reading.limits.max_record_bytes)
-            return pending and pending.judged(offset, offset + 1, reading).page
-    except (OSError, ValueError):
-        # Cut short, or damaged: the careful path says what it is.
-        return None
+    for step in (_STEP, _LARGE):
+        packed = os.pread(descriptor, step, offset)
+        if not packed.startswith(Gzip.magic):
+            return None
+        end = packed.find(Gzip.magic, 1)
+        if end < 0 and len(packed) < step:
+            end = len(packed)
+        data = None if end < 0 else unpacked(packed, 0, end, reading.limits.max_record_bytes)
+        if data is not None:
+            whole = ways.whole(data)
+            return whole and found_in(whole, offset, offset + 1, reading).page
     return None
 
 
@@ -76,7 +68,7 @@ def _member(path: str, offset: int, most: int) -> bytes | None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         data = os.pread(descriptor, _STEP, offset)
-        if not data.startswith(_MAGIC):
+        if not data.startswith(Gzip.magic):
             return None
         member, parts, size = zlib.decompressobj(_GZIP), list[bytes](), 0
         while data:

@@ -40,7 +40,7 @@ class Digest(NamedTuple):
     algorithm: str
     value: bytes
 
-    def fits(self, data: bytes) -> bool:
+    def fits(self, data: bytes | memoryview) -> bool:
         """Whether this is the digest of these bytes."""
         return bool(_HASH[self.algorithm](data).digest() == self.value)
 

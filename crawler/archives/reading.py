@@ -1,8 +1,8 @@
 """Archives to pages: WARC, ARC and WACZ, compressed or not, sound or damaged.
 
 Every record gives one event, whatever state it is in. What a file is, is told by its bytes.
-A sound WARC of a gzip member per record is read at FastWARC's speed; anything else, and
-whatever stands around damage, is read by the path that looks closely.
+A sound WARC of a gzip member per record is read by the fast path; anything else, and whatever
+stands around damage, by the path that looks closely.
 """
 
 from __future__ import annotations

@@ -1,22 +1,18 @@
 """A page as nearly all archives hold them, taken from its record in one go: an answer under a sound
 digest, its head written plainly, its body neither encoded nor in chunks.
 
-Whatever is not exactly that is None here, and is left to `judging`, which says what it is. What
-comes of a record must not hang on who took it: a test holds both to the same.
+Whatever is not exactly that is left to `judging`, which says what it is. What comes of a record
+must not hang on who took it: a test holds both to the same.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import lru_cache
-from operator import itemgetter
-from typing import NamedTuple
 
 from reusewatch.crawler.archives.digests import digest_of
-from reusewatch.crawler.archives.headers import is_plain
-from reusewatch.crawler.archives.judging import address, record_id
+from reusewatch.crawler.archives.judging import address, judge, record_id
 from reusewatch.crawler.archives.messages import MAX_HEAD
+from reusewatch.crawler.archives.whole import Whole
 from reusewatch.crawler.pages.archive_events import Found, Reading
 from reusewatch.crawler.pages.charsets import charset_of
 from reusewatch.crawler.pages.dates import date_of
@@ -26,18 +22,11 @@ from reusewatch.detector.errors import BadPage
 from reusewatch.streams.records import UNDATED, Origin, Page
 from reusewatch.streams.urls import place
 
-# Ways in which archives name the fields of their records: a writer has a few.
-_WAYS = 256
-# What is asked of a record's fields.
-_NAMES = (
-    "content-length", "warc-type", "content-type", "warc-target-uri", "warc-date",
-    "warc-record-id", "warc-ip-address", "warc-block-digest", "warc-payload-digest",
-)  # fmt: skip
-_PARTIAL = frozenset({"warc-truncated", "warc-segment-number"})
-_STATUS = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})(?!\d)[^\r\n]*\r(?=\n)")
-_TYPE = b"\ncontent-type:"
-_LENGTH = b"\ncontent-length:"
-_ENCODED, _TRANSFERRED = b"\ncontent-encoding:", b"\ntransfer-encoding:"
+_HEAD = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})(?!\d)[ -~]*((?:\r\n[!-9;-~]+:[ -~]*)*)\r\n\r\n")
+# What is asked of it, in lower case.
+_ASKED = re.compile(rb"\r\n(content-(?:type|encoding|length)|transfer-encoding):([ -~]*)")
+_TYPE, _LENGTH = b"content-type", b"content-length"
+_ENCODED = frozenset({b"content-encoding", b"transfer-encoding"})
 # Of a length so many digits are read: of a longer one nobody has as many bytes.
 _DIGITS = 16
 # What a server answers with a part of a page.
@@ -45,42 +34,24 @@ _PART = 206
 _WEB = ("http://", "https://")
 
 
-class Way(NamedTuple):
-    """A way to name the fields of a record, in their order."""
-
-    names: tuple[str, ...]
-    # How long the lines are without their values.
-    plain: int
-    is_usual: bool
-    # Of the values, with an empty one behind them: those of `_NAMES`, empty what is not there.
-    ask: Callable[[tuple[str, ...]], tuple[str, ...]]
+def found_in(whole: Whole, offset: int, end: int, reading: Reading) -> Found:
+    """What a record is, between these offsets."""
+    usual = usual_page(whole, offset, end, reading)
+    return judge(whole.record(offset, end), reading) if usual is None else usual
 
 
-@lru_cache(maxsize=_WAYS)
-def way_of(names: tuple[str, ...]) -> Way | None:
-    """The way in which a record names its fields, and behind them nothing; None where it names one
-    twice."""
-    lowered = tuple(name.lower() for name in names)
-    known = set(lowered)
-    if len(known) < len(lowered):
-        return None
-    at = (lowered.index(name if name in known else "") for name in _NAMES)
-    plain = sum(len(name) + 4 for name in names[:-1])
-    return Way(lowered[:-1], plain, not known & _PARTIAL, itemgetter(*at))
-
-
-def usual_page(
-    asked: tuple[str, ...], block: bytes, offset: int, end: int, reading: Reading
-) -> Found | None:
-    """The page in a whole record that says this of itself; None if it needs a closer look."""
-    _, kind, kept_as, url, date, name, ip, block_label, payload_label = asked
+def usual_page(whole: Whole, offset: int, end: int, reading: Reading) -> Found | None:
+    """The page in a record that says this of itself; None if it needs a closer look."""
+    _, kind, kept_as, url, date, name, ip, block_label, payload_label = whole.asked
     url = url.strip()
-    if kind != "response" or media_type(kept_as) != "application/http" or url[-1:] == ">":
+    if kind != "response" or not whole.way.is_usual or not url.startswith(_WEB):
         return None
-    answer = _answer_in(block)
-    if answer is None or not url.startswith(_WEB):
+    answer = _answer_in(whole) if media_type(kept_as) == "application/http" else None
+    if answer is None or url[-1] == ">":
         return None
-    status, content_type, body = answer
+    status, content_type, start = answer
+    block = memoryview(whole.data)[whole.start : whole.stop]
+    body = bytes(block[start - whole.start :])
     if is_compressed(body) or len(body) > reading.limits.max_body_bytes:
         return None
     if reading.digests:
@@ -110,32 +81,22 @@ def usual_page(
     return reading.page(page, end)
 
 
-def _answer_in(block: bytes) -> tuple[int, str, bytes] | None:
-    """Status, type and body of an answer that is a page, neither encoded nor in chunks."""
-    status = _STATUS.match(block)
-    if status is None:
+def _answer_in(whole: Whole) -> tuple[int, str, int] | None:
+    """Status, type and beginning of an answer that is a page, neither encoded nor in chunks."""
+    head = _HEAD.match(whole.data, whole.start, min(whole.stop, whole.start + MAX_HEAD))
+    if head is None:
         return None
-    begin = status.end()
-    stop = block.find(b"\r\n\r\n", begin, MAX_HEAD)
-    # With the line end behind it: a head that ends in LF alone ends earlier.
-    head = block[begin : stop + 1]
-    if stop < 0 or not is_plain(head):
+    # The first one of a name counts.
+    fields = dict(reversed(_ASKED.findall(head[2].lower())))
+    if not _ENCODED.isdisjoint(fields):
         return None
-    lowered = head.lower()
-    at = lowered.find(_TYPE)
-    if at < 0 or _ENCODED in lowered or _TRANSFERRED in lowered:
-        return None
-    # A line ends with LF, whatever stands before it.
-    end = head.find(b"\n", at + 1)
-    found = head[at + len(_TYPE) : end if end >= 0 else None].decode("ascii").strip()
-    at, size = lowered.find(_LENGTH), len(block) - stop - 4
-    if at >= 0:
-        end = head.find(b"\n", at + 1)
-        said = head[at + len(_LENGTH) : end if end >= 0 else None].strip()
+    content_type, length = fields.get(_TYPE, b"").decode("ascii").strip(), fields.get(_LENGTH)
+    if length is not None:
+        length = length.strip()
         # One that is longer may be of a body that ends too early.
-        if not said.isdigit() or int(said[:_DIGITS]) > size:
+        if not length.isdigit() or int(length[:_DIGITS]) > whole.stop - head.end():
             return None
     # Behind an interim answer another one stands.
-    if not is_page(found) or status[1] < b"200":
+    if not is_page(content_type) or head[1] < b"200":
         return None
-    return int(status[1]), found, block[stop + 4 :]
+    return int(head[1]), content_type, head.end()

@@ -134,12 +134,12 @@ class InMemory:
     seekable = True
     start = 0
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes | bytearray) -> None:
         self.data = data
 
     def at(self, offset: int, length: int) -> bytes:
         """The bytes from an offset on."""
-        return self.data[offset : offset + length]
+        return bytes(self.data[offset : offset + length])
 
     def forget(self, offset: int) -> None:
         """Memory is given up with the view."""

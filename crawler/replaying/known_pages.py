@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from reusewatch.crawler.archives.again import known_again
+from reusewatch.crawler.archives.whole import Ways
 from reusewatch.crawler.errors import OriginLost
 from reusewatch.crawler.pages.archive_events import Limits, Reading
 from reusewatch.crawler.replaying.readable import Readable, file_of, require_regular
@@ -28,6 +29,7 @@ _MOST_OPEN = 32
 class _Archive(NamedTuple):
     reading: Reading
     descriptor: int
+    ways: Ways
 
 
 class KnownPages:
@@ -48,7 +50,7 @@ class KnownPages:
         if archive is None or origin.offset is None:
             return None
         try:
-            page = known_again(archive.descriptor, origin.offset, archive.reading)
+            page = known_again(archive.descriptor, origin.offset, archive.reading, archive.ways)
         except (OSError, OverflowError):
             return None
         if page is None or self._scheme.of_bytes(page.body) != file_hash:
@@ -86,4 +88,4 @@ class KnownPages:
         reading = Reading(
             source, self._scheme, self._limits, lambda: datetime.now(UTC), digests=False
         )
-        return _Archive(reading, descriptor)
+        return _Archive(reading, descriptor, Ways())

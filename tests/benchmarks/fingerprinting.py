@@ -28,8 +28,8 @@ STEPS: Mapping[str, tuple[str, ...]] = {
         "reusewatch.crawler.archives.reading:read_members",
     ),
     "make page": (
-        "reusewatch.crawler.archives.fast:usual_page",
-        "reusewatch.crawler.archives.fast:judge",
+        "reusewatch.crawler.archives.usual:usual_page",
+        "reusewatch.crawler.archives.usual:judge",
     ),
     "encode page": ("tests.benchmarks.fingerprinting:page_message",),
     "decode page": ("reusewatch.streams.stages.fingerprinting:read_page",),

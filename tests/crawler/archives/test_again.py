@@ -8,6 +8,7 @@ import pytest
 
 from reusewatch.crawler.archives.again import known_again, member_again
 from reusewatch.crawler.archives.reading import read_archived
+from reusewatch.crawler.archives.whole import Ways
 from reusewatch.crawler.errors import OriginLost
 from reusewatch.crawler.pages.archive_events import Limits, Reading
 from reusewatch.streams.records import Origin
@@ -65,17 +66,17 @@ def test_who_knows_the_hash_has_the_same_page_without_its_digests(tmp_path: Path
     pages = [found.page for found in read_all(path) if found.page]
     with path.open("rb") as file:
         again = [
-            known_again(file.fileno(), page.origin.offset or 0, reading(path, Limits()))
+            known_again(file.fileno(), page.origin.offset or 0, reading(path, Limits()), Ways())
             for page in pages
         ]
         assert again == pages
         small = Limits(max_record_bytes=100)
-        assert known_again(file.fileno(), 0, reading(path, small)) is None
-        assert known_again(file.fileno(), 7, reading(path, Limits())) is None
-        assert known_again(file.fileno(), 1 << 40, reading(path, Limits())) is None
+        assert known_again(file.fileno(), 0, reading(path, small), Ways()) is None
+        assert known_again(file.fileno(), 7, reading(path, Limits()), Ways()) is None
+        assert known_again(file.fileno(), 1 << 40, reading(path, Limits()), Ways()) is None
     path.write_bytes(path.read_bytes()[:60])
     with path.open("rb") as file:
-        assert known_again(file.fileno(), 0, reading(path, Limits())) is None
+        assert known_again(file.fileno(), 0, reading(path, Limits()), Ways()) is None
 
 
 def test_an_archive_that_holds_something_else_is_not_said_to_be_gone(tmp_path: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
 import tempfile
+import zlib
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -72,3 +75,43 @@ def test_of_a_sound_archive_it_leaves_the_last_record_only() -> None:
     careful, fast, stop = _both(zoo.member_each(zoo.crawl(9)))
     assert fast == careful[:-1]
     assert stop == careful[-1].offset
+
+
+def _stored(data: bytes) -> bytes:
+    """A member that holds its data as it is."""
+    packer = zlib.compressobj(0, zlib.DEFLATED, 31)
+    return packer.compress(data) + packer.flush()
+
+
+def _urls(found: list[Found]) -> list[str]:
+    return [event.page.url for event in found if event.page]
+
+
+def test_what_looks_like_a_member_within_one_ends_none() -> None:
+    rest = zoo.member_each(_SAME)
+    size = len(zoo.response(zoo.A, b"<p>size\x1f\x8b\x08</p>")).to_bytes(4, "little")
+    for inner in (_stored(zoo.response(zoo.B)), size + b"\x1f\x8b\x08"):
+        outer = _stored(zoo.response(zoo.A, b"<p>" + inner + b"</p>"))
+        careful, fast, stop = _both(rest + outer + rest)
+        assert len(careful) == len(_urls(careful)) == 13
+        assert fast == careful[:6]
+        assert stop == len(rest)
+
+
+@pytest.mark.parametrize("size", [0, 1, 1 << 22, 0xFFFFFFFF])
+def test_a_size_that_is_wrong_is_not_believed(size: int) -> None:
+    first, second = (zoo.member_each([data]) for data in _SAME[:2])
+    _, fast, stop = _both(second + first[:-4] + size.to_bytes(4, "little") + second)
+    assert _urls(fast) == [zoo.url(1)]
+    assert stop == len(second)
+
+
+def test_large_members_are_read_up_to_a_bound() -> None:
+    noise = random.Random(1).randbytes(20 << 20)
+    large = zoo.member_each([zoo.response(zoo.B, noise[: 1 << 20])])
+    larger = zoo.member_each([zoo.response(zoo.B, noise)])
+    small = zoo.member_each(_SAME[:1])
+    careful, fast, stop = _both(small + large + small + larger + small)
+    assert stop == len(small + large + small)
+    assert fast == careful[:3]
+    assert len(careful) == 5

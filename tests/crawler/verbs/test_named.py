@@ -134,4 +134,4 @@ REFUSED = [
 def test_what_is_refused_loads_no_stage(arguments: tuple[str, ...], tmp_path: Path) -> None:
     code, modules = loaded_by(*arguments, cwd=tmp_path)
     assert code == "2"
-    assert not modules & HEAVY - {"fastwarc", "sqlite3"}
+    assert not modules & HEAVY - {"sqlite3"}
