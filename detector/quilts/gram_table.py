@@ -13,13 +13,15 @@ import numpy as np
 from numba import types
 
 from reusewatch.detector.compiling.kernels import OUT_OFFSETS, WORDS, part
+from reusewatch.detector.compiling.lines import LINE, first_of, is_from
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.quilts.store import STORE, WARM
-from reusewatch.detector.window.buckets import LINE, number
+from reusewatch.detector.window.buckets import number
 
 _LOW = np.uint64((1 << 32) - 1)
 _HALF = np.uint64(32)
 _OF_LINE = LINE - 1
+_SLOTS = -2
 LEAST_BITS = 24
 """Fewer would say more of a key, and each ring of twice the size want a table written anew."""
 
@@ -54,20 +56,20 @@ def line_of(store: Any, hashed: Any) -> Any:
 @part(types.int64(STORE, types.int64, types.uint64, types.int64))
 def _seek(store: Any, bits: Any, hashed: Any, at: Any) -> Any:
     """`buckets.seek` in this table, with its number of bits."""
-    begin, mark = line_of(store, hashed), types.int64(hashed & _LOW) >> bits
-    while True:
-        while at & _OF_LINE != _OF_LINE:
-            at += 1
-            slot = types.int64(store.grams[at])
-            if slot >> bits == mark and slot != 0:
-                return at
-        if store.grams[at - _OF_LINE] == 0:
+    begin, line = line_of(store, hashed), at & ~_OF_LINE
+    slot = types.uint32((types.int64(hashed & _LOW) >> bits << bits) + 1)
+    numbers = types.uint32((1 << bits) - 1)
+    found = is_from(store.grams, line, slot, numbers) & (-2 << (at & _OF_LINE))
+    while found == 0:
+        if store.grams[line] == 0:
             return -1
-        at += 1
-        if at == store.grams.size:
-            at = 0
-        if at == begin:
+        line += LINE
+        if line == store.grams.size:
+            line = 0
+        if line == begin:
             return -1
+        found = is_from(store.grams, line, slot, numbers) & _SLOTS
+    return line + first_of(found)
 
 
 @part(types.int64(STORE, types.int64, types.uint64), inline=True)

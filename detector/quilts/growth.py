@@ -14,6 +14,7 @@ import numpy as np
 from numba import types
 
 from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel
+from reusewatch.detector.compiling.lines import LINE
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.large_arrays import move, used_up, zeros
 from reusewatch.detector.quilts.gram_table import LEAST_BITS, gram_bits, key_at
@@ -29,7 +30,6 @@ from reusewatch.detector.quilts.store import (
     whole_blocks,
 )
 from reusewatch.detector.window.buckets import (
-    LINE,
     capacity_of,
     empty_tables,
     number,

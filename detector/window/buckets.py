@@ -1,9 +1,9 @@
 """Hash tables of numbers: which rows may have a key, found with one look at memory.
 
 A table holds row numbers, never keys: a slot is a few bits of the key's hash and the number, and
-whoever looks a key up compares it with the row itself. Fifteen slots and a count of those that
-found no room fill one cache line; who finds no room goes to the next line. Rows that leave
-are taken out at once, without a mark left behind.
+whoever looks a key up compares it with the row itself. Fifteen slots and, before them, a count of
+those that found no room fill one cache line, and are compared at once; who finds no room goes to
+the next line. Rows that leave are taken out at once, without a mark left behind.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from numba import types
 from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel, part
+from reusewatch.detector.compiling.lines import LINE, first_of, is_from
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.large_arrays import zeros
 
-LINE = 16
-"""Words of a line: the first counts who went on to the next one, the others are slots."""
 _LOAD = 12
 
 _LAST = np.int64(LINE - 1)
-_ZERO = np.uint32(0)
+_SLOTS = np.int64(-2)
+_ZERO, _ONE = np.uint32(0), np.uint32(1)
 _HALF = np.uint64(32)
 _LOW = np.uint64((1 << 32) - 1)
 # One field of all records: what lies between two keys are the other fields.
@@ -75,21 +75,20 @@ def number(slots: Any, bits: Any, at: Any) -> Any:
 @kernel(types.int64(OUT_COUNTS, types.int64, types.uint64, types.int64))
 def seek(slots: Any, bits: Any, hashed: Any, at: Any) -> Any:
     """The next slot after `at` that may have the key; −1 after the last. Begins at `home`."""
-    begin = home(slots, hashed)
-    mark = _mark(hashed, bits)
-    while True:
-        while at & _LAST != _LAST:
-            at += 1
-            slot = types.int64(slots[at])
-            if slot >> bits == mark and slot != 0:
-                return at
-        if slots[at - _LAST] == _ZERO:
+    begin, line = home(slots, hashed), at & ~_LAST
+    slot = types.uint32((_mark(hashed, bits) << bits) + 1)
+    numbers = types.uint32((1 << bits) - 1)
+    found = is_from(slots, line, slot, numbers) & (-2 << (at & _LAST))
+    while found == 0:
+        if slots[line] == _ZERO:
             return -1
-        at += 1
-        if at == slots.size:
-            at = 0
-        if at == begin:  # a small table can be full all around
+        line += LINE
+        if line == slots.size:
+            line = 0
+        if line == begin:  # a small table can be full all around
             return -1
+        found = is_from(slots, line, slot, numbers) & _SLOTS
+    return line + first_of(found)
 
 
 @part(types.int64(OUT_COUNTS, types.int64, _KEYS, types.uint64))
@@ -114,10 +113,10 @@ def put(slots: Any, bits: Any, hashed: Any, row: Any) -> None:
     value = (_mark(hashed, bits) << bits) | (row + 1)
     at = home(slots, hashed)
     while True:
-        for slot in range(at + 1, at + LINE):
-            if slots[slot] == _ZERO:
-                slots[slot] = value
-                return
+        free = is_from(slots, at, _ZERO, _ONE) & _SLOTS
+        if free:
+            slots[at + first_of(free)] = value
+            return
         slots[at] += 1
         at += LINE
         if at == slots.size:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from reusewatch.detector.compiling.lines import LINE
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.window.buckets import (
-    LINE,
     empty_tables,
     home,
     number_bits,
