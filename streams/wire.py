@@ -10,6 +10,7 @@ WireError
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -45,6 +46,7 @@ UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 _json = msgspec.json.Encoder()
 _msgpack = msgspec.msgpack.Encoder()
 _page_decoder = msgspec.msgpack.Decoder(Page)
+_alerts_decoder = msgspec.msgpack.Decoder(list[Alert])
 _json_decoders: dict[type[Record], msgspec.json.Decoder[Any]] = {
     kind: msgspec.json.Decoder(kind)
     for kind in (
@@ -178,6 +180,17 @@ def alert_message(alert: Alert, *, stage: str = "index") -> Outgoing:
     return Outgoing(
         topics.ALERTS, alert.id, _json.encode(alert), _HEADERS[topics.ALERTS] + cloud_event
     )
+
+
+def packed_alerts(alerts: Sequence[Alert]) -> bytes:
+    """Alerts on their way to another process of this command: pickled, they take ten times as
+    long."""
+    return _msgpack.encode(alerts)
+
+
+def unpacked_alerts(value: bytes) -> list[Alert]:
+    """What came that way."""
+    return _alerts_decoder.decode(value)
 
 
 def label_message(label: Label) -> Outgoing:

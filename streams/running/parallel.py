@@ -30,6 +30,7 @@ from reusewatch.streams.running.forks import Fork, can_fork
 from reusewatch.streams.stages.evidencing import Allowance, Made, Making
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.stages.stage import Output, Stage
+from reusewatch.streams.wire import packed_alerts, unpacked_alerts
 
 _TRIES = 3
 _END_SECONDS = 5.0
@@ -42,8 +43,15 @@ class Evidence:
     alerts: Sequence[Alert]
     allowance: Allowance
 
+    def __reduce__(self) -> Any:
+        return _evidence, (packed_alerts(self.alerts), self.allowance)
+
     def __str__(self) -> str:
         return f"the evidence of {self.alerts[0].url} and those behind it"
+
+
+def _evidence(alerts: bytes, allowance: Allowance) -> Evidence:
+    return Evidence(unpacked_alerts(alerts), allowance)
 
 
 Work = Sequence[Message] | Task | Evidence

@@ -15,7 +15,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
@@ -33,7 +33,7 @@ from reusewatch.streams.records import (
     Within,
 )
 from reusewatch.streams.stages.quilt_reports import with_other_donors
-from reusewatch.streams.wire import alert_message
+from reusewatch.streams.wire import alert_message, packed_alerts, unpacked_alerts
 
 if TYPE_CHECKING:
     from reusewatch.detector.evidence.pairs import Told
@@ -105,6 +105,13 @@ class Made:
     alerts: list[Alert]
     events: Counter[str]
     left: Allowance
+
+    def __reduce__(self) -> Any:
+        return _made, (packed_alerts(self.alerts), self.events, self.left)
+
+
+def _made(alerts: bytes, events: Counter[str], left: Allowance) -> Made:
+    return Made(unpacked_alerts(alerts), events, left)
 
 
 class Underway(Protocol):
