@@ -321,6 +321,7 @@ class LocalSink:
         """Checkpoint with a snapshot, and let other processes write."""
         try:
             self.checkpoint()
+            self._runner.let_go()
             for judge in self._judges:
                 judge.close()
             self._outlet.close()

@@ -66,6 +66,9 @@ class Runner(Protocol):
     def drain(self) -> Iterator[Output]:
         """Everything that was submitted and not yielded yet."""
 
+    def let_go(self) -> None:
+        """Nothing comes any more: the processes end beside what this one does before `close`."""
+
     def close(self) -> None:
         """End the processes."""
 
@@ -88,6 +91,9 @@ class InProcess:
     def drain(self) -> Iterator[Output]:
         """Nothing waits."""
         return iter(())
+
+    def let_go(self) -> None:
+        """Nothing to end."""
 
     def close(self) -> None:
         """Nothing to end."""
@@ -145,9 +151,16 @@ class ProcessPool:
         while self._waiting:
             yield self._waiting.popleft().result()
 
-    def close(self) -> None:
-        """End the processes; what is under way is dropped."""
+    def let_go(self) -> None:
+        """End the processes and do not wait for that, which takes as long as to release all of
+        their memory; what is under way is dropped."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+        for process in self._processes:
+            process.let_go()
+
+    def close(self) -> None:
+        """The same, and wait."""
+        self.let_go()
         for process in self._processes:
             process.close()
         self._threads.shutdown(wait=True)
@@ -228,12 +241,16 @@ class _Process:
                 self._pipe.close()
                 self._pipe = None
 
-    def close(self) -> None:
+    def let_go(self) -> None:
         with self._changing:
             self._closed = True
             if self._pipe is not None:
                 # Its end is the end of the pipe, for the thread that waits there too.
                 self._process.kill()
+
+    def close(self) -> None:
+        with self._changing:
+            if self._pipe is not None:
                 self._process.join(_END_SECONDS)
 
     def leave(self) -> None:
