@@ -90,11 +90,9 @@ class Stands:
             return []
         apart = here[1:] - stop[:-1] > BRIDGED
         apart |= np.abs(np.diff(there) - np.diff(here)) > BRIDGED
-        groups = np.split(np.arange(len(at)), np.flatnonzero(apart) + 1)
-        return [
-            Patch(
-                int(here[group[0]]), int(stop[group].max()), int(there[group].min()),
-                int((there[group] + stop[group] - here[group]).max()), len(group),
-            )
-            for group in groups
-        ]  # fmt: skip
+        first = np.flatnonzero(np.append(True, apart))
+        columns = (
+            here[first], np.maximum.reduceat(stop, first), np.minimum.reduceat(there, first),
+            np.maximum.reduceat(there + stop - here, first), np.diff(np.append(first, len(at))),
+        )  # fmt: skip
+        return list(map(Patch, *(column.tolist() for column in columns)))
