@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -188,7 +188,7 @@ class Quilting:
     def save(self) -> State:
         """The postings, and what was found."""
         arrays = {f"postings/{name}": array for name, array in self._postings.save().items()}
-        return State(arrays, {"said": [[page, asdict(one)] for page, one in self._said.items()]})
+        return State(arrays, {"said": msgspec.to_builtins(list(self._said.items()))})
 
     def restore(self, state: State | None) -> None:
         """Take up what was saved, or begin with nothing."""
