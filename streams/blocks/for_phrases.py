@@ -132,7 +132,7 @@ class PhraseColumns:
         return _joined([one.column(name).to_numpy() for one in self._kept], np.uint64)
 
     def _times(self) -> NDArray[np.int64]:
-        parts = [one.column("fetched_at").cast(pa.int64()).to_numpy() for one in self._kept]
+        parts = [one.column("fetched_at").view(pa.int64()).to_numpy() for one in self._kept]
         return _joined(parts, np.int64)
 
     def _is_null(self, name: str) -> NDArray[np.bool_]:

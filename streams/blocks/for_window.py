@@ -30,7 +30,7 @@ _EARLIEST, _LATEST = -62_135_596_800_000_000, 253_402_300_799_999_999
 
 def times_of(block: pa.RecordBatch, name: str) -> list[int | None]:
     """A column of times as microseconds. Malformed where one is no date."""
-    column = block.column(name).cast(pa.int64())
+    column = block.column(name).view(pa.int64())
     known = column.drop_null().to_numpy()
     if known.size and not _EARLIEST <= known.min() <= known.max() <= _LATEST:
         ends = f"from {known.min()} to {known.max()}"
@@ -163,7 +163,7 @@ def sightings_of(
 def _numbers(block: pa.RecordBatch, name: str) -> NDArray[Any]:
     column = block.column(name)
     if pa.types.is_timestamp(column.type):
-        column = column.cast(pa.int64())
+        column = column.view(pa.int64())
     found: NDArray[Any] = column.to_numpy()
     return found
 

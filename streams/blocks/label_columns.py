@@ -134,5 +134,5 @@ def _values(column: pa.Array, rows: Sequence[int]) -> list[Any]:
     if not pa.types.is_timestamp(column.type):
         return [column[row].as_py() for row in rows]
     # Arrow looks for the name of the zone each time, which takes as long as all else of a row.
-    times = (value.as_py() for value in map(column.cast(pa.int64()).__getitem__, rows))
+    times = (value.as_py() for value in map(column.view(pa.int64()).__getitem__, rows))
     return [None if us is None else moment(us) for us in times]

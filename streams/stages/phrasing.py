@@ -84,7 +84,7 @@ class Phrasing:
         fetches = np.zeros(len(block), FETCH)
         fetches["page"] = block.column("page").to_numpy()
         fetches["identity"] = block.column("identity_hash").to_numpy()
-        fetches["fetched"] = block.column("fetched_at").cast(pa.int64()).to_numpy()
+        fetches["fetched"] = block.column("fetched_at").view(pa.int64()).to_numpy()
         fetches["site"] = [self._hash(name) for name in block.column("site").to_pylist()]
         fetches["host"] = self._hosts_of(block)
         fetches["popular"] = _NEVER

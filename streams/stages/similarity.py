@@ -107,7 +107,7 @@ class Similarity:
 
         terms, offsets = lists_of(block.column("terms"))
         weights, _ = lists_of(block.column("term_weights"))
-        at = block.column("fetched_at").cast(pa.int64()).to_numpy()
+        at = block.column("fetched_at").view(pa.int64()).to_numpy()
         try:
             return WeightedPages(
                 block.column("page").to_numpy(), at, Ragged(terms, offsets), weights,
