@@ -5,7 +5,8 @@ transitive closure of that. Without this step a page that is copied whole would 
 phrases popular.
 
 Two agree if and only if the same pair of places holds the same pair of values in both: so pages are
-sorted by each of the 15 pairs, and neighbors are joined. Never compares two pages.
+sorted by each of the 15 pairs, and neighbors are joined. Most pages share nothing with anybody: a
+value that no other page has takes no part in it. Never compares two pages.
 """
 
 from __future__ import annotations
@@ -27,10 +28,13 @@ def classes(supershingles: NDArray[np.uint64]) -> NDArray[np.int64]:
     """The class of each page, named by the first row that is in it."""
     size, width = supershingles.shape
     labels = np.arange(size)
-    codes = [np.unique(supershingles[:, at], return_inverse=True)[1] for at in range(width)]
-    worded = supershingles != _NONE
+    codes, common = [], supershingles != _NONE
+    for at in range(width):
+        _, code, counts = np.unique(supershingles[:, at], return_inverse=True, return_counts=True)
+        codes.append(code)
+        common[:, at] &= counts[code] > 1
     for one, other in combinations(range(width), NEAR):
-        rows = np.flatnonzero(worded[:, one] & worded[:, other])
+        rows = np.flatnonzero(common[:, one] & common[:, other])
         # Numbers up to `size` each: one word holds both, and no two pairs have the same.
         keys = codes[one][rows] * size + codes[other][rows]
         firsts, members = _grouped(keys, rows)
