@@ -121,17 +121,17 @@ class ManyWords:
         self, pages: NDArray[np.int64], first: NDArray[np.int64], stop: NDArray[np.int64]
     ) -> NDArray[np.int64]:
         """As `PageWords` has it: of a run across a title that stands behind the text, the text."""
-        at, fields = self.batch.token_at[pages], self.batch.fields
-        sizes = self.words.counts[pages]
-        last = fields[at + np.minimum(stop, sizes) - 1]
+        at, fields, starts = self.batch.token_at[pages], self.batch.fields, self.batch.starts
+        last = fields[at + np.minimum(stop, self.words.counts[pages]) - 1]
+        # A title's words are the first of a page's.
+        crosses = np.flatnonzero((fields[at + first] == _TITLE) & (last != _TITLE))
+        titled = fields == _TITLE
+        ends = np.flatnonzero(titled[:-1] & ~titled[1:]) + 1
+        begins = at[crosses]
+        texts = ends[ends.searchsorted(begins, "right")]
+        behind = starts[begins] > starts[texts]
         first = first.copy()
-        # A title's words are the first of a page's, so that few runs begin there and end behind it.
-        for run in np.flatnonzero((fields[at + first] == _TITLE) & (last != _TITLE)).tolist():
-            words = slice(at[run], at[run] + sizes[run])
-            titled = int((fields[words] == _TITLE).sum())
-            starts = self.batch.starts[words]
-            if starts[0] > starts[titled]:
-                first[run] = titled
+        first[crosses[behind]] = (texts - begins)[behind]
         return first
 
     def texts(
@@ -144,29 +144,24 @@ class ManyWords:
 
     def told(self, pages: NDArray[np.int64], places: NDArray[np.int64]) -> list[str]:
         """Some words, each of a page, as they were hashed."""
-        at = self.batch.token_at[pages] + places
+        batch = self.batch
+        at = batch.token_at[pages] + places
+        images = batch.images + np.repeat(batch.token_at[:-1], np.diff(batch.image_at))
         rows = zip(
-            pages.tolist(), places.tolist(), self.batch.starts[at].tolist(),
-            self.batch.ends[at].tolist(), strict=True,
+            pages.tolist(), places.tolist(), batch.starts[at].tolist(), batch.ends[at].tolist(),
+            np.isin(at, images).tolist(), strict=True,
         )  # fmt: skip
-        images: dict[int, frozenset[int]] = {}
         found: dict[int, PageWords] = {}
         out = []
-        for page, place, start, end in rows:
+        for page, place, start, end, image in rows:
             source = self.decoded[page].utf8[start:end]
-            if page not in images:
-                images[page] = self._images(page)
-            if source.isascii() and source.isalnum() and place not in images[page]:
+            if source.isascii() and source.isalnum() and not image:
                 out.append(_shown(source.decode().lower()))
                 continue
             if page not in found:
                 found[page] = self.page(page)
             out.append(found[page].word(place))
         return out
-
-    def _images(self, page: int) -> frozenset[int]:
-        own = slice(*self.batch.image_at[page : page + 2].tolist())
-        return frozenset(self.batch.images[own].tolist())
 
 
 def many_words(documents: Sequence[Document], scheme: HashScheme) -> ManyWords:
