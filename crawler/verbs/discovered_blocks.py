@@ -15,7 +15,7 @@ from reusewatch.streams.bus import Message, Outgoing, Partition
 from reusewatch.streams.console import say
 from reusewatch.streams.opening import open_bus
 from reusewatch.streams.records import Page
-from reusewatch.streams.running.topology import fingerprint_stage, only_partition
+from reusewatch.streams.running.fingerprinters import fingerprint_stage, only_partition
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.wire import page_message

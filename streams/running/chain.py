@@ -33,7 +33,7 @@ Following = Callable[[Any], "Task | None"]
 
 
 class Chain:
-    """Tasks one behind the other, from the first on."""
+    """Tasks one behind the other, from the first on, which is begun at once."""
 
     def __init__(self, start: Start, first: Task, following: Following, bound: int) -> None:
         self._start = start
@@ -44,8 +44,9 @@ class Chain:
         # Held while one is begun: the thread of a process and that of the reader both do.
         self._lock = Lock()
 
-    def __iter__(self) -> Iterator[tuple[Any, Output]]:
         self._advance()
+
+    def __iter__(self) -> Iterator[tuple[Any, Output]]:
         while self._under_way:
             told, made = self._under_way[0]
             output = made.result()  # first: one that fails has told nothing

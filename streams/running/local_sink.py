@@ -6,12 +6,12 @@ alerts, and the labels that come of them.
 
 from __future__ import annotations
 
+import gc
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reusewatch.streams import kernels, topics
 from reusewatch.streams.blocks.format import PAGES_HEADER, take_as_made
@@ -25,6 +25,11 @@ from reusewatch.streams.questions import Parameters, Rows, no_questions
 from reusewatch.streams.records import UNDATED, Alert, DeadLetter, Origin, Page
 from reusewatch.streams.running.allocation import give_back_much
 from reusewatch.streams.running.chain import Following, Task
+from reusewatch.streams.running.fingerprinters import (
+    fingerprint_stage,
+    labeler_of,
+    only_partition,
+)
 from reusewatch.streams.running.fork_server import prepare_processes
 from reusewatch.streams.running.label_settings import label_store
 from reusewatch.streams.running.metrics import Meters
@@ -34,18 +39,13 @@ from reusewatch.streams.running.parallel import InProcess, ProcessPool
 from reusewatch.streams.running.prefix_answers import PrefixAnswers
 from reusewatch.streams.running.recent_pages import RecentPages
 from reusewatch.streams.running.serving import Health
-from reusewatch.streams.running.topology import (
-    STATEFUL,
-    fingerprint_stage,
-    labeler_of,
-    only_partition,
-    stateful_worker,
-)
-from reusewatch.streams.running.worker import Worker
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
 from reusewatch.streams.stages.stage import Output
 from reusewatch.streams.wire import alert_message, dead_letter_message, page_message
+
+if TYPE_CHECKING:
+    from reusewatch.streams.running.worker import Worker
 
 _BATCH_BYTES = 8 << 20
 _GIVEN_BACK_SECONDS = 4.0
@@ -81,6 +81,7 @@ class LocalSink:
         self.remark: str | None = None
         self._bus = bus
         self.batch_pages = settings.batch_pages
+        self._settings = settings
         self._window = settings.window_pages
         self._bytes_kept = settings.local_bytes
         self._scheme, self._say = settings.scheme, say
@@ -99,28 +100,39 @@ class LocalSink:
         self.meters = Meters("local", settings.scheme.name)
         self.meters.begin("fingerprint")
         self._recent = None if read_origin is None else RecentPages(read_origin)
-        evidence = None if isinstance(self._runner, InProcess) else self._runner.evidence
-        judging = partial(stateful_worker, read_origin=self._recent, elsewhere=evidence)
-        self._judges: list[Worker] = [
-            judging(name, settings, bus, self.meters, Brief(say)) for name in STATEFUL
-        ]
         # Not 0: labels that are in force here, and on no bus any more, are in force no longer.
         self._labels_end = -1
         self._labels_trouble: str | None = None
         self._health = self._serve(settings, say)
-        self._judge_all()
+        self._judges: list[Worker] = []
+        # Of an empty bus not before processes have begun to read: to load what judges takes as long
+        # as they take for the first pages.
+        if self._log.end or self._health or isinstance(self._runner, InProcess):
+            self._judge_all()
         self._keep_labels()
         self._batch: list[Page] = []
         self._underway: deque[list[Page]] = deque()
         self._bytes = 0
         self._taken = 0
         # Where the stage's steps stand: counted from 0, each batch would lie across two of them.
-        self._passed = max(judge.passed for judge in self._judges)
+        self._passed = max((judge.passed for judge in self._judges), default=0)
         self._room = room(self._passed, self.batch_pages)
         self._reported = 0
         self._trimmed_at = -1
         # Soon: what loading took is never needed again, and short replays have no snapshot.
         self._given_back_at = float("-inf")
+
+    def _load_judges(self) -> None:
+        from reusewatch.streams.running.topology import STATEFUL, stateful_worker
+
+        evidence = None if isinstance(self._runner, InProcess) else self._runner.evidence
+        self._judges = [
+            stateful_worker(
+                name, self._settings, self._bus, self.meters, Brief(self._say),
+                read_origin=self._recent, elsewhere=evidence,
+            )
+            for name in STATEFUL
+        ]  # fmt: skip
 
     def _serve(self, settings: Settings, say: Callable[[str], None]) -> Health | None:
         """Metrics, where a port was given: most replays are over before anybody looks."""
@@ -207,7 +219,11 @@ class LocalSink:
 
     def _ahead(self, runner: ProcessPool, first: Task, following: Following) -> Iterator[Any]:
         self._submit_all()
-        for said, output in runner.ahead(first, following):
+        begun = runner.ahead(first, following)
+        self._judge_all()
+        # As of what was loaded before: see who opens this.
+        gc.freeze()
+        for said, output in begun:
             self._accept(output)
             yield said
 
@@ -218,6 +234,8 @@ class LocalSink:
             self._accept(output)
 
     def _accept(self, output: Output) -> None:
+        if not self._judges:
+            self._judge_all()
         self._went_by()
         for message in output.messages:
             self._outlet.send(message)
@@ -248,6 +266,8 @@ class LocalSink:
         return made and output.messages[0].topic == topics.FINGERPRINTS
 
     def _judge_all(self) -> None:
+        if not self._judges:
+            self._load_judges()
         for judge in self._judges:
             while judge.take(0):
                 pass

@@ -20,13 +20,13 @@ from reusewatch.streams.labels.follower import Follower, publish_local
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.opening import open_bus
 from reusewatch.streams.records import Page
-from reusewatch.streams.running.label_settings import label_store
-from reusewatch.streams.running.topology import (
+from reusewatch.streams.running.fingerprinters import (
     fingerprint_stage,
-    labeled_pages,
     labeler_of,
     only_partition,
 )
+from reusewatch.streams.running.label_settings import label_store
+from reusewatch.streams.running.topology import labeled_pages
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.labeled import NOT_JUDGED, Labeled
 from reusewatch.streams.url_sets import UrlSet

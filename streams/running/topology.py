@@ -17,10 +17,10 @@ from reusewatch.streams.blocks.occurrences import IsStopFile
 from reusewatch.streams.bus import Bus
 from reusewatch.streams.console import say
 from reusewatch.streams.labels.follower import Followed
-from reusewatch.streams.labels.marking import Labeler
 from reusewatch.streams.opening import kafka_config, state_directory
 from reusewatch.streams.running.allocation import keep_large_apart
 from reusewatch.streams.running.changelog import Changelog, Following, require_room
+from reusewatch.streams.running.fingerprinters import fingerprint_stage, labeler_of
 from reusewatch.streams.running.label_settings import label_store, stop_list
 from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.news import News, WorkerLog
@@ -30,11 +30,7 @@ from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.discovering import Discovering
 from reusewatch.streams.stages.discovering import Rules as WorthDiscovering
 from reusewatch.streams.stages.evidencing import Elsewhere
-from reusewatch.streams.stages.fingerprinting import (
-    GRAM_SAMPLES,
-    FingerprintStage,
-    ReadOrigin,
-)
+from reusewatch.streams.stages.fingerprinting import GRAM_SAMPLES, ReadOrigin
 from reusewatch.streams.stages.indexing import IndexStage
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import LabeledPages
@@ -84,31 +80,6 @@ def worker(
     )  # fmt: skip
 
 
-def fingerprint_stage(
-    settings: Settings,
-    partition_for: Callable[[str], int],
-    *,
-    read_origin: ReadOrigin | None = None,
-    labeler: Labeler | None = None,
-    topic: str | None = None,
-) -> FingerprintStage:
-    """The stage `fingerprint` as the settings have it; without a labeler it marks no content."""
-    return FingerprintStage(
-        settings.scheme,
-        partition_for,
-        read_origin=read_origin,
-        grams=settings.grams,
-        chunks=settings.chunks,
-        labeler=labeler,
-        topic=topic,
-    )
-
-
-def only_partition(site: str) -> int:
-    """Where pages go on a bus of one machine: it has one partition."""
-    return 0
-
-
 def stateful_worker(
     name: str,
     settings: Settings,
@@ -153,11 +124,6 @@ def stateful(
 ) -> Stage:
     """A stage that keeps a state, as at first."""
     return STATEFUL[name](settings, read_origin, elsewhere)
-
-
-def labeler_of(settings: Settings) -> Labeler:
-    """What matches pages with the labeled dataset; travels to worker processes."""
-    return Labeler(label_store(settings).directory, settings.scheme, stop_list(settings))
 
 
 def labeled_pages(settings: Settings) -> LabeledPages:

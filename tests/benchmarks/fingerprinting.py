@@ -15,7 +15,7 @@ from reusewatch.crawler.replaying.jobs import Reader, job_of
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Message, Partition
 from reusewatch.streams.records import Page
-from reusewatch.streams.running.topology import only_partition
+from reusewatch.streams.running.fingerprinters import only_partition
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.wire import page_message
