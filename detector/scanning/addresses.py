@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import Bool, Int, Tuple, int64, part, uint64
 from reusewatch.detector.scanning import characters as ch
+from reusewatch.detector.scanning.page_bytes import SIXTEEN, alphanumerics_at, eight_at
 from reusewatch.detector.scanning.references import reference
 from reusewatch.detector.scanning.scratch_memory import Work
 from reusewatch.detector.scanning.syntax import is_letter
@@ -29,6 +30,9 @@ BASE_WITHIN = int64(4096)
 # What an address's text may need beside twice its bytes: a reference of five bytes can stand for
 # six, a scheme and a slash may be added.
 ADDRESS_ROOM = 32
+# As the page's bytes are read, the first the lowest.
+_HTTPS, _HTTP = (uint64(int.from_bytes(begin, "little")) for begin in (b"https://", b"http://"))
+_SEVEN = uint64((1 << 56) - 1)
 
 
 @part()
@@ -38,19 +42,42 @@ def plainly_relative(buf: NDArray[np.uint8], at: Int, end: Int) -> Bool:
         return True
     if buf[at] == ch.SLASH:
         return at + 1 >= end or (buf[at + 1] < ch.ASCII_END and is_letter(buf[at + 1]))
+    if not is_letter(buf[at]):
+        # Nothing else begins a scheme, or what names a host; references and blanks may hide it.
+        return buf[at] != ch.BACKSLASH and buf[at] != ch.AMPERSAND and buf[at] > ch.SPACE
     i = at
     while i < end:
-        c = buf[i]
-        if is_letter(c) or ch.DIGIT_0 <= c <= ch.DIGIT_9 or c == ch.DASH or c == ch.UNDERSCORE:
-            i += 1
+        length = alphanumerics_at(buf, uint64(i))
+        i += length
+        if length == SIXTEEN:
             continue
-        return (
-            c == ch.HASH
-            or c == ch.QUESTION
-            or (c == ch.SLASH and i > at)
-            or (c == ch.DOT and i > at)
-        )
+        c = buf[i]
+        if i < end and c != ch.DASH and c != ch.UNDERSCORE:
+            return c == ch.HASH or c == ch.QUESTION or c == ch.SLASH or c == ch.DOT
+        i += 1
     return True
+
+
+@part()
+def plain_host(buf: NDArray[np.uint8], at: Int, end: Int) -> Tuple:
+    """The span of the host that the raw value surely names; an empty one where that is not sure."""
+    eight = eight_at(buf, uint64(at))
+    if eight == _HTTPS:
+        start = at + 8
+    elif eight & _SEVEN == _HTTP:
+        start = at + 7
+    else:
+        return at, at
+    i = start
+    while i < end and (
+        ch.LOWER_A <= buf[i] <= ch.LOWER_Z
+        or ch.DIGIT_0 <= buf[i] <= ch.DIGIT_9
+        or (buf[i] == ch.DASH or buf[i] == ch.DOT)
+    ):
+        i += 1
+    if (i < end and buf[i] != ch.SLASH) or i >= at + HOST_WITHIN or buf[i - 1] == ch.DOT:
+        return at, at
+    return start, i
 
 
 @part()
@@ -184,6 +211,9 @@ def destination(
     """Where the address in an attribute's value leads."""
     if plainly_relative(buf, at, end):
         return RELATIVE
+    start, stop = plain_host(buf, at, end)
+    if start < stop:
+        return compare_host(buf, start, stop, buf, work)
     n = decoded(buf, at, end, HOST_WITHIN, look, text)
     where, start, stop = host_span(text, n, _is_secure(buf, work))
     if where == OTHER_SITE:

@@ -35,6 +35,5 @@ def word(text: bytes) -> int:
     return int.from_bytes(text, "big")
 
 
-HREF, SRC, REL, NAME, CONTENT = map(word, (b"href", b"src", b"rel", b"name", b"content"))
 CDATA = word(b"![CDATA[")
 HTTP, HTTPS = map(word, (b"http", b"https"))

@@ -1,7 +1,7 @@
-"""The bytes of a page, as all parts of the scan read them: one, eight as a number, sixteen at once.
+"""The bytes of a page, as all parts of the scan read them: one, eight as a number, many at once.
 
-What is looked for in sixteen bytes is found by comparing all of them in one vector: words and names
-of tags are mostly shorter, and so are read without a loop, whose end no processor can foresee.
+What is looked for in many bytes is found by comparing all of them in one vector: words, names and
+addresses are mostly shorter, and so are read without a loop, whose end no processor can foresee.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from reusewatch.detector.compiling.kernels import Int, int64, part, uint64
 from reusewatch.detector.scanning import characters as ch
 
 _EIGHT = 8
-SIXTEEN = 16
+SIXTEEN, WIDE = 16, 32
 _SIXTEEN_BYTES = ir.VectorType(ir.IntType(8), SIXTEEN)
+BEHIND = WIDE
+"""So many bytes behind a page are looked at, whatever they are, and count for nothing."""
 _LETTERS, _DIGITS = 26, 10
 # What ends the name of an attribute.
 _NAME_ENDS = b"=>/ \n\t\r\f"
 # The bit that makes letters of ASCII small ones, in each of eight bytes; digits have it.
 _LOWER = uint64(0x2020202020202020)
 _ONE, _BITS = uint64(1), uint64(3)
-# In each of eight bytes the lowest bit, and the highest.
-_LOWS, _HIGHS = uint64(0x0101010101010101), uint64(0x8080808080808080)
 
 
 def _load(typing: Any, array: Any, at: Any) -> Any:
@@ -39,29 +39,48 @@ def _load(typing: Any, array: Any, at: Any) -> Any:
     return types.uint64(array, types.uint64), codegen
 
 
-def _zeros_below(typing: Any, value: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.uint64(types.uint64), codegen
-
-
 def _run_of(is_one: Any) -> Any:
-    """How many of sixteen bytes, from the first on, are what `is_one` says of a vector of them."""
+    """How many of the bytes, from the first on, are what `is_one` says of a vector of them."""
 
     def typed(typing: Any, array: Any, at: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            data = context.make_array(signature.args[0])(context, builder, value=args[0]).data
-            place = builder.bitcast(builder.gep(data, [args[1]]), _SIXTEEN_BYTES.as_pointer())
-            marks = is_one(builder, builder.load(place, align=1))
-            others = builder.bitcast(builder.not_(marks), ir.IntType(SIXTEEN))
-            wide = builder.zext(others, ir.IntType(64))
-            end = builder.or_(wide, ir.Constant(ir.IntType(64), 1 << SIXTEEN))
-            return builder.cttz(end, ir.Constant(ir.IntType(1), 1))
+            marks = is_one(builder, _vector(context, builder, signature, args, SIXTEEN))
+            return _first(builder, builder.not_(marks), SIXTEEN)
 
         return types.int64(array, types.uint64), codegen
 
     return cast(Any, intrinsic(typed))
+
+
+def _vector(context: Any, builder: Any, signature: Any, args: Any, size: int) -> Any:
+    data = context.make_array(signature.args[0])(context, builder, value=args[0]).data
+    bytes_ = ir.VectorType(ir.IntType(8), size)
+    place = builder.bitcast(builder.gep(data, [args[1]]), bytes_.as_pointer())
+    return builder.load(place, align=1)
+
+
+def _first(builder: Any, marks: Any, size: int) -> Any:
+    """Where the first mark is; `size` where there is none."""
+    number = ir.IntType(64)
+    wide = builder.zext(builder.bitcast(marks, ir.IntType(size)), number)
+    end = builder.or_(wide, ir.Constant(number, 1 << size))
+    return builder.cttz(end, ir.Constant(ir.IntType(1), 1))
+
+
+def _search(typing: Any, array: Any, at: Any, byte: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        given = _vector(context, builder, signature, args, WIDE)
+        one = builder.trunc(args[2], ir.IntType(8))
+        whole = ir.VectorType(ir.IntType(8), WIDE)
+        zero = ir.Constant(ir.IntType(32), 0)
+        wanted = builder.shuffle_vector(
+            builder.insert_element(ir.Constant(whole, ir.Undefined), one, zero),
+            ir.Constant(whole, ir.Undefined),
+            ir.Constant(ir.VectorType(ir.IntType(32), WIDE), [0] * WIDE),
+        )
+        return _first(builder, builder.icmp_unsigned("==", given, wanted), WIDE)
+
+    return types.int64(array, types.uint64, types.int64), codegen
 
 
 def _all(byte: int) -> Any:
@@ -82,12 +101,12 @@ def _are_in_a_name(builder: Any, given: Any) -> Any:
     return builder.not_(ends)
 
 
-# All of eight and of sixteen bytes must be the page's. Eight as one number, the first the lowest.
+# Some of these may stand behind the page: who asks cuts what was found. Eight are one number, the
+# first byte the lowest.
 eight_at = cast(Any, intrinsic(_load))
 alphanumerics_at = _run_of(_are_alphanumeric)
 name_bytes_at = _run_of(_are_in_a_name)
-# How many bits below the lowest that is set; the number is not 0.
-_zeros = cast(Any, intrinsic(_zeros_below))
+_place_within = cast(Any, intrinsic(_search))
 
 
 @part(inline=True)
@@ -111,15 +130,10 @@ def eight_lowered_at(buf: NDArray[np.uint8], at: Int) -> Int:
 @part(inline=True)
 def place_of(buf: NDArray[np.uint8], at: Int, hi: Int, byte: Int) -> Int:
     """Where a byte stands from `at` on; `hi` where it does not."""
-    wanted = uint64(byte) * _LOWS
     i = at
-    while i + _EIGHT <= hi:
-        # Zero where it stands. A borrow marks bytes above it alone: the lowest mark is right.
-        rest = eight_at(buf, uint64(i)) ^ wanted
-        marks = (rest - _LOWS) & ~rest & _HIGHS
-        if marks != 0:
-            return i + int64(_zeros(marks) >> uint64(3))
-        i += _EIGHT
-    while i < hi and byte_at(buf, i) != byte:
-        i += 1
-    return i
+    while i < hi:
+        k = _place_within(buf, uint64(i), int64(byte))
+        if k < WIDE:
+            return min(i + k, hi)
+        i += WIDE
+    return hi

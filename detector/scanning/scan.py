@@ -55,6 +55,7 @@ from reusewatch.detector.scanning.batch_columns import TokenColumns, Tokens, joi
 from reusewatch.detector.scanning.kernel import ROW, needed, scan_pages
 from reusewatch.detector.scanning.mixing import secrets_of
 from reusewatch.detector.scanning.output import LINK_WIDTH, SEGMENT_WIDTH, TOKEN_WIDTH
+from reusewatch.detector.scanning.page_bytes import BEHIND
 from reusewatch.detector.scanning.scratch_memory import new_work
 from reusewatch.detector.scanning.tables import tables
 
@@ -312,14 +313,14 @@ def _laid(sources: Sequence[Source], limits: ScanLimits) -> _Laid:
     bounds[:, 3:6] = np.array(where, np.int64).reshape(-1, 3) + behind
     bounds[:, 6] = [source.html for source in sources]
     longest, longest_url = sizes.max(axis=0, initial=0).tolist()
-    room = _kept("text", behind + len(hosts))
+    room = _kept("text", behind + len(hosts) + BEHIND)
     text = room.data
     for source, url, (start, end, behind_url) in zip(
         sources, urls, bounds[:, :3].tolist(), strict=True
     ):
         text[start:end] = source.utf8[: end - start]
         text[end:behind_url] = url
-    text[behind:] = hosts
+    text[behind : behind + len(hosts)] = hosts
     return _Laid(room, bounds, longest, longest_url)
 
 

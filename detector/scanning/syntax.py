@@ -5,7 +5,7 @@ is read once however it is broken. Nothing here knows what a tag means.
 """
 
 # Kernels: a call costs its arguments, a set a search.
-# ruff: noqa: PLR0911, PLR0912, PLR1714, SIM102, SIM110
+# ruff: noqa: PLR0912, PLR1714, SIM110
 
 from __future__ import annotations
 
@@ -42,8 +42,11 @@ _UGC = np.frombuffer(b"ugc", dtype=np.uint8)
 _SPONSORED = np.frombuffer(b"sponsored", dtype=np.uint8)
 _KEYWORDS = np.frombuffer(b"keywords", dtype=np.uint8)
 _DESCRIPTION = np.frombuffer(b"description", dtype=np.uint8)
-_STYLE = np.frombuffer(b"style", dtype=np.uint8)
-_HIDDEN = np.frombuffer(b"hidden", dtype=np.uint8)
+# Names of attributes as numbers, the first byte the lowest.
+_HREF, _SRC, _REL, _NAME, _CONTENT, _STYLE, _HIDDEN = (
+    uint64(int.from_bytes(name, "little"))
+    for name in (b"href", b"src", b"rel", b"name", b"content", b"style", b"hidden")
+)
 
 
 @part(inline=True)
@@ -70,16 +73,15 @@ def starts_markup(buf: NDArray[np.uint8], at: Int, hi: Int) -> Bool:
 @part(inline=True)
 def _name(buf: NDArray[np.uint8], at: Int, hi: Int) -> Tuple:
     """Where the name of a tag ends, and its first and second eight bytes as numbers."""
-    if at + SIXTEEN < hi:
-        # The usual name is of letters and digits, and read at once.
-        length = alphanumerics_at(buf, uint64(at))
-        if length < SIXTEEN:
-            c = byte_at(buf, at + length)
-            if c == ch.GREATER or c == ch.SLASH or is_space(c):
-                if length < _EIGHT:
-                    return at + length, lowered_at(buf, at, length), uint64(0)
-                rest = lowered_at(buf, at + _EIGHT, length - _EIGHT)
-                return at + length, eight_lowered_at(buf, at), rest
+    # The usual name is of letters and digits, and read at once.
+    length = alphanumerics_at(buf, uint64(at))
+    if length < SIXTEEN and at + length < hi:
+        c = byte_at(buf, at + length)
+        if c == ch.GREATER or c == ch.SLASH or is_space(c):
+            if length < _EIGHT:
+                return at + length, lowered_at(buf, at, length), uint64(0)
+            rest = lowered_at(buf, at + _EIGHT, length - _EIGHT)
+            return at + length, eight_lowered_at(buf, at), rest
     i = at
     first = uint64(0)
     second = uint64(0)
@@ -153,14 +155,11 @@ def _attributes(
         name = i
         # An equals sign here is the name's first character.
         i += 1
-        while i + SIXTEEN <= hi:
+        length = SIXTEEN
+        while length == SIXTEEN and i < hi:
             length = name_bytes_at(buf, uint64(i))
             i += length
-            if length < SIXTEEN:
-                break
-        while i < hi and not _ends_attribute(byte_at(buf, i)):
-            i += 1
-        name_end = i
+        i = name_end = min(i, hi)
         while i < hi and is_space(byte_at(buf, i)):
             i += 1
         value = value_end = i
@@ -183,57 +182,41 @@ def _attributes(
                 while i < hi and byte_at(buf, i) != ch.GREATER and not is_space(byte_at(buf, i)):
                     i += 1
                 value_end = i
-        if name_end - name == 5 or name_end - name == 6:
-            _look(buf, name, name_end, value, value_end, found)
-        if wanted:
-            which = _attribute(buf, name, name_end)
-            # Of two attributes of one name the first counts.
-            if which >= 0 and found[which] < 0:
-                found[which] = value
-                found[which + 1] = value_end
+        if name_end - name < _EIGHT:
+            _note(lowered_at(buf, name, name_end - name), value, value_end, wanted, found)
 
 
 @part(inline=True)
-def _ends_attribute(c: Int) -> Bool:
-    return c == ch.EQUALS or c == ch.GREATER or c == ch.SLASH or is_space(c)
-
-
-@part(inline=True)
-def _look(
-    buf: NDArray[np.uint8], at: Int, end: Int, value: Int, value_end: Int,
-    found: NDArray[np.int64],
+def _note(
+    name: Int, value: Int, value_end: Int, wanted: Bool, found: NDArray[np.int64]
 ) -> None:  # fmt: skip
-    """Note a `style` or `hidden`; of two the first counts."""
-    c = byte_at(buf, at) | ch.LOWER
-    if c == ch.LOWER_S and end - at == 5:
-        if (found[LOOKS] & STYLED) == 0 and is_word(buf, at, end, _STYLE):
+    """Keep an attribute that is looked for; of two of one name the first counts."""
+    if name == _STYLE:
+        if (found[LOOKS] & STYLED) == 0:
             found[LOOKS] |= STYLED
             found[STYLE], found[STYLE + 1] = value, value_end
-    elif c == ch.LOWER_H and end - at == 6:
-        if (found[LOOKS] & IS_HIDDEN) == 0 and is_word(buf, at, end, _HIDDEN):
+    elif name == _HIDDEN:
+        if (found[LOOKS] & IS_HIDDEN) == 0:
             found[LOOKS] |= IS_HIDDEN
             found[HIDDEN], found[HIDDEN + 1] = value, value_end
+    elif wanted:
+        which = _kept_at(name)
+        if which >= 0 and found[which] < 0:
+            found[which], found[which + 1] = value, value_end
 
 
-@part()
-def _attribute(buf: NDArray[np.uint8], at: Int, end: Int) -> Int:
-    word = uint64(0)
-    if end - at > 7:
-        return -1
-    for i in range(at, end):
-        c = uint64(byte_at(buf, i))
-        if ch.UPPER_A <= c <= ch.UPPER_Z:
-            c |= uint64(ch.LOWER)
-        word = word << uint64(8) | c
-    if word == ch.HREF:
+@part(inline=True)
+def _kept_at(name: Int) -> Int:
+    """Where the value of a wanted attribute is kept."""
+    if name == _HREF:
         return HREF
-    if word == ch.SRC:
+    if name == _SRC:
         return SRC
-    if word == ch.REL:
+    if name == _REL:
         return REL
-    if word == ch.NAME:
+    if name == _NAME:
         return NAME_VALUE
-    if word == ch.CONTENT:
+    if name == _CONTENT:
         return CONTENT
     return -1
 

@@ -140,8 +140,8 @@ def read_text(
                 own = (own | (int64(folded) & LATIN) << _SEEN_SHIFT) & ~_MARKED
             size -= i
             length = SIXTEEN
-            if used == _ZERO and i + SIXTEEN <= limit:
-                length = alphanumerics_at(buf, uint64(i))
+            if used == _ZERO:
+                length = min(alphanumerics_at(buf, uint64(i)), limit - i)
             if length < SIXTEEN:
                 # The usual word is read at once.
                 if length < _EIGHT:

@@ -46,6 +46,9 @@ def test_words_join_across_fields_of_inline_markup() -> None:
         ("1http://alpha.test", "SAME"), ("page.html?u=http://beta.test", "SAME"),
         ("http:/page", "SAME"), ("HTTP:/page", "SAME"), ("http:", "SAME"), ("https:/page", "OTHER"),
         ("https:beta.test", "OTHER"), ("https:alpha.test", "SAME"), ("http:/\\beta.test", "OTHER"),
+        ("../a:b", "SAME"), ("&#47;/beta.test", "OTHER"), ("https://alpha.te\nst/x", "SAME"),
+        ("https://beta.test&period;alpha.test/", "SAME"), ("https://alpha.test&period;b", "OTHER"),
+        ("https://alpha.test./x", "SAME"), ("https://alpha.test:443", "SAME"), ("http:/", "SAME"),
     ],
 )  # fmt: skip
 def test_where_a_link_leads(href: str, where: str | None) -> None:
@@ -56,6 +59,11 @@ def test_where_a_link_leads(href: str, where: str | None) -> None:
     else:
         assert fields(page) == [("x", f"ANCHOR_{where}")]
         assert [link.same_site for link in links] == [where == "SAME"]
+
+
+def test_a_nul_is_a_part_of_an_attributes_name() -> None:
+    page = "<a \0href=x>a</a> <a href\0=x>b</a> <a href=x>c</a>"
+    assert [link.anchor for link in Readable(scanned(page)).links()] == ["c"]
 
 
 def test_a_scheme_that_is_the_pages_own_says_nothing() -> None:
