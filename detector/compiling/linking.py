@@ -24,6 +24,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
+import llvmlite.binding as llvm
 import numba as _numba
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
@@ -37,7 +38,20 @@ from reusewatch.detector.compiling.indexing import never_from_the_end
 # mypy: disable-error-code="no-untyped-call"
 _njit: Any = _numba.njit
 
+_ENVIRONMENT = "_ZN08NumbaEnv"
+
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Whole(JITCodeLibrary):
+    """A kernel with the parts that it takes in, which nobody else calls: so LLVM leaves out what a
+    part is given and does not look at, and a part that is called once becomes a piece of it."""
+
+    def _optimize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            if function.linkage == llvm.Linkage.linkonce_odr:
+                function.linkage = llvm.Linkage.internal
+        super()._optimize_final_module()
 
 
 class _Plain(JITCodeLibrary):
@@ -47,7 +61,11 @@ class _Plain(JITCodeLibrary):
         ll_module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
-        pass
+        # Nobody looks at the room for its environment: a kernel leaves it out, which would else
+        # fill it whenever it is loaded.
+        for room in self._final_module.global_variables:
+            if room.name.startswith(_ENVIRONMENT):
+                room.linkage = llvm.Linkage.linkonce_odr
 
     def _finalize_final_module(self) -> None:
         self._finalized = True

@@ -16,11 +16,13 @@ from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
-from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
+from numba.core.codegen import JITCPUCodegen
+
+from reusewatch.detector.compiling.linking import Whole
 
 # numba's own classes and functions are not typed.
 # mypy: disable-error-code="no-untyped-call"
-_Library: Any = JITCodeLibrary
+_Library: Any = Whole
 _Generator: Any = JITCPUCodegen
 
 _ELF64 = b"\x7fELF\x02\x01"
