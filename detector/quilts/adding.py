@@ -7,11 +7,10 @@ leaves if no other page has its words. Nothing here asks what a document is a co
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numba import types
-from numba.extending import intrinsic
 
 from reusewatch.detector.compiling.kernels import (
     COUNTS,
@@ -32,10 +31,17 @@ from reusewatch.detector.quilts.gram_table import (
     look,
     slot_of_gram,
 )
+from reusewatch.detector.quilts.links import (
+    begin_document,
+    document_at,
+    follow,
+    is_mixed,
+    mark_mixed,
+    open_block,
+)
 from reusewatch.detector.quilts.site_peers import join_site, leave_site
 from reusewatch.detector.quilts.store import (
     ABSENT,
-    BLOCK,
     DISTINCT,
     DOCUMENT_BYTES,
     DOCUMENTS,
@@ -43,14 +49,12 @@ from reusewatch.detector.quilts.store import (
     END_POSTING,
     FIRST_DOCUMENT,
     FIRST_POSTING,
-    FOLLOWED,
     FORGOTTEN,
     GONE,
     LATE,
     LIVE,
     MAX_AGE,
     MAX_BYTES,
-    MIXED,
     NEWEST,
     OWNED,
     POSTING_BYTES,
@@ -67,28 +71,6 @@ _MOST = (1 << 32) - 1
 _LAST_PLACE = (1 << 16) - 1
 _AHEAD = 64
 """Grams that are looked for side by side."""
-
-
-def _population(typing: Any, word: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.ctpop(args[0])
-
-    return types.int64(types.uint64), codegen
-
-
-_ones = cast(Any, intrinsic(_population))
-"""How many bits of a word are set: one instruction of the machine."""
-
-
-@part(types.int64(STORE, types.int64), inline=True)
-def document_at(store: Any, at: Any) -> Any:
-    """The document of the posting at a place of the ring."""
-    block, up_to = at // BLOCK, types.uint64(at % BLOCK)
-    begun = store.begins[block] & ((np.uint64(2) << up_to) - np.uint64(1))
-    document = types.int64(store.named[block]) + _ones(begun)
-    while document >= store.documents.size:
-        document -= store.documents.size
-    return document
 
 
 @part(types.int64(OUT_COUNTS, types.int64, STORE, types.uint64, types.boolean))
@@ -162,7 +144,7 @@ def _mix(store: Any, at: Any) -> None:
         key = key_at(store, posting % store.postings.size)
         slot = slot_of_gram(store, bits, key, first_slot(store, bits, key))
         if slot >= 0:
-            store.postings[number(store.grams, bits, slot)].next |= np.uint32(MIXED)
+            mark_mixed(store, number(store.grams, bits, slot))
 
 
 @part(types.boolean(STORE, types.int64, DOCUMENTS, types.int64))
@@ -213,34 +195,21 @@ def _post(store: Any, bits: Any, key: Any, start: Any, slot: Any, site: Any) -> 
     end = store.numbers[END_POSTING]
     at = end % store.postings.size
     slot = slot_of_gram(store, bits, key, slot)
-    before, shared = at, 0
+    open_block(store, at)
     if slot >= 0:
         before = number(store.grams, bits, slot)
-        shared = types.int64(store.postings[before].next) & MIXED
-        if store.documents[document_at(store, before)].site != site:
-            shared = MIXED
-        store.postings[before].next |= np.uint32(FOLLOWED)
+        if is_mixed(store, before) or store.documents[document_at(store, before)].site != site:
+            mark_mixed(store, at)
+        follow(store, at, before)
     store.postings[at].low = key & _LOW
     store.postings[at].high = (key >> _HALF) & _HIGH
     store.postings[at].start = start
-    store.postings[at].next = before | shared
     if slot < 0:
         put(store.grams, bits, mix(key), at)
         store.numbers[DISTINCT] += 1
     else:  # the same key: its mark stays
         store.grams[slot] = (types.int64(store.grams[slot]) >> bits << bits) | (at + 1)
-    if at % BLOCK == 0:
-        store.named[at // BLOCK] = store.numbers[END_DOCUMENT] % store.documents.size
-        store.begins[at // BLOCK] = np.uint64(0)
     store.numbers[END_POSTING] = end + 1
-
-
-@part(types.void(STORE), inline=True)
-def _begin(store: Any) -> None:
-    """The next posting is the first of the next document."""
-    at = store.numbers[END_POSTING] % store.postings.size
-    if at % BLOCK:  # else it names its document
-        store.begins[at // BLOCK] |= np.uint64(1) << types.uint64(at % BLOCK)
 
 
 @part(types.int64(COUNTS, types.int64, types.int64))
@@ -261,7 +230,7 @@ def _enter(
     numbers = store.numbers
     bits, kept = gram_bits(store), types.int64(pages[row].kept)
     begin, scale = numbers[END_POSTING], _scale(starts, first, first + kept)
-    _begin(store)
+    begin_document(store, begin % store.postings.size)
     for begun in range(first, first + kept, slots.size):
         end = min(begun + slots.size, first + kept)
         look(store, bits, grams, begun, end, slots)
@@ -313,7 +282,7 @@ def move(old: Any, new: Any) -> None:
         source = document % old.documents.size
         begin = new.numbers[END_POSTING]
         first = old.documents[source].begin
-        _begin(new)
+        begin_document(new, begin % new.postings.size)
         for posting in range(first, first + types.int64(old.documents[source].kept)):
             ring = posting % old.postings.size
             key = key_at(old, ring)

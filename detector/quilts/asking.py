@@ -33,18 +33,24 @@ from reusewatch.detector.compiling.kernels import (
     tuple_of,
 )
 from reusewatch.detector.compiling.mixers import mix
-from reusewatch.detector.quilts.adding import document_at, document_by
+from reusewatch.detector.quilts.adding import document_by
 from reusewatch.detector.quilts.gram_table import gram_bits, key_at, key_of, look, slot_of_gram
+from reusewatch.detector.quilts.links import (
+    before,
+    document_at,
+    is_followed,
+    is_linked,
+    is_mixed,
+)
 from reusewatch.detector.quilts.site_peers import documents_of, is_there
 from reusewatch.detector.quilts.store import (
     ABSENT,
+    BLOCK,
     DOCUMENTS,
     END_POSTING,
     FIRST_POSTING,
-    FOLLOWED,
     FORGOTTEN,
     MAX_AGE,
-    MIXED,
     SCALE,
     STORE,
     WARM,
@@ -61,9 +67,10 @@ _SITES = 256
 """Sites of which it is known in a call how many documents they have."""
 _NUMBERS = types.Array(types.int32, 1, "C")
 _SEEN_SITES = tuple_of(OUT_WORDS, OUT_OFFSETS)
-_COLUMNS = tuple_of(*[OUT_OFFSETS] * 5)
+_COLUMNS = tuple_of(*[OUT_OFFSETS] * 6)
 """Of the walks of a group: where each stands in the ring; which posting that is, counted from the
-first ever; the gram before that is the same, or −1; those that go on; and the places passed."""
+first ever; the gram before that is the same, or −1; those that go on; the places passed; and where
+each goes next."""
 _SOUGHT = tuple_of(OUT_WORDS, OUT_OFFSETS, OUT_OFFSETS)
 """Grams of the group for which the table is asked, which ones these are, and the slots found."""
 _BEFORE = tuple_of(OFFSETS, _NUMBERS)
@@ -108,7 +115,7 @@ def _is_noted(store: Any, gram: Any, stamp: Any) -> Any:
                   _SOUGHT, _BEFORE, types.int64, types.boolean))  # fmt: skip
 def _begin(
     store: Any, grams: Any, first: Any, end: Any, most: Any, counts: Any, walks: Any,
-    sought: Any, before: Any, last: Any, apart: Any,
+    sought: Any, known: Any, last: Any, apart: Any,
 ) -> Any:  # fmt: skip
     """Walks of these grams, each at its newest posting; returns how many there are.
 
@@ -116,17 +123,17 @@ def _begin(
     is: a page's own posting is it while none came after that. Where pages are asked for what they
     have of other sites, a gram that one site has to itself needs no walk.
     """
-    at, position, asked, going, _ = walks
+    at, position, asked, going, _, _ = walks
     words, which, slots = sought
-    mine, before_at = before
+    mine, before_at = known
     active, count, stamp = 0, 0, _stamp(store, most)
     for gram in range(first, end):
         each, own = gram - first, mine[gram]
         asked[each] = -1
-        then = types.int64(store.postings[own].next) if own >= 0 else FOLLOWED
-        if apart and own >= 0 and not then & (FOLLOWED | MIXED):
+        followed = own < 0 or is_followed(store, own)
+        if apart and not followed and not is_mixed(store, own):
             continue
-        if then != own:  # else nobody else has it
+        if followed or is_linked(store, own):  # else nobody else has it
             place = types.int64(mix(grams[gram]) & np.uint64(_KNOWN - 1))
             other = types.int64(before_at[place])
             before_at[place] = gram
@@ -137,7 +144,7 @@ def _begin(
             if _is_noted(store, grams[gram], stamp):
                 counts[gram] = most + 1
                 continue
-            if then & FOLLOWED:
+            if followed:
                 words[count], which[count] = grams[gram], each
                 count += 1
                 continue
@@ -152,7 +159,7 @@ def _begin(
         if slot < 0:
             continue
         at[each] = number(store.grams, bits, slot)
-        if apart and mine[first + each] >= 0 and not store.postings[at[each]].next & MIXED:
+        if apart and mine[first + each] >= 0 and not is_mixed(store, at[each]):
             continue
         position[each] = _position(store, last, at[each])
         if position[each] >= store.numbers[FIRST_POSTING]:
@@ -167,14 +174,16 @@ def _walk(
     store: Any, grams: Any, counts: Any, first: Any, most: Any, active: Any, walks: Any, last: Any
 ) -> None:
     """Go on with the walks until each has passed all documents, or too many."""
-    at, position, _, going, passed = walks
+    at, position, _, going, passed, towards = walks
     oldest, total = store.numbers[FIRST_POSTING], types.int64(0)
     # Where nothing has left before its turn, whose a posting is need not be asked on the way.
     ages_nothing = store.numbers[MAX_AGE] < 0
     all_there = store.numbers[ABSENT] == 0 and ages_nothing
     while active > 0:
         for walk in range(active):
-            total += store.postings[at[going[walk]]].next
+            total += types.int64(store.blocks[at[going[walk]] // BLOCK].linked)
+        for walk in range(active):
+            towards[going[walk]] = before(store, at[going[walk]])
         left = 0
         for walk in range(active):
             each = going[walk]
@@ -188,12 +197,12 @@ def _walk(
                         store.popular_since[noted] = position[each]
                     continue
                 passed[each * most + types.int64(counts[first + each]) - 1] = here
-            then = types.int64(store.postings[here].next) & ~(FOLLOWED | MIXED)
-            before = _position(store, last, then)
+            then = towards[each]
+            earlier = _position(store, last, then)
             # What stood there is gone, and a newer posting may stand there now.
-            if before >= position[each] or before < oldest:
+            if earlier >= position[each] or earlier < oldest:
                 continue
-            at[each], position[each] = then, before
+            at[each], position[each] = then, earlier
             going[left] = each
             left += 1
         active = left
@@ -212,6 +221,7 @@ def _documents(
             if types.int64(counts[gram]) > most:
                 break
             found[listed] = document_at(store, passed[step])
+            total += types.int64(store.postings[passed[step]].start)
             listed += 1
     for each in range(listed):
         total += store.documents[found[each]].flags
@@ -332,11 +342,11 @@ def holders_of(
     """
     counts, offsets = out[0], out[1]
     met = (records, np.empty(records.size, np.int32), numbered)
-    before = np.empty(grams.size, np.int64), np.full(_KNOWN, -1, np.int32)
-    _own_postings(store, grams, pages, before[0])
+    own = np.empty(grams.size, np.int64), np.full(_KNOWN, -1, np.int32)
+    _own_postings(store, grams, pages, own[0])
     walks = (
         np.empty(_GROUP, np.int64), np.empty(_GROUP, np.int64), np.empty(_GROUP, np.int64),
-        np.empty(_GROUP, np.int64), np.empty(_GROUP * most, np.int64),
+        np.empty(_GROUP, np.int64), np.empty(_GROUP * most, np.int64), np.empty(_GROUP, np.int64),
     )  # fmt: skip
     sought = np.empty(_GROUP, np.uint64), np.empty(_GROUP, np.int64), np.empty(_GROUP, np.int64)
     found = np.empty(_GROUP * most, np.int32)
@@ -345,7 +355,7 @@ def holders_of(
     offsets[0] = 0
     for first in range(0, grams.size, _GROUP):
         end = min(first + _GROUP, grams.size)
-        active = _begin(store, grams, first, end, most, counts, walks, sought, before, last, apart)
+        active = _begin(store, grams, first, end, most, counts, walks, sought, own, last, apart)
         _walk(store, grams, counts, first, most, active, walks, last)
         total += _documents(store, first, end, most, counts, walks[4], found)
         known = _list(store, first, end, most, walks, out, met, found, known)

@@ -15,7 +15,7 @@ from numba import types
 from reusewatch.detector.compiling.kernels import OUT_OFFSETS, WORDS, part
 from reusewatch.detector.compiling.lines import LINE, first_of, is_from
 from reusewatch.detector.compiling.mixers import mix
-from reusewatch.detector.quilts.store import STORE, WARM
+from reusewatch.detector.quilts.store import BLOCK, STORE, WARM
 from reusewatch.detector.window.buckets import number
 
 _LOW = np.uint64((1 << 32) - 1)
@@ -90,7 +90,9 @@ def look(store: Any, bits: Any, grams: Any, first: Any, end: Any, slots: Any) ->
         at = first_slot(store, bits, key_of(grams[gram]))
         slots[gram - first] = at
         if at >= 0:
-            total += store.postings[number(store.grams, bits, at)].low
+            posting = number(store.grams, bits, at)
+            total += store.postings[posting].low
+            total += types.int64(store.blocks[posting // BLOCK].linked)
     store.numbers[WARM] = total
 
 

@@ -20,8 +20,10 @@ from reusewatch.detector.large_arrays import move, used_up, zeros
 from reusewatch.detector.quilts.gram_table import LEAST_BITS, gram_bits, key_at
 from reusewatch.detector.quilts.store import (
     BLOCK,
+    BLOCKS,
     DOCUMENT,
     END_DOCUMENT,
+    END_LINK,
     END_POSTING,
     POSTING,
     STORE,
@@ -61,11 +63,15 @@ def more(size: int, need: int, bound: int) -> int:
 def can_grow(store: Store) -> bool:
     """Whether what stands at a place of a ring would stand there in a longer one, too."""
     numbers = store.numbers
-    documents, postings = len(store.documents), len(store.postings)
-    return bool(numbers[END_DOCUMENT] <= documents and numbers[END_POSTING] <= postings)
+    documents, postings, links = (len(x) for x in (store.documents, store.postings, store.links))
+    return bool(
+        numbers[END_DOCUMENT] <= documents
+        and numbers[END_POSTING] <= postings
+        and numbers[END_LINK] <= links
+    )
 
 
-def grown(store: Store, documents: int, postings: int, grams: int) -> Store:
+def grown(store: Store, documents: int, postings: int, grams: int, links: int) -> Store:
     """The same store with so much room; of what has enough already nothing is touched. The one
     that was given is used up."""
     size, old, old_bits = whole_blocks(postings), store, _bits(store)
@@ -73,11 +79,12 @@ def grown(store: Store, documents: int, postings: int, grams: int) -> Store:
     if size > len(old.postings):
         store = store._replace(
             postings=zeros(size, POSTING),
-            named=zeros(size // BLOCK, np.uint32),
-            begins=zeros(size // BLOCK, np.uint64),
+            blocks=zeros(size // BLOCK, BLOCKS),
             popular=np.zeros(size // BLOCK, np.uint64),
             popular_since=np.zeros(size // BLOCK, np.int64),
         )
+    if links > len(old.links):
+        store = store._replace(links=zeros(links, np.uint32))
     # A longer ring may need another bit of each slot.
     wider, room = _bits(store) > old_bits, capacity_of(old.grams)
     if grams > room or wider:
@@ -99,8 +106,10 @@ def _bits(store: Store) -> int:
 
 def _take_over(old: Store, new: Store, old_bits: int) -> None:
     if new.postings is not old.postings:
-        for name in ("postings", "named", "begins"):
-            move(getattr(old, name), getattr(new, name))
+        move(old.postings, new.postings)
+        move(old.blocks, new.blocks)
+    if new.links is not old.links:
+        move(old.links, new.links)
     if new.grams is not old.grams:
         for part in used_up(old.grams):
             _rehash_grams(new, old_bits, old.grams, part.start, part.stop)

@@ -25,6 +25,7 @@ from reusewatch.detector.quilts.store import (
     DOCUMENT,
     DOCUMENT_BYTES,
     END_DOCUMENT,
+    END_LINK,
     END_POSTING,
     FIRST_DOCUMENT,
     FIRST_POSTING,
@@ -86,9 +87,11 @@ class GramPostings:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays, as far as they were written."""
-        written = min(int(self._store.numbers[END_POSTING]), len(self._store.postings))
-        unwritten = (len(self._store.postings) - written) * POSTING.itemsize
-        return sum(array.nbytes for array in self._store) - unwritten
+        store = self._store
+        rings = ((END_POSTING, store.postings), (END_LINK, store.links))
+        unwritten = (max(len(ring) - int(store.numbers[end]), 0) * ring.itemsize
+                     for end, ring in rings)  # fmt: skip
+        return sum(array.nbytes for array in store) - sum(unwritten)
 
     @property
     def late(self) -> int:
@@ -115,24 +118,37 @@ class GramPostings:
             # What a block says of the postings that stand there goes with the first of them.
             int(numbers[END_POSTING] - numbers[FIRST_POSTING]) + postings + BLOCK,
             int(numbers[DISTINCT]) + postings,
+            self._links() + postings + 1,
         )
         most = (
             self._facts[MAX_BYTES] // (DOCUMENT_BYTES + POSTING_BYTES) + 1,
             self._facts[MAX_BYTES] // POSTING_BYTES + 1 + BLOCK,
             self._facts[MAX_BYTES] // POSTING_BYTES + 1,
+            self._facts[MAX_BYTES] // POSTING_BYTES + 1 + BLOCK,
         )
-        have = (len(store.documents), len(store.postings), capacity_of(store.grams))
+        have = (
+            len(store.documents), len(store.postings), capacity_of(store.grams), len(store.links),
+        )  # fmt: skip
         wanted = [min(need, bound) for need, bound in zip(needed, most, strict=True)]
-        ways = (more, roomier, more)
+        ways = (more, roomier, more, more)
         sizes = [way(*each) for way, *each in zip(ways, have, wanted, most, strict=True)]
         if sizes == list(have):
             return
-        if sizes[:2] == list(have[:2]) or can_grow(store):
+        rings = [0, 1, 3]
+        if all(sizes[ring] == have[ring] for ring in rings) or can_grow(store):
             self._store = grown(store, *sizes)
             return
         new = empty_store(*sizes)
         move(store, new)
         self._store = self._bounded(new)
+
+    def _links(self) -> int:
+        """Links of the postings that are there, and of what else is in the block of the first."""
+        numbers, store = self._store.numbers, self._store
+        if (first := int(numbers[FIRST_POSTING])) == int(numbers[END_POSTING]):
+            return 0
+        begin = int(store.blocks["link"][first % len(store.postings) // BLOCK])
+        return (int(numbers[END_LINK]) - begin) % len(store.links)
 
     def ask(
         self, grams: NDArray[np.uint64], *, most: int, of: GramPages | None = None,
@@ -203,7 +219,11 @@ class GramPostings:
         old.documents["begin"][: len(documents)] -= first
         old.postings[: len(postings)] = postings
         room = max(1 << 14, len(postings) + BLOCK)
-        store = empty_store(max(1024, len(documents)), room, max(1 << 14, int(numbers[DISTINCT])))
+        distinct = int(numbers[DISTINCT])
+        store = empty_store(
+            max(1024, len(documents)), room, max(1 << 14, distinct),
+            max(1024, len(postings) - distinct),
+        )  # fmt: skip
         move(old, store)
         self._store = self._bounded(store)
 

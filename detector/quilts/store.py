@@ -1,13 +1,14 @@
 """What the gram postings hold: documents and their postings, two rings, the oldest leaving first.
 
 A *document* is an identity set: a token sequence, whichever pages have it. A *posting* is one gram
-of it: a key of 48 bits, where the gram stands, and the posting of the same gram that came before.
-A gram leads to its newest posting by a table (`detector.window.buckets`), and from there to the
-older ones; the postings of a document stand side by side, so that a posting leads to its document
-by a count (`named`). A site leads to a sample of its documents (`site_peers`).
+of it: a key of 48 bits, and where the gram stands. A gram leads to its newest posting by a table
+(`detector.window.buckets`), and from there to the older ones; the postings of a document stand side
+by side, so that a posting leads to its document by a count (`links`). A site leads to a sample of
+its documents (`site_peers`).
 
-A document takes 88 bytes and 19 in tables, a posting 12 and, for each other gram, about 6 in the
-table: of a page of 400 words with one gram of eight some 970 bytes where no gram is shared.
+A document takes 88 bytes and 19 in tables, a posting 9 and about 6 in the table of grams or, where
+the same gram came before, 4 for its place: of a page of 400 words with one gram of eight some 850
+bytes where no gram is shared.
 
 Two grams of 2^26 share a key by chance once in four million looks: one gram of a page then counts
 wrongly, and no figure hangs on one gram.
@@ -46,28 +47,30 @@ DOCUMENT = np.dtype(
         ("sightings", "u4"), ("flags", "u2"), ("peers", "u2"), ("peer", "i4"),
     ]
 )  # fmt: skip
-POSTING = np.dtype([("low", "u4"), ("next", "u4"), ("high", "u2"), ("start", "u2")])
+POSTING = np.dtype([("low", "u4"), ("high", "u2"), ("start", "u2")])
 """`low` and `high` are the key, `start` the byte in the page's body where the gram begins, as
-`SCALE` says. `next` is where the posting of the same gram stands that came before, its own place
-where none did, with two bits beside."""
-FOLLOWED = 1 << 31
-"""The bit of `next` of a posting which is not its gram's newest: who knows a posting without it
-need not ask the table for the gram."""
-MIXED = 1 << 30
-"""The bit of `next` of a gram's newest posting where it may be that documents of several sites hold
-the gram: without it, one site has the gram to itself."""
-MOST_POSTINGS = MIXED - 1
-"""Places of a ring are numbers of the other bits."""
+`SCALE` says."""
+MOST_POSTINGS = (1 << 30) - 1
+"""A slot of the grams' table has two bits and more of a key beside the place."""
 
 BLOCK = 64
-"""Postings of which the first names its document, and a bit each says where others begin."""
+"""Postings that have a record together."""
+BLOCKS = np.dtype(
+    [
+        # A bit each: of those but the first, where another document begins; which have one of the
+        # same gram before, or behind them; and of which gram several sites may have documents.
+        ("begins", "u8"), ("linked", "u8"), ("followed", "u8"), ("mixed", "u8"),
+        # The document of the first, and the first link of those that are linked: `links`.
+        ("document", "u4"), ("link", "u4"),
+    ]
+)  # fmt: skip
 
 (FIRST_DOCUMENT, END_DOCUMENT, FIRST_POSTING, END_POSTING, NEWEST, MAX_AGE, MAX_BYTES, LIVE, LATE,
- WARM, DISTINCT, ABSENT, FORGOTTEN, COUNT) = range(14)  # fmt: skip
+ WARM, DISTINCT, ABSENT, FORGOTTEN, END_LINK, COUNT) = range(15)  # fmt: skip
 """Numbers that change, in one array: where each stands. Documents and postings are counted from
-the first ever; in a ring the n-th stands at n modulo its size. `DISTINCT`: grams in the table;
-`ABSENT`: documents that left before their turn and still take room; `FORGOTTEN`: all that ever
-did."""
+the first ever, and links; in a ring the n-th stands at n modulo its size. `DISTINCT`: grams in the
+table; `ABSENT`: documents that left before their turn and still take room; `FORGOTTEN`: all that
+ever did."""
 
 BY_TEXT, BY_PAGE = 0, 1
 DOCUMENT_BYTES, POSTING_BYTES = 107, 18
@@ -81,8 +84,8 @@ class Store(NamedTuple):
 
     documents: NDArray[Any]
     postings: NDArray[Any]
-    named: NDArray[np.uint32]
-    begins: NDArray[np.uint64]
+    blocks: NDArray[Any]
+    links: NDArray[np.uint32]
     # Grams that were popular when they were asked for, in any order: `asking`.
     popular: NDArray[np.uint64]
     popular_since: NDArray[np.int64]
@@ -101,7 +104,7 @@ def records(kind: np.dtype[Any]) -> Any:
 DOCUMENTS = records(DOCUMENT)
 STORE = packed(
     Store,
-    [DOCUMENTS, records(POSTING), OUT_COUNTS, OUT_WORDS, OUT_WORDS, OUT_OFFSETS,
+    [DOCUMENTS, records(POSTING), records(BLOCKS), OUT_COUNTS, OUT_WORDS, OUT_OFFSETS,
      *[OUT_COUNTS] * 4, OUT_OFFSETS],
 )  # fmt: skip
 
@@ -112,8 +115,9 @@ def whole_blocks(postings: int) -> int:
 
 
 def empty_store(
-    documents: int = _SMALLEST, postings: int = _SMALLEST * 16, grams: int = _SMALLEST * 16
-) -> Store:
+    documents: int = _SMALLEST, postings: int = _SMALLEST * 16, grams: int = _SMALLEST * 16,
+    links: int = _SMALLEST,
+) -> Store:  # fmt: skip
     """Room for so many of each; nothing in it."""
     numbers = np.zeros(COUNT, np.int64)
     numbers[NEWEST] = _NEVER
@@ -121,8 +125,8 @@ def empty_store(
     return Store(
         documents=np.zeros(documents, DOCUMENT),
         postings=np.zeros(size, POSTING),
-        named=np.zeros(size // BLOCK, np.uint32),
-        begins=np.zeros(size // BLOCK, np.uint64),
+        blocks=np.zeros(size // BLOCK, BLOCKS),
+        links=np.zeros(links, np.uint32),
         popular=np.zeros(size // BLOCK, np.uint64),
         popular_since=np.zeros(size // BLOCK, np.int64),
         grams=empty_tables(1, grams)[0],

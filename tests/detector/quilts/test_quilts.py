@@ -306,8 +306,10 @@ def test_counts_are_exact_while_the_window_slides_and_pages_change(random, room)
     """What was noted of popular grams holds only as long as it is true."""
     size, rules = 8, replace(RULES, m=3)
     postings = GramPostings(max_bytes=room * (DOCUMENT_BYTES + size * POSTING_BYTES))
+    # Small, so that all rings come round.
+    postings._store = postings._bounded(empty_store(1, 1, 1, 1))
     here: list[Paper] = []
-    for at in range(1, 60):
+    for at in range(1, 160):
         grams = frozenset(random.choices(range(12), k=4)) | {100 + at}
         page = random.randrange(1, at) if at > 8 and random.random() < 0.2 else at
         paper = Paper(page, page, at, grams)
@@ -399,13 +401,13 @@ def test_memory_is_bounded_by_bytes():
 @given(windows(), st.integers(1, 3))
 def test_room_that_is_made_on_the_way_changes_no_answer(papers, size):
     tight = GramPostings(max_bytes=1 << 20)
-    store = empty_store(1, 16, 16)
+    store = empty_store(1, 16, 16, 1)
     for begin in range(0, len(papers), size):
         some = pages_of(papers[begin : begin + size])
         documents = begin + len(some)
         postings = sum(len(paper.grams) for paper in papers[: begin + size])
         assert can_grow(store)
-        store = grown(store, documents + 1, postings + 64, postings + 16)
+        store = grown(store, documents + 1, postings + 64, postings + 16, postings + 1)
         tight._store = tight._bounded(store)
         tight.add(some)
         store = tight._store
@@ -418,7 +420,7 @@ def test_a_ring_whose_numbers_have_more_bits_changes_no_answer():
     papers = [Paper(n, n % 7, n, frozenset({n % 3, n % 5 + 3, n + 100})) for n in range(1, 60)]
     postings = filled(papers)
     expected = asked(postings, papers)
-    postings._store = grown(postings._store, 100, (1 << LEAST_BITS) + BLOCK, 10)
+    postings._store = grown(postings._store, 100, (1 << LEAST_BITS) + BLOCK, 10, 10)
     assert len(postings._store.postings).bit_length() > LEAST_BITS
     assert asked(postings, papers).pages.tobytes() == expected.pages.tobytes()
 
