@@ -60,11 +60,18 @@ def found_of(piece: Record | Break, reading: Reading) -> Found:
     return judge(piece, reading)
 
 
+def skipped_as(said: str) -> str | None:
+    """As what a record of this type is skipped; None where it may be a page."""
+    kind = said.strip().lower()
+    if kind in PAGE_KINDS:
+        return None
+    return kind if kind in SKIPPED else "unknown"
+
+
 def judge(record: Record, reading: Reading) -> Found:
     """The event that a record is."""
-    kind = record.fields.get("warc-type", "").strip().lower()
-    if kind not in PAGE_KINDS:
-        kind = kind if kind in SKIPPED else "unknown"
+    said = record.fields.get("warc-type", "")
+    if (kind := skipped_as(said)) is not None:
         return reading.skip(kind, record.offset, record.next_offset)
     # WARC 1.0's grammar has angle brackets around the URL, and some writers follow it.
     url = record.fields.get("warc-target-uri", "").strip().removeprefix("<").removesuffix(">")
@@ -73,7 +80,7 @@ def judge(record: Record, reading: Reading) -> Found:
         skipped = "dns" if protocol.lower() == "dns" else "other-scheme"
         return reading.skip(skipped, record.offset, record.next_offset)
     try:
-        return _page(record, kind, url, reading)
+        return _page(record, said.strip().lower(), url, reading)
     except BadPage as bad:
         return reading.damage(bad.reason, bad.detail, record.offset, record.next_offset, url)
 

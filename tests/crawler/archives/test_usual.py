@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from reusewatch.crawler.archives.framing import Record
 from reusewatch.crawler.archives.judging import judge
-from reusewatch.crawler.archives.usual import found_in, usual_page
+from reusewatch.crawler.archives.usual import found_in, usual_in
 from reusewatch.crawler.archives.whole import Ways
 from reusewatch.crawler.compression.views import InMemory
 from reusewatch.crawler.pages.archive_events import Found, Limits, Reading
@@ -93,7 +93,7 @@ def _both(fields: dict[str, str], block: bytes) -> tuple[Found | None, Found]:
         assert "X-Other" in fields
         return None, close
     assert found_in(whole, 5, 9, reading) == close
-    return usual_page(whole, 5, 9, reading), close
+    return usual_in(whole, 5, 9, reading), close
 
 
 _USUAL = {
@@ -130,3 +130,15 @@ def test_of_what_is_plain_it_says_it(
     else:
         assert usual == close
         assert usual.page is not None
+
+
+@given(st.sampled_from(["Content-Encoding: gzip", "Content-Length: 9999", "X:"]), _BODIES)
+def test_of_what_is_no_page_nothing_else_is_looked_at(line: str, body: bytes) -> None:
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n{line}\r\n\r\n"
+    usual, close = _both({**_USUAL, "WARC-Block-Digest": zoo.sha1(b"else")}, head.encode() + body)
+    assert usual is not None
+    assert usual == close
+    for kind in ("request", "metadata", "Warcinfo", "nothing"):
+        usual, close = _both({**_USUAL, "WARC-Type": kind}, body)
+        assert usual is not None
+        assert usual == close
