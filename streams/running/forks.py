@@ -38,8 +38,10 @@ def load_all() -> None:
     from reusewatch.detector.evidence import many_pairs  # noqa: F401
     from reusewatch.streams.labels import matching  # noqa: F401
     from reusewatch.streams.stages import fingerprinting  # noqa: F401
+    from reusewatch.streams.urls import site_of
 
     make_all()
+    site_of("localhost")  # reads the list of suffixes
     keep_large_apart()
     # What is loaded stays: a collection that looked through it would write to all of it, and what
     # is written to after a fork is copied.

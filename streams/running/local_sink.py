@@ -36,15 +36,14 @@ from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.news import Brief
 from reusewatch.streams.running.page_sink import room
 from reusewatch.streams.running.parallel import InProcess, ProcessPool
-from reusewatch.streams.running.prefix_answers import PrefixAnswers
 from reusewatch.streams.running.recent_pages import RecentPages
-from reusewatch.streams.running.serving import Health
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
 from reusewatch.streams.stages.stage import Output
 from reusewatch.streams.wire import alert_message, dead_letter_message, page_message
 
 if TYPE_CHECKING:
+    from reusewatch.streams.running.serving import Health
     from reusewatch.streams.running.worker import Worker
 
 _BATCH_BYTES = 8 << 20
@@ -138,6 +137,9 @@ class LocalSink:
         """Metrics, where a port was given: most replays are over before anybody looks."""
         if settings.metrics_port is None:
             return None
+        from reusewatch.streams.running.prefix_answers import PrefixAnswers
+        from reusewatch.streams.running.serving import Health
+
         health = Health(
             self.meters,
             settings.metrics_host,
