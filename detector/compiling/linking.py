@@ -13,9 +13,9 @@ This module can be deleted when numba can be told to leave a function as it was 
 optimized nor turned into machine code, until a function that calls it is compiled: `part` is then
 numba's `njit` with that option. Its option `inline="always"` is another thing: it copies a
 function into each place that calls it. What this module holds on to in numba: `JITCodeLibrary` has
-the three methods below, `NativeLowering` calls the library of its state, and calls between
-functions are linked by the names of their descriptions. It asks a value for its type by the name
-`_numba_type_`.
+the three methods below and lists what it links, environments are known by how their names begin,
+`NativeLowering` calls the library of its state, and calls between functions are linked by the names
+of their descriptions. It asks a value for its type by the name `_numba_type_`.
 """
 
 from __future__ import annotations
@@ -44,13 +44,27 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Whole(JITCodeLibrary):
-    """A kernel with the parts that it takes in, which nobody else calls: so LLVM leaves out what a
-    part is given and does not look at, and a part that is called once becomes a piece of it."""
+    """A kernel with all that it takes in, which nobody else calls: so LLVM leaves out what a part
+    is given and does not look at, and a part that is called once becomes a piece of it.
+
+    And so it leaves out the room for the environment of what does not look at its own. Such a room
+    is filled whenever a kernel is loaded: with the globals of a module of numba, which is imported
+    for it.
+    """
 
     def _optimize_final_module(self) -> None:
+        taken_in = {
+            each.name
+            for library in self._linking_libraries
+            for each in library._get_module_for_linking().global_variables
+            if each.name.startswith(_ENVIRONMENT)
+        }
         for function in self._final_module.functions:
             if function.linkage == llvm.Linkage.linkonce_odr:
                 function.linkage = llvm.Linkage.internal
+        for room in self._final_module.global_variables:
+            if room.name in taken_in:
+                room.linkage = llvm.Linkage.linkonce_odr
         super()._optimize_final_module()
 
 
@@ -61,11 +75,7 @@ class _Plain(JITCodeLibrary):
         ll_module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
-        # Nobody looks at the room for its environment: a kernel leaves it out, which would else
-        # fill it whenever it is loaded.
-        for room in self._final_module.global_variables:
-            if room.name.startswith(_ENVIRONMENT):
-                room.linkage = llvm.Linkage.linkonce_odr
+        pass
 
     def _finalize_final_module(self) -> None:
         self._finalized = True

@@ -173,8 +173,11 @@ def _compare(
             (lists, counts[:known]), alike, (k, between), (weights, joined_rows),
         )  # fmt: skip
         both = np.empty(here.size + there.size, np.uint64)
-        both[: here.size] = here
-        both[here.size :] = there
+        # Word by word: what a slice raises where sizes differ is imported with the kernel.
+        for place in range(here.size):
+            both[place] = here[place]
+        for place in range(there.size):
+            both[here.size + place] = there[place]
         mine, others = own(both, here.size, salt, (own_at[2 * pair], own_at[2 * pair + 1]))
         for run in range(count):
             score[runs + run] = weights[run]
