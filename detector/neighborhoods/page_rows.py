@@ -18,17 +18,26 @@ from numpy.typing import NDArray
 ABSENT = -1
 _LEAST = 4096
 _SHARE = 16
-_GONE = (1 << 32) - 1
 _NONE = np.empty(0, np.uint64)
+_NEW_BYTES = 120
 
 
 class PageRows:
-    """A row for each page; rows are numbers below 2^32 − 1."""
+    """A row for each page; rows are numbers below the greatest of their type."""
 
-    def __init__(self, pages: NDArray[np.uint64] = _NONE) -> None:
-        """The n-th of these has row n."""
+    def __init__(
+        self, pages: NDArray[np.uint64] = _NONE, rows: NDArray[Any] | None = None
+    ) -> None:  # fmt: skip
+        """The n-th of these has the n-th of the rows, or row n."""
         self._new: dict[int, int] = {}
-        self._order(pages, np.arange(len(pages), dtype=np.uint32))
+        of_pages = np.arange(len(pages), dtype=np.uint32) if rows is None else rows
+        self._gone = int(np.iinfo(of_pages.dtype).max)
+        self._order(pages, of_pages)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in memory, about."""
+        return self._pages.nbytes + self._rows.nbytes + len(self._new) * _NEW_BYTES
 
     def get(self, page: int) -> int:
         """The row of a page; −1 without one."""
@@ -40,11 +49,7 @@ class PageRows:
     def among(self, pages: Sequence[int]) -> set[int]:
         """Those of these pages that have a row."""
         found = {page for page in pages if page in self._new}
-        if self._pages.size:
-            wanted = np.array(pages, np.uint64)
-            at = np.minimum(np.searchsorted(self._pages, wanted), self._pages.size - 1)
-            known = (self._pages[at] == wanted) & (self._rows[at] != _GONE)
-            found.update(wanted[known].tolist())
+        found.update(self._pages[self._places(np.array(pages, np.uint64))].tolist())
         return found
 
     def put(self, page: int, row: int) -> None:
@@ -57,29 +62,52 @@ class PageRows:
         self._new.update((page, first + at) for at, page in enumerate(pages))
         self._sort()
 
+    def replace(self, page: int, row: int) -> None:
+        """A page with a row has another one."""
+        if page in self._new:
+            self._new[page] = row
+        else:
+            self._rows[self._place(page)] = row
+
     def drop(self, page: int) -> None:
         """A page has its row no more."""
         if self._new.pop(page, ABSENT) == ABSENT:
-            self._rows[self._place(page)] = _GONE
+            self._rows[self._place(page)] = self._gone
+
+    def drop_below(self, pages: NDArray[np.uint64], bound: int) -> None:
+        """Those of these pages that have a row below this one have it no more."""
+        for page in pages.tolist():
+            if self._new.get(page, bound) < bound:
+                del self._new[page]
+        at = self._places(pages)
+        self._rows[at[self._rows[at] < bound]] = self._gone
+
+    def columns(self) -> tuple[NDArray[np.uint64], NDArray[Any]]:
+        """All pages that have a row, and their rows."""
+        stay, count = self._rows != self._gone, len(self._new)
+        pages = np.fromiter(self._new, np.uint64, count)
+        rows = np.fromiter(self._new.values(), self._rows.dtype, count)
+        return np.concatenate((self._pages[stay], pages)), np.concatenate((self._rows[stay], rows))
 
     def _place(self, page: int) -> int:
         at = bisect_left(self._sorted, page)
-        here = at < len(self._sorted) and self._sorted[at] == page and self._rows[at] != _GONE
-        return at if here else ABSENT
+        here = at < len(self._sorted) and self._sorted[at] == page
+        return at if here and self._rows[at] != self._gone else ABSENT
+
+    def _places(self, wanted: NDArray[np.uint64]) -> NDArray[np.intp]:
+        """Of these pages, of those among the sorted ones, where they stand."""
+        if not self._pages.size:
+            return np.empty(0, np.intp)
+        at = np.minimum(np.searchsorted(self._pages, wanted), self._pages.size - 1)
+        return at[(self._pages[at] == wanted) & (self._rows[at] != self._gone)]
 
     def _sort(self) -> None:
         if len(self._new) <= max(_LEAST, len(self._pages) // _SHARE):
             return
-        stay = self._rows != _GONE
-        count = len(self._new)
-        pages = np.concatenate((self._pages[stay], np.fromiter(self._new, np.uint64, count)))
-        rows = np.concatenate((
-            self._rows[stay], np.fromiter(self._new.values(), np.uint32, count)
-        ))  # fmt: skip
-        self._order(pages, rows)
+        self._order(*self.columns())
         self._new = {}
 
-    def _order(self, pages: NDArray[np.uint64], rows: NDArray[np.uint32]) -> None:
+    def _order(self, pages: NDArray[np.uint64], rows: NDArray[Any]) -> None:
         order = np.argsort(pages, kind="stable")  # linear, as the first of them are in order
         self._pages, self._rows = pages[order], rows[order]
         self._sorted: Any = self._pages.data

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from reusewatch.detector.hashing import HashScheme, hex_of
+from reusewatch.detector.neighborhoods.page_rows import ABSENT, PageRows
 from reusewatch.detector.sketching.agreement import b_similarity, c_similarity
 from reusewatch.streams.blocks.occurrences import lists_of, text_of
 from reusewatch.streams.questions import BadQuestion, Parameters, Rows, number
@@ -42,7 +43,6 @@ _TOP = 20
 _TERMS = 10
 # To file pages takes as long as so many passes over them, and three times their memory.
 PASSES = 32
-_WHERE_BYTES = 120
 # A pair is asked for with each verdict of its page: these that were asked for last are known.
 _OVERLAPS = 8192
 # And a page is a near one of several that come near each other: the terms of so many, by rising
@@ -50,6 +50,7 @@ _OVERLAPS = 8192
 _READ = 512
 _FILED, _KEPT, _STANDS = "filed", "kept", "stands"
 _ROWS = 1 << 32
+_NOWHERE = np.empty((2, 0), np.uint64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,6 +99,8 @@ class Similarity:
         # The pages that were brought last, with their times, and how many of them have come.
         self._coming: list[tuple[int, int]] = []
         self._come = 0
+        # Those of them of which another version was here before, or has come.
+        self._known = set[int]()
         self.restore(None)
 
     def weighted(self, block: pa.RecordBatch) -> WeightedPages:
@@ -134,8 +137,9 @@ class Similarity:
         kept = _Kept(place, pages.page.copy(), pages.at.copy(), pages.stands(), now)
         self._unfiled.append(kept)
         self._count += len(pages)
-        self._coming = list(zip(pages.page.tolist(), pages.at.tolist(), strict=True))
-        self._come = 0
+        numbers = pages.page.tolist()
+        self._coming = list(zip(numbers, pages.at.tolist(), strict=True))
+        self._come, self._known = 0, self._where.among(numbers)
 
     def reach(self, count: int | None) -> None:
         """So many of the pages that were brought last have come, or all of them. What is asked of
@@ -144,9 +148,10 @@ class Similarity:
         base = (self._gone + len(self._unfiled) - 1) * _ROWS
         for row in range(self._come, end):
             page, at = self._coming[row]
-            known = self._found(page)
+            known = self._found(page) if page in self._known else None
             if known is None or at >= int(known[0].at[known[1]]):
-                self._where[page] = base + row
+                (self._where.put if known is None else self._where.replace)(page, base + row)
+                self._known.add(page)
         self._come = max(self._come, end)
 
     def ended(self) -> None:
@@ -157,9 +162,7 @@ class Similarity:
             first = self._unfiled[0]
             end = min(self._left + many, len(first.page))
             past = self._gone * _ROWS + end
-            for page in first.page[self._left : end].tolist():
-                if self._where.get(page, past) < past:
-                    del self._where[page]
+            self._where.drop_below(first.page[self._left : end], past)
             self._count -= end - self._left
             self._left = end
             if end == len(first.page):
@@ -169,7 +172,7 @@ class Similarity:
     def _found(self, page: int) -> tuple[_Kept, int] | None:
         """The batch that holds the latest version of a page that is not filed, and its row."""
         where = self._where.get(page)
-        if where is None:
+        if where == ABSENT:
             return None
         batch, row = divmod(where, _ROWS)
         return self._unfiled[batch - self._gone], row
@@ -193,17 +196,18 @@ class Similarity:
 
     def _forget(self) -> None:
         self._unfiled: deque[_Kept] = deque()
-        self._where: dict[int, int] = {}
+        self._where = PageRows(*_NOWHERE)
         self._overlaps: OrderedDict[tuple[int, int], float] = OrderedDict()
         self._read: OrderedDict[int, Rising] = OrderedDict()
         self._count = self._gone = self._left = 0
         self._coming, self._come = [], 0
+        self._known = set()
 
     def _terms_of(self, page: int) -> Rising | None:
         from reusewatch.detector.similar.overlap import rising
 
         where = self._where.get(page)
-        if where is None:
+        if where == ABSENT:
             filed = None if self._index is None else self._index.terms_of(page)
             return None if filed is None else rising(*filed)
         known = self._read.get(where)
@@ -218,14 +222,14 @@ class Similarity:
         """MWO of two pages; None where one has left."""
         from reusewatch.detector.similar.overlap import overlap_of
 
-        pair = self._where.get(page, -1), self._where.get(other, -1)
+        pair = self._where.get(page), self._where.get(other)
         if (known := self._overlaps.get(pair)) is not None:
             return known
         one, two = self._terms_of(page), self._terms_of(other)
         if one is None or two is None:
             return None
         found = overlap_of(one, two)
-        if min(pair) >= 0:  # where both stand, which says their versions, too
+        if ABSENT not in pair:  # where both stand, which says their versions, too
             self._overlaps[pair] = found
             if len(self._overlaps) > _OVERLAPS:
                 self._overlaps.popitem(last=False)
@@ -327,7 +331,7 @@ class Similarity:
     def nbytes(self) -> int:
         """Bytes in memory: of what is filed, and about of where the rest stands."""
         filed = 0 if self._index is None else self._index.nbytes
-        return filed + _WHERE_BYTES * len(self._where)
+        return filed + self._where.nbytes
 
     def save(self) -> State:
         """All terms."""
@@ -339,7 +343,7 @@ class Similarity:
         # As it stands: of a page whose later version was fetched earlier none is left when that one
         # leaves, which the versions that are left do not say.
         self.reach(None)
-        stands = np.array(list(self._where.items()), np.uint64).reshape(-1, 2)
+        stands = np.stack(self._where.columns(), axis=1)
         stands[:, 1] -= np.uint64(self._gone * _ROWS)
         arrays[f"{_STANDS}/where"] = stands
         return State(arrays, {"places": places, "kept": kept, "left": self._left})
@@ -361,7 +365,7 @@ class Similarity:
         for where, now in zip(places, state.facts["kept"], strict=True):
             self._keep(where, now, KeptPages.unpacked(where.read()))
         self._come = len(self._coming)
-        self._where = dict(known[_STANDS]["where"].tolist())
+        self._where = PageRows(*np.ascontiguousarray(known[_STANDS]["where"].T))
         self._left = state.facts["left"]
         self._count -= self._left
 

@@ -11,7 +11,7 @@ from reusewatch.detector.neighborhoods import page_rows
 from reusewatch.detector.neighborhoods.page_rows import ABSENT, PageRows
 
 _PAGES = st.integers(0, 40).map(lambda n: n * (2**64 - 1) // 40)
-_STEPS = st.lists(st.tuples(st.sampled_from(["put", "drop", "many"]), st.lists(_PAGES)))
+_STEPS = st.lists(st.tuples(st.sampled_from(["put", "drop", "many", "replace", "below"]), st.lists(_PAGES)))
 
 
 @given(st.lists(_PAGES, unique=True), _STEPS)
@@ -29,6 +29,15 @@ def test_pages_have_the_rows_that_a_dictionary_says(
                 for page in known.keys() & set(pages):
                     rows.drop(page)
                     del known[page]
+            elif kind == "replace":
+                for page in known.keys() & set(pages):
+                    rows.replace(page, following)
+                    known[page] = following
+                    following += 1
+            elif kind == "below":
+                bound = following // 2
+                rows.drop_below(np.array(pages, np.uint64), bound)
+                known = {p: row for p, row in known.items() if p not in pages or row >= bound}
             elif kind == "many":
                 rows.put_all(new, following)
                 known.update((page, following + at) for at, page in enumerate(new))
@@ -41,3 +50,5 @@ def test_pages_have_the_rows_that_a_dictionary_says(
             asked = [n * (2**64 - 1) // 40 for n in range(41)]
             assert [rows.get(page) for page in asked] == [known.get(p, ABSENT) for p in asked]
             assert rows.among(asked) == set(known)
+            again = PageRows(*rows.columns())
+            assert [again.get(page) for page in asked] == [known.get(p, ABSENT) for p in asked]
