@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.large_arrays import longer, zeros
-from reusewatch.detector.neighborhoods.page_rows import ABSENT, PageRows
+from reusewatch.detector.page_rows import ABSENT, PageRows
 from reusewatch.detector.text_column import packed, unpacked
 
 _FIRST = 1024

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from reusewatch.detector.hashing import HashScheme, hex_of
-from reusewatch.detector.neighborhoods.page_rows import ABSENT, PageRows
+from reusewatch.detector.page_rows import ABSENT, PageRows
 from reusewatch.detector.sketching.agreement import b_similarity, c_similarity
 from reusewatch.streams.blocks.occurrences import lists_of, text_of
 from reusewatch.streams.questions import BadQuestion, Parameters, Rows, number

@@ -99,7 +99,8 @@ class PageRows:
         if not self._pages.size:
             return np.empty(0, np.intp)
         at = np.minimum(np.searchsorted(self._pages, wanted), self._pages.size - 1)
-        return at[(self._pages[at] == wanted) & (self._rows[at] != self._gone)]
+        found: NDArray[np.intp] = at[(self._pages[at] == wanted) & (self._rows[at] != self._gone)]
+        return found
 
     def _sort(self) -> None:
         if len(self._new) <= max(_LEAST, len(self._pages) // _SHARE):

@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reusewatch.detector.neighborhoods import page_rows
-from reusewatch.detector.neighborhoods.page_rows import ABSENT, PageRows
+from reusewatch.detector import page_rows
+from reusewatch.detector.page_rows import ABSENT, PageRows
 
 _PAGES = st.integers(0, 40).map(lambda n: n * (2**64 - 1) // 40)
-_STEPS = st.lists(st.tuples(st.sampled_from(["put", "drop", "many", "replace", "below"]), st.lists(_PAGES)))
+_STEPS = st.lists(
+    st.tuples(st.sampled_from(["put", "drop", "many", "replace", "below"]), st.lists(_PAGES))
+)
 
 
 @given(st.lists(_PAGES, unique=True), _STEPS)
