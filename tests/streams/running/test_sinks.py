@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from reusewatch.streams.segments import LogWriter, bases
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.fingerprinting import PART_BYTES, FingerprintStage
 from reusewatch.streams.wire import dead_letter_message, page_message
+from tests.end_to_end.runs import wait_until
 from tests.pages import SCHEME, Fetch, page_of
 from tests.streams.stages.making import NOW, as_message, index_stage, zero
 from tests.streams.stages.test_near_order import page as near_page
@@ -156,3 +158,45 @@ def test_what_is_given_up_is_on_no_log_and_its_dead_letters_are_told(tmp_path: P
     bus = LocalBus(tmp_path)
     assert sum(int(dict(one.headers)[PAGES_HEADER]) for one in bus.read(topics.FINGERPRINTS)) == 2
     assert len(list(bus.read(topics.DEAD_LETTERS))) == 1
+
+
+def test_what_has_waited_is_safe_with_the_next_checkpoint_and_not_before(tmp_path: Path) -> None:
+    """Or it would be safe without the cursor that stands for it, and come again."""
+    for checkpointed in (False, True):
+        sink = sink_in(tmp_path)
+        for number, text in enumerate((0, 1, 2)):
+            sink.put(near_page(number, number, text))
+        sink.settle()
+        if checkpointed:
+            sink.checkpoint()
+        sink.abandon()
+        assert bool(LocalBus(tmp_path).end(topics.FINGERPRINTS)) == checkpointed
+
+
+@dataclass(frozen=True)
+class Touch:
+    """Reads nothing, and can be seen to have done so."""
+
+    place: Path
+
+    def read(self) -> tuple[None, list[Page]]:
+        self.place.touch()
+        return None, []
+
+
+def test_of_an_empty_bus_processes_read_before_what_judges_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sink = sink_in(tmp_path / "bus", workers=2)
+    load, touched = sink._load_judges, tmp_path / "touched"
+
+    def once_touched() -> None:
+        wait_until(touched.exists)
+        load()
+
+    monkeypatch.setattr(sink, "_load_judges", once_touched)
+    told = sink.ahead(Touch(touched), lambda _: None)
+    assert told is not None
+    assert list(told) == [None]
+    assert sink.ready()
+    sink.close()
