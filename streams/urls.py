@@ -47,9 +47,9 @@ def _suffixes(host: str, *, of_registries: bool = False) -> PublicSuffixList:
 def _rules(of_registries: bool, encoded: bool) -> PublicSuffixList:
     """Without those in punycode, which match no host that has none: to encode them takes twice as
     long as to read all ten thousand."""
-    from publicsuffixlist import PublicSuffixList  # many commands ask for none
+    from reusewatch.streams.public_suffixes import PublicSuffixes  # many commands ask for none
 
-    return PublicSuffixList(
+    return PublicSuffixes(
         accept_unknown=False, accept_encoded_idn=encoded, only_icann=of_registries
     )
 
