@@ -72,11 +72,14 @@ def sketch(
     outgrow the second-level cache for memory.
     """
     text = text_of(batch)
-    circular = phrases(text.tokens, PHRASE_K, scheme, circular=True)
-    straight = phrases(text.tokens, SHINGLE_K, scheme, circular=False)
     chunks, identity = chunks_and_identities(text.tokens, text.blocks, text.lengths, scheme)
+    # What is as long as the text, and needed for one figure alone, goes before the next is made.
     counted = text.tokens if scheme.counts == "paper" else damped(text.tokens, identity)
-    five, eight = min_values(circular, scheme), min_values(straight, scheme)
+    simhash = simhashes(counted, scheme)
+    del counted
+    eight = min_values(phrases(text.tokens, SHINGLE_K, scheme, circular=False), scheme)
+    circular = phrases(text.tokens, PHRASE_K, scheme, circular=True)
+    five = min_values(circular, scheme)
     return Sketches(
         words=text.tokens.counts,
         places=text.places,
@@ -85,7 +88,7 @@ def sketch(
         min_values8=eight,
         supershingles5=supershingles(five, scheme),
         supershingles8=supershingles(eight, scheme),
-        simhash=simhashes(counted, scheme),
+        simhash=simhash,
         chunks=chunks,
         grams=_grams(text.tokens, circular, identity, scheme, k=gram_k, sample=gram_sample),
         terms=weighted_terms(batch.tokens, batch.fields, scheme, least_share=least_share),
