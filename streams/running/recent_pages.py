@@ -24,7 +24,7 @@ MOST_BYTES = 8 << 20
 """A batch of the most bytes: what is judged, and of smaller ones what came before. With twice as
 much, of 12 000 pages 1 445 were read again, and not 1 453. Those that are on their way to be
 judged, where several processes make fingerprints, have not gone by."""
-HELD_BYTES = 8 << 20
+HELD_BYTES = 16 << 20
 """Of pages that are known to be asked for, but not before many others have gone by."""
 # What leads to a record, without what else is said of it.
 _At = tuple[str, int | None]
