@@ -48,12 +48,13 @@ FETCH = np.dtype(
     [
         ("page", "u8"), ("identity", "u8"), ("fetched", "i8"), ("site", "u8"), ("host", "u8"),
         ("supershingles", "u8", SUPERSHINGLES), ("shingles", "u4", MIN_VALUES), ("popular", "i2"),
-        ("truncated", "?"),
+        ("truncated", "?"), ("origin", "u8"), ("record", "S48"),
     ],
     align=True,
 )  # fmt: skip
 """A page as it was fetched once; site and host are hashes. `popular`: how many of its shingles were
-popular when it was judged last, −1 before. `truncated` is handed back."""
+popular when it was judged last, −1 before. `truncated`, `origin` and `record`
+are handed back."""
 HELD = np.dtype(
     [(name, FETCH[name]) for name in FETCH.names or () if name != "shingles"], align=True
 )  # fmt: skip
@@ -77,6 +78,8 @@ class Judged:
     pages: NDArray[np.uint64]
     identities: NDArray[np.uint64]
     truncated: NDArray[np.bool_]
+    origins: NDArray[np.uint64]
+    records: NDArray[np.bytes_]
     popular: NDArray[np.int64]
     before: NDArray[np.int16]
 
@@ -156,8 +159,8 @@ class PhraseWindow:
         if not kept.size:
             none = np.empty(0, HELD)
             return Judged(
-                (), none["page"], none["identity"], none["truncated"], np.empty(0, np.int64),
-                none["popular"],
+                (), none["page"], none["identity"], none["truncated"], none["origin"],
+                none["record"], np.empty(0, np.int64), none["popular"],
             )  # fmt: skip
         rows = rows[kept]
         which = self._which(rows)
@@ -168,7 +171,8 @@ class PhraseWindow:
         hosts = self._told(rows, documents, kept, which)
         return Judged(
             hosts, fetches["page"][rows][new], fetches["identity"][rows][new],
-            fetches["truncated"][rows][new], popular[new], before[new],
+            fetches["truncated"][rows][new], fetches["origin"][rows][new],
+            fetches["record"][rows][new], popular[new], before[new],
         )  # fmt: skip
 
     def _which(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -36,14 +36,14 @@ from reusewatch.detector.window.sightings import (
 from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.origins import Origins
-from reusewatch.streams.records import Alert, Direction, Kind
+from reusewatch.streams.records import Alert, Direction, Kind, Origin
 from reusewatch.streams.stages.direction import accuses, direction_of, names
 from reusewatch.streams.stages.evidencing import Evidencing
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import NOT_JUDGED, Labeled, LabeledPages
 from reusewatch.streams.stages.linking import Linking, Span
 from reusewatch.streams.stages.mirroring import Mirroring
-from reusewatch.streams.stages.phrasing import Phrasing
+from reusewatch.streams.stages.phrasing import Consisting, Phrasing
 from reusewatch.streams.stages.quilt_reports import NOTHING_SAID
 from reusewatch.streams.stages.quilting import Quilting
 from reusewatch.streams.stages.reports import (
@@ -210,14 +210,18 @@ class Reporter:
         )  # fmt: skip
         return verdict_message(made)
 
-    def told_again(self, versions: Sequence[tuple[int, int, bool]]) -> list[Outgoing]:
-        """The verdicts of versions that the window has, of which more is known now: each a page,
-        its words, and whether it is truncated."""
+    def told_again(self, versions: Sequence[Consisting]) -> list[Outgoing]:
+        """The verdicts of versions that the window has, of which more is known now."""
         held, found = self._index.settled([version[:2] for version in versions])
         judged, seen = found.judged, found.judged.pages["seen"]
         standing = np.flatnonzero((judged.pages["flags"] & SUPERSEDED) == 0)
         told_of = [versions[held[row]] for row in standing.tolist()]
-        pages, truncated = [one[0] for one in told_of], [one[2] for one in told_of]
+        pages, truncated = [one.page for one in told_of], [one.truncated for one in told_of]
+        rows = seen[standing].tolist()
+        origins = [
+            self._origin_of(int(judged.found[row]["origin"]), one)
+            for row, one in zip(rows, told_of, strict=True)
+        ]
         said, matched = list(map(self._labeled.said, pages)), judged.matched[standing]
         special = set(np.flatnonzero(matched).tolist())
         special.update(self._said_of_parts(pages))
@@ -226,28 +230,35 @@ class Reporter:
         for at in special:
             row = int(standing[at])
             subject = self._as_known(
-                judged.seen(int(seen[row])), said[at].obfuscated, truncated=truncated[at]
-            )
+                judged.seen(rows[at]), said[at].obfuscated, truncated=truncated[at]
+            )._replace(came_from=origins[at])
             match = judged.match(row) if matched[at] else None
             told[at] = self.verdict(subject, match, said[at])
         verdicts = self._plain.of(self._known_pages(
             judged.found[seen[standing[plain]]], judged.urls, [said[at] for at in plain],
-            [truncated[at] for at in plain],
+            [truncated[at] for at in plain], [origins[at] for at in plain],
         ))  # fmt: skip
         told.update(zip(plain, verdicts, strict=True))
         return [told[at] for at in range(len(pages))]
 
     def _known_pages(
-        self, seen: NDArray[Any], text: bytes, said: list[Labeled], truncated: list[bool]
-    ) -> PlainPages:
+        self, seen: NDArray[Any], text: bytes, said: list[Labeled], truncated: list[bool],
+        origins: list[Origin | None],
+    ) -> PlainPages:  # fmt: skip
         """Pages by what the window has of them, as `_as_known`."""
         urls = urls_of(seen, text)
         return PlainPages(
             seen["page"], urls, list(map(site_of_page, urls)), seen["first"].tolist(), said,
             self._popular(seen["page"].tolist()), truncated, [False] * len(urls),
-            [one.obfuscated for one in said],
-            list(map(self._origins.origin, seen["origin"].tolist())),
+            [one.obfuscated for one in said], origins,
         )  # fmt: skip
+
+    def _origin_of(self, number: int, known: Consisting) -> Origin | None:
+        """Where a page comes from, with its record's name if that record is meant."""
+        found = self._origins.origin(number)
+        if found is None or number != known.origin:
+            return found
+        return Origin(source=found.source, offset=found.offset, record_id=known.record_id)
 
     def not_judged(self, subject: Subject, why: Literal["error-page", "revisit"]) -> Outgoing:
         """That nothing is known of a page, and why: no page is without a verdict."""

@@ -274,7 +274,7 @@ class IndexStage:
                 out += self._revisiting.judge(subject, page, part.revisited[at], events)
         out += self._revisiting.seen((subject.page for subject in mine), events)
         if self._phrasing is not None:
-            self._phrasing.add(block)
+            self._phrasing.add(block, self._origins)
         if self._reusing is not None:
             self._reusing.passed(len(block))
         return out

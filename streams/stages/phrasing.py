@@ -14,13 +14,14 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.blocks.occurrences import countable
+from reusewatch.streams.origins import Origins
 from reusewatch.streams.records import DETECTOR, Alert, Evidence
 from reusewatch.streams.stages.rows_on_disk import RowsOnDisk
 from reusewatch.streams.stages.snapshot import State
@@ -36,18 +37,30 @@ if TYPE_CHECKING:
 _HOSTS = 65_536
 _HOST_BYTES = 200
 _NEVER = -1
+_LONGEST_NAME = 48
 Known = Callable[[int], "Seen | None"]
 """A page of the window by its id."""
+
+
+class Consisting(NamedTuple):
+    """A page that consists of popular shingles, and what only is known of it here."""
+
+    page: int
+    text: int
+    truncated: bool
+    # Which record it was last, and the name of that, if it has one and that is not long.
+    origin: int
+    record_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Phrased:
     """What came of judging: alerts on hosts, how many popular shingles each new page has, and
-    which pages consist of such, each with its words and whether it is truncated."""
+    which pages consist of such."""
 
     alerts: tuple[Alert, ...] = ()
     popular: tuple[int, ...] = ()
-    pages: tuple[tuple[int, int, bool], ...] = ()
+    pages: tuple[Consisting, ...] = ()
 
 
 NOTHING = Phrased()
@@ -71,7 +84,7 @@ class Phrasing:
         self._said: dict[int, int] = {}
         self.restore(None)
 
-    def add(self, block: pa.RecordBatch) -> None:
+    def add(self, block: pa.RecordBatch, origins: Origins) -> None:
         """Take the pages of a block that have words of their own."""
         from reusewatch.detector.phrases.window import FETCH
 
@@ -89,6 +102,11 @@ class Phrasing:
         fetches["host"] = self._hosts_of(block)
         fetches["popular"] = _NEVER
         fetches["truncated"] = block.column("truncated").to_numpy(zero_copy_only=False)
+        sources, offsets, names = (
+            block.column(name).to_pylist() for name in ("source", "offset", "record_id")
+        )
+        fetches["origin"] = origins.numbers(sources, offsets)
+        fetches["record"] = list(map(_short, names))
         fetches["supershingles"] = _matrix(block, "supershingles5")
         fetches["shingles"] = _matrix(block, "shingles")
         self._window.add(fetches)
@@ -118,13 +136,15 @@ class Phrasing:
         new = judged.popular[judged.before < 0]
         return Phrased(tuple(alerts), tuple(new.tolist()), consist)
 
-    def _consisting(self, judged: Judged) -> tuple[tuple[int, int, bool], ...]:
-        """Pages, with their words, that have as many popular shingles by now as tells of a host."""
+    def _consisting(self, judged: Judged) -> tuple[Consisting, ...]:
+        """Pages that have as many popular shingles by now as tells of a host."""
         from reusewatch.detector.phrases.hosts import LEAST_MEAN
 
         some = (judged.popular >= LEAST_MEAN) & (judged.before < LEAST_MEAN)
-        columns = (judged.pages[some], judged.identities[some], judged.truncated[some])
-        return tuple(zip(*(column.tolist() for column in columns), strict=True))
+        columns = (judged.pages, judged.identities, judged.truncated, judged.origins)
+        names = (name.decode() or None for name in judged.records[some].tolist())
+        rows = zip(*(column[some].tolist() for column in columns), names, strict=True)
+        return tuple(map(Consisting._make, rows))
 
     def _remember(self, judged: Judged) -> None:
         for page, popular in zip(judged.pages.tolist(), judged.popular.tolist(), strict=True):
@@ -212,6 +232,12 @@ class Phrasing:
         self._open: dict[str, int] = dict(facts.get("open", ()))
         self._said = dict(facts.get("said", ()))
         self._since = int(facts.get("since", 0))
+
+
+def _short(name: str | None) -> bytes:
+    """The name of a record, as nearly all are; of a longer one nothing is kept."""
+    stored = (name or "").encode()
+    return stored if len(stored) <= _LONGEST_NAME else b""
 
 
 def _matrix(block: pa.RecordBatch, name: str) -> NDArray[np.uint64]:

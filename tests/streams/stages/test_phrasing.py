@@ -12,11 +12,13 @@ import pytest
 
 from reusewatch.detector.phrases.classes import representatives
 from reusewatch.detector.phrases.popular import popular_shingles
+from reusewatch.detector.phrases.window import HELD
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.for_phrases import PhraseColumns
 from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.bus import Message
-from reusewatch.streams.records import Alert, Page, Verdict
+from reusewatch.streams.origins import Origins
+from reusewatch.streams.records import Alert, Origin, Page, Verdict
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.stages.indexing import IndexStage
 from reusewatch.streams.stages.judging_rules import Rules
@@ -35,7 +37,11 @@ def words(size: int) -> list[str]:
 
 def page(site: str, name: str, text: Sequence[str]) -> Page:
     fetched = BEGIN + timedelta(minutes=len(name))
-    return page_with(f"http://{site}.example/{name}", text, fetched, source="phrases")
+    made = page_with(f"http://{site}.example/{name}", text, fetched, source="phrases")
+    assert made.origin is not None
+    record = f"urn:uuid:5b8f2d6e-0000-4000-8000-{len(text):012}"
+    origin = msgspec.structs.replace(made.origin, record_id=record)
+    return msgspec.structs.replace(made, origin=origin)
 
 
 SENTENCES = [words(20) for _ in range(40)]
@@ -165,5 +171,31 @@ def test_a_host_that_is_none_any_more_is_closed() -> None:
 def test_memory_is_bounded_and_the_pages_that_were_fetched_last_stay() -> None:
     phrasing = Phrasing(SCHEME, most=20, least_new=1)
     for block in blocks_of(EVERYTHING):
-        phrasing.add(read_block(block, SCHEME))
-    assert len(phrasing.save().arrays["fetches"]) // 800 <= 20
+        phrasing.add(read_block(block, SCHEME), Origins())
+    assert len(phrasing.save().arrays["fetches"]) == 20 * HELD.itemsize
+
+
+def test_the_name_of_a_record_is_told_again_unless_it_is_long() -> None:
+    origin = Origin(source="phrases", offset=7, record_id="x" * 49)
+    long = msgspec.structs.replace(SLICED[0], origin=origin)
+    verdicts = run([*SOURCES, *SLICED[1:], long])[1]
+    assert verdicts[long.url].origin == Origin(source="phrases", offset=7)
+    for one in SLICED[1:]:
+        assert verdicts[one.url].origin == one.origin
+
+
+@pytest.mark.parametrize("days", [-1, 0, 1])
+def test_of_a_page_that_came_twice_no_name_of_the_other_record_is_told(days: int) -> None:
+    again = [
+        msgspec.structs.replace(
+            one, fetched_at=one.fetched_at + timedelta(days=days),
+            origin=Origin(source="again", offset=at, record_id=f"again-{at}"),
+        )
+        for at, one in enumerate(SLICED)
+    ]  # fmt: skip
+    verdicts = run([*SOURCES, *SLICED, *again])[1]
+    for one, other in zip(SLICED, again, strict=True):
+        told = verdicts[one.url].origin
+        assert told is not None
+        nameless = msgspec.structs.replace(told, record_id=None)
+        assert told in (one.origin, other.origin, nameless)
