@@ -220,9 +220,10 @@ class GramPostings:
         old.postings[: len(postings)] = postings
         room = max(1 << 14, len(postings) + BLOCK)
         distinct = int(numbers[DISTINCT])
+        # One link more than there are: full, their ring would look like an empty one.
         store = empty_store(
             max(1024, len(documents)), room, max(1 << 14, distinct),
-            max(1024, len(postings) - distinct),
+            max(1024, len(postings) - distinct + 1),
         )  # fmt: skip
         move(old, store)
         self._store = self._bounded(store)

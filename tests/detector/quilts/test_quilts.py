@@ -436,3 +436,16 @@ def test_rings_that_came_round_are_saved_in_their_order():
     other.restore(saved)
     last = papers[-20:]
     assert asked(other, last).pages.tobytes() == asked(postings, last).pages.tobytes()
+
+
+def test_a_restored_one_goes_on_alike():
+    papers = [Paper(n, n, n, frozenset(range(n, n + 20))) for n in range(1, 200)]
+    first, then = papers[:150], papers[150:]
+    postings, other = GramPostings(max_bytes=1 << 20), GramPostings(max_bytes=1 << 20)
+    postings.add(pages_of(first))
+    # More links than there is room for at least.
+    assert postings._links() > 1024
+    other.restore({name: array.copy() for name, array in postings.save().items()})
+    for each in (postings, other):
+        each.add(pages_of(then))
+    assert asked(other, papers).pages.tobytes() == asked(postings, papers).pages.tobytes()
