@@ -12,6 +12,11 @@ from reusewatch.crawler.pages.archive_events import DEFAULT_LIMITS
 from tests.crawler.archives import zoo
 
 RECORD = zoo.response(zoo.A)
+LINE_END = b"\r\n"
+HEAD = RECORD[: RECORD.index(LINE_END * 2) + 4]
+SIZE = b"%d" % (len(RECORD) - len(HEAD) - 4)
+# No more than fit into a head.
+WIDE = b"".join(b"X-%d: y\r\n" % number for number in range(5000))
 
 
 @pytest.mark.parametrize("record", [*zoo.crawl(3), RECORD.replace(b"-Date: ", b"-Date:   ")])
@@ -40,6 +45,8 @@ def test_it_is_the_record_that_the_close_look_finds(record: bytes) -> None:
         RECORD.replace(b"WARC-Date: ", b"WARC-Date: \xe9"),
         RECORD.replace(b"WARC-Date: ", b"X: y\r\n z\r\nWARC-Date: "),
         RECORD.replace(b"WARC-Date: ", b"content-length: 1\r\nWARC-Date: "),
+        *(HEAD.replace(SIZE, b"%d" % size) + LINE_END * more for size, more in [(-4, 0), (-2, 1)]),
+        RECORD.replace(b"WARC-Date: ", WIDE + b"WARC-Date: "),
         RECORD.replace(b"WARC-Date: ", b"X: " + b"y" * 70_000 + b"\r\nWARC-Date: "),
     ],
 )  # fmt: skip
