@@ -27,9 +27,11 @@ _MOST = 1 << 23
 _SIZE = 4
 
 
-def read_fast(view: OnDisk, start: int, reading: Reading) -> Generator[Found, None, int]:
+def read_fast(
+    view: OnDisk, start: int, reading: Reading, ways: Ways
+) -> Generator[Found, None, int]:
     """Records from an offset on. Returns where the other path has to take over."""
-    most, ways = reading.limits.max_record_bytes, Ways()
+    most = reading.limits.max_record_bytes
     begin, step = start, STEP
     while True:
         packed = view.at(begin, step)

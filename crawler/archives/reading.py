@@ -29,6 +29,7 @@ from reusewatch.crawler.archives.framing import Dialect
 from reusewatch.crawler.archives.magic import NotAnArchive, Shape, shape_of
 from reusewatch.crawler.archives.members import Codec, Gzip
 from reusewatch.crawler.archives.warc import WARC
+from reusewatch.crawler.archives.whole import Ways
 from reusewatch.crawler.compression.pipes import arriving, is_pipe, opened_pipe
 from reusewatch.crawler.compression.views import OnDisk, View, Window
 from reusewatch.crawler.errors import CHANGED, GONE, OriginLost, SourceError
@@ -153,11 +154,12 @@ def _read_members(
     if not isinstance(view, OnDisk) or dialect is not WARC or codec.name != "gzip":
         yield from _read_mixed(view, start, codec, dialect, reading, plain=False)
         return
-    offset = start
+    # Of all of the archive: who leaves the fast path often would learn them as often.
+    offset, ways = start, Ways()
     if offset >> INDEX_BIT:
         offset = yield from read_members(view, offset, codec, WARC, reading, most=1)
     while view.at(offset, 1):
-        offset = yield from read_fast(view, offset, reading)
+        offset = yield from read_fast(view, offset, reading, ways)
         if begins_with(view, offset, _PLAIN):
             offset = yield from read_plain(view, offset, WARC, reading, until=codec.magic)
             if not begins_with(view, offset, codec.magic):

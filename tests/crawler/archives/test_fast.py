@@ -16,6 +16,7 @@ from reusewatch.crawler.archives.careful import read_members
 from reusewatch.crawler.archives.fast import read_fast
 from reusewatch.crawler.archives.members import Gzip
 from reusewatch.crawler.archives.warc import WARC
+from reusewatch.crawler.archives.whole import Ways, way_of
 from reusewatch.crawler.compression.views import OnDisk
 from reusewatch.crawler.pages.archive_events import Found, Limits, Reading
 from tests.crawler.archives import zoo
@@ -48,7 +49,7 @@ def _both(data: bytes) -> tuple[list[Found], list[Found], int]:
         with closing(OnDisk(str(path))) as view:
             careful = list(read_members(view, 0, Gzip(), WARC, reading))
             fast, stop = [], 0
-            steps = read_fast(view, 0, reading)
+            steps = read_fast(view, 0, reading, Ways())
             while True:
                 try:
                     fast.append(next(steps))
@@ -115,3 +116,14 @@ def test_large_members_are_read_up_to_a_bound() -> None:
     assert stop == len(small + large + small)
     assert fast == careful[:3]
     assert len(careful) == 5
+
+
+def test_ways_are_learnt_once_for_all_of_an_archive(tmp_path: Path) -> None:
+    names = [f"X-{number}: y\r\nWARC-Date".encode() for number in range(200)]
+    records = [_SAME[0].replace(b"WARC-Date", name, 1) for name in names]
+    path = tmp_path / "x.warc.gz"
+    path.write_bytes(zoo.member_each(records))
+    way_of.cache_clear()
+    assert len(_urls(zoo.read_all(path))) == len(records)
+    asked = way_of.cache_info()
+    assert 9 < asked.hits + asked.misses < 99
