@@ -172,13 +172,7 @@ def _compare(
             (grown[0][:count], grown[1][:count], grown[2][:count], grown[3][:count]),
             (lists, counts[:known]), alike, (k, between), (weights, joined_rows),
         )  # fmt: skip
-        both = np.empty(here.size + there.size, np.uint64)
-        # Word by word: what a slice raises where sizes differ is imported with the kernel.
-        for place in range(here.size):
-            both[place] = here[place]
-        for place in range(there.size):
-            both[here.size + place] = there[place]
-        mine, others = own(both, here.size, salt, (own_at[2 * pair], own_at[2 * pair + 1]))
+        mine, others = own(here, there, salt, (own_at[2 * pair], own_at[2 * pair + 1]))
         for run in range(count):
             score[runs + run] = weights[run]
         for row in range(told):

@@ -24,7 +24,7 @@ from reusewatch.detector.compiling.kernels import (
 )
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged
-from reusewatch.detector.sketching.grams import GRAM_K, find, table_bits
+from reusewatch.detector.sketching.grams import GRAM_K, number_of, table_bits
 from reusewatch.detector.sketching.identity import identity_hashes
 from reusewatch.detector.sketching.shingles import phrases
 
@@ -156,27 +156,34 @@ def shared(here: Any, there: Any, bounds: Any, taken: Any, salt: Any, out: Any) 
     k, most = taken
     lists, starts, places, pairs, covered = out
     mask = (1 << table_bits(here.size)) - 1
-    table = np.full(mask + 1, -1, np.int64)
-    times, others = np.zeros(here.size, np.int64), np.zeros(here.size, np.int64)
+    table = np.full(mask + 1, -1, np.int32)
+    known, first = np.empty(here.size + 1, np.uint64), np.empty(here.size + 1, np.int64)
+    # The last of these counts grams that the subject has not.
+    times, others = np.zeros(here.size, np.int64), np.zeros(here.size + 1, np.int64)
     count = 0
     for p in range(here.size):
-        slot = find(table, mask, here, here[p], salt)
-        if table[slot] < 0:
-            table[slot] = p
-            lists[p] = count
+        number = number_of(table, mask, known, here[p], salt, count)
+        lists[p] = number
+        if number == count:
+            first[number] = p
             count += 1
-        else:
-            lists[p] = lists[table[slot]]
-        times[lists[p]] += 1
+        times[number] += 1
     of = np.empty(there.size, np.int64)
     for page in range(gram_at.size - 1):
-        end, shared = 0, 0
+        end, shared, near = 0, 0, 0
         for g in range(gram_at[page], gram_at[page + 1]):
-            slot = find(table, mask, here, there[g], salt)
-            of[g] = -1
-            if table[slot] >= 0:
-                of[g] = lists[table[slot]]
-                others[of[g]] += 1
+            # Who copies goes on copying: mostly it is the gram behind the one before.
+            if near < here.size and here[near] == there[g]:
+                number = lists[near]
+            else:
+                # One that is unknown gets the number of the next, and so does each other.
+                number = number_of(table, mask, known, there[g], salt, count)
+                if number < count:
+                    near = first[number]
+            near += 1
+            of[g] = number if number < count else -1
+            others[number] += 1
+            if number < count:
                 p = g - gram_at[page]
                 shared += p + k - max(p, end)
                 end = p + k
