@@ -45,6 +45,9 @@ SUPERSHINGLES = 6
 # Eight 64-bit lanes make a vector; 84 functions and 4 idle ones fill eleven of them.
 _LANES = 88
 _RUN = MIN_VALUES // SUPERSHINGLES
+# Shingles that stand in the first cache at once.
+_AT_A_TIME = 1024
+_LEAST = types.Array(types.int64, 1, "C")
 
 NO_PHRASE = (1 << 64) - 1
 """Every min-value of a page without phrases."""
@@ -74,6 +77,15 @@ def min_values(phrases: Ragged, scheme: HashScheme) -> NDArray[np.uint64]:
     """The m min-values of each page, a row a page; `NO_PHRASE` where a page has no phrases."""
     rows = np.empty((len(phrases), MIN_VALUES), np.uint64)
     _min_values(phrases.values, phrases.offsets, _factors(scheme), rows)
+    return rows
+
+
+def shingle_values(tokens: Ragged, scheme: HashScheme) -> NDArray[np.uint64]:
+    """The min-values of each page's shingles, straight on: nobody asks for the shingles themselves,
+    so they are nowhere but in the first cache."""
+    rows = np.empty((len(tokens), MIN_VALUES), np.uint64)
+    words = scheme.numbers(f"phrase {SHINGLE_K}", SHINGLE_K)
+    _shingle_values(tokens.values, tokens.offsets, words, _factors(scheme), rows)
     return rows
 
 
@@ -151,33 +163,59 @@ def _signed(phrase: Any) -> Any:
     return types.int64(phrase ^ _SIGN)
 
 
-@kernel(types.void(WORDS, OFFSETS, WORDS, OUT_WORD_ROWS))
-def _min_values(phrases: Any, offsets: Any, factors: Any, out: Any) -> None:
+@part(types.void(WORDS, types.int64, types.int64, WORDS, _LEAST), inline=True)
+def _take_least(phrases: Any, position: Any, end: Any, factors: Any, least: Any) -> None:
     """Functions in the inner loop, eight phrases a turn: a row is loaded and stored once for eight.
 
     `least` is of constant length and padded, so that the inner loop is whole vectors.
     """
+    while position + 8 <= end:
+        p0, p1 = _signed(phrases[position]), _signed(phrases[position + 1])
+        p2, p3 = _signed(phrases[position + 2]), _signed(phrases[position + 3])
+        p4, p5 = _signed(phrases[position + 4]), _signed(phrases[position + 5])
+        p6, p7 = _signed(phrases[position + 6]), _signed(phrases[position + 7])
+        for i in range(_LANES):
+            f = types.int64(factors[i])
+            low = min(p0 * f, p1 * f, p2 * f, p3 * f)
+            high = min(p4 * f, p5 * f, p6 * f, p7 * f)
+            least[i] = min(least[i], low, high)
+        position += 8
+    while position < end:
+        p0 = _signed(phrases[position])
+        for i in range(_LANES):
+            least[i] = min(least[i], p0 * types.int64(factors[i]))
+        position += 1
+
+
+@kernel(types.void(WORDS, OFFSETS, WORDS, OUT_WORD_ROWS))
+def _min_values(phrases: Any, offsets: Any, factors: Any, out: Any) -> None:
     wide()
     least = np.empty(_LANES, np.int64)
     for page in range(offsets.size - 1):
         least[:] = _GREATEST
-        position, end = offsets[page], offsets[page + 1]
-        while position + 8 <= end:
-            p0, p1 = _signed(phrases[position]), _signed(phrases[position + 1])
-            p2, p3 = _signed(phrases[position + 2]), _signed(phrases[position + 3])
-            p4, p5 = _signed(phrases[position + 4]), _signed(phrases[position + 5])
-            p6, p7 = _signed(phrases[position + 6]), _signed(phrases[position + 7])
-            for i in range(_LANES):
-                f = types.int64(factors[i])
-                low = min(p0 * f, p1 * f, p2 * f, p3 * f)
-                high = min(p4 * f, p5 * f, p6 * f, p7 * f)
-                least[i] = min(least[i], low, high)
-            position += 8
-        while position < end:
-            p0 = _signed(phrases[position])
-            for i in range(_LANES):
-                least[i] = min(least[i], p0 * types.int64(factors[i]))
-            position += 1
+        _take_least(phrases, offsets[page], offsets[page + 1], factors, least)
+        for i in range(MIN_VALUES):
+            out[page, i] = types.uint64(least[i]) ^ _SIGN
+
+
+@kernel(types.void(WORDS, OFFSETS, WORDS, WORDS, OUT_WORD_ROWS))
+def _shingle_values(tokens: Any, offsets: Any, words: Any, factors: Any, out: Any) -> None:
+    """`_phrases` and `_min_values` by turns, without a step that writes what another one reads."""
+    wide()
+    w0, w1, w2, w3 = words[0], words[1], words[2], words[3]
+    w4, w5, w6, w7 = words[4], words[5], words[6], words[7]
+    least, shingles = np.empty(_LANES, np.int64), np.empty(_AT_A_TIME, np.uint64)
+    for page in range(offsets.size - 1):
+        least[:] = _GREATEST
+        end = offsets[page + 1] - (SHINGLE_K - 1)
+        for begin in range(offsets[page], end, _AT_A_TIME):
+            size = min(end - begin, _AT_A_TIME)
+            t = tokens[begin : begin + size + SHINGLE_K - 1]
+            for i in range(size):
+                low = w0 * t[i] + w1 * t[i + 1] + w2 * t[i + 2] + w3 * t[i + 3]
+                high = w4 * t[i + 4] + w5 * t[i + 5] + w6 * t[i + 6] + w7 * t[i + 7]
+                shingles[i] = mix(low + high)
+            _take_least(shingles, 0, size, factors, least)
         for i in range(MIN_VALUES):
             out[page, i] = types.uint64(least[i]) ^ _SIGN
 

@@ -19,9 +19,9 @@ from reusewatch.detector.sketching.damping import damped
 from reusewatch.detector.sketching.grams import GRAM_K, SHORT, Grams, gram_sets
 from reusewatch.detector.sketching.shingles import (
     PHRASE_K,
-    SHINGLE_K,
     min_values,
     phrases,
+    shingle_values,
     supershingles,
 )
 from reusewatch.detector.sketching.simhash import simhashes
@@ -77,7 +77,7 @@ def sketch(
     counted = text.tokens if scheme.counts == "paper" else damped(text.tokens, identity)
     simhash = simhashes(counted, scheme)
     del counted
-    eight = min_values(phrases(text.tokens, SHINGLE_K, scheme, circular=False), scheme)
+    eight = shingle_values(text.tokens, scheme)
     circular = phrases(text.tokens, PHRASE_K, scheme, circular=True)
     five = min_values(circular, scheme)
     return Sketches(

@@ -32,6 +32,23 @@ def test_min_values_twin(pages: list[list[int]], scheme: HashScheme) -> None:
 
 
 @given(pages, schemes)
+def test_shingle_values_twin(pages: list[list[int]], scheme: HashScheme) -> None:
+    rows = shingles.shingle_values(Ragged.of(pages), scheme)
+    assert rows.tolist() == [
+        twins.min_values(twins.phrases(page, 8, scheme, circular=False), scheme) for page in pages
+    ]
+
+
+def test_shingles_of_a_long_page_are_taken_to_the_last_one() -> None:
+    scheme, rng = HashScheme(), np.random.default_rng(2006)
+    sizes = [1024 + 6, 1024 + 7, 1024 + 8, 3 * 1024 + 500]
+    tokens = Ragged.of([rng.integers(1 << 63, size=size, dtype=np.uint64) for size in sizes])
+    straight = shingles.phrases(tokens, 8, scheme, circular=False)
+    rows = shingles.shingle_values(tokens, scheme)
+    assert rows.tolist() == shingles.min_values(straight, scheme).tolist()
+
+
+@given(pages, schemes)
 def test_supershingles_twin(pages: list[list[int]], scheme: HashScheme) -> None:
     rows = shingles.min_values(Ragged.of(pages), scheme)
     assert shingles.supershingles(rows, scheme).tolist() == [
