@@ -142,18 +142,25 @@ def _gram_sets(phrases: Any, offsets: Any, salts: Any, taken: Any, out: Any) -> 
     for page in range(offsets.size - 1):
         longest = max(longest, offsets[page + 1] - offsets[page])
     table = np.empty(1 << table_bits(longest), np.int32)
-    count = 0
+    count = types.uint64(0)
     starts[0] = 0
     for page in range(offsets.size - 1):
-        first = offsets[page]
-        straight = max(offsets[page + 1] - first - wrapped, 0)
-        mask = (1 << table_bits(straight)) - 1
-        table[: mask + 1] = -1
+        first = types.uint64(offsets[page])
+        straight = max(offsets[page + 1] - offsets[page] - wrapped, 0)
         bound = types.int64(1) << _SAMPLE_BITS if straight <= short else sampled
-        for position in range(straight):
-            gram = phrases[types.uint64(first + position)]
-            if types.int64(gram >> _UNSAMPLED_BITS) >= bound:
-                continue
-            positions[types.uint64(count)] = position
-            count += number_of(table, mask, hashes, gram, salts[page], count) == count
+        # Written either way: nobody can foresee which ones are in the sample.
+        stop = count
+        for position in range(types.uint64(straight)):
+            gram = phrases[first + position]
+            hashes[stop] = gram
+            positions[stop] = position
+            stop += types.uint64(types.int64(gram >> _UNSAMPLED_BITS) < bound)
+        mask = (1 << table_bits(types.int64(stop - count))) - 1
+        table[: mask + 1] = -1
+        for at in range(count, stop):
+            positions[count] = positions[at]
+            known = types.int64(count)
+            count += types.uint64(
+                number_of(table, mask, hashes, hashes[at], salts[page], known) == known
+            )
         starts[page + 1] = count
