@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
+from reusewatch.detector.compiling.kernels import BYTES, OFFSETS, OUT_OFFSETS, kernel
 from reusewatch.detector.fields import Field
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged
@@ -35,6 +37,7 @@ TITLE = 300
 MOST_CANONICAL = 4096
 """Bytes of an address: what is longer names nothing."""
 _LIMITS = ScanLimits()
+_OF_TITLE = int(Field.TITLE)
 _TAG = re.compile(rb"<[A-Za-z/!?][^<>]*(?:>|$)")
 _SOURCE = 64 * EXCERPT
 # Of a scan's facts: where the page's `base` stands, and where what it says that it is.
@@ -253,12 +256,21 @@ def _beginnings(batch: Batch, decoded: Sequence[Decoded]) -> tuple[NDArray[np.bo
     first = batch.token_at[:-1]
     stop = first + batch.facts[:, state.TEXT_TOKENS]
     # The words of a page begin with the title's, which is then the first chunk.
-    of_titles = np.flatnonzero(batch.fields == Field.TITLE)
-    titled = first + np.diff(of_titles.searchsorted(batch.token_at))
+    titled = np.empty_like(first)
+    _behind_titles(batch.fields, batch.token_at, titled)
     below = (first < titled) & (titled < stop)
     first = np.where(below, titled, first)
     excerpts = excerpts_of([text.utf8 for text in decoded], batch, first, stop)
     return below, excerpts
+
+
+@kernel(types.void(BYTES, OFFSETS, OUT_OFFSETS), allocates=False)
+def _behind_titles(fields: Any, token_at: Any, out: Any) -> None:
+    for page in range(out.size):
+        word = token_at[page]
+        while word < token_at[page + 1] and fields[word] == _OF_TITLE:
+            word += 1
+        out[page] = word
 
 
 def _obfuscated(told: NDArray[np.int64]) -> NDArray[np.float64]:
