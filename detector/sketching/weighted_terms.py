@@ -162,16 +162,16 @@ def _weighted_terms(columns: Any, constants: Any, least_share: Any, result: Any)
         salt = salt_of(tokens, first, stop, seed, factor)
         mask = (1 << table_bits(stop - first)) - 1
         table[: mask + 1] = -1
-        count, total, most = 0, 0, 0
+        count, total = 0, 0
         for position in range(types.uint64(first), types.uint64(stop)):
             halves[types.uint64(count)] = 0
             number = number_of(table, mask, known, tokens[position], salt, count)
             count += number == count
-            term, weight = types.uint64(number), _halves(fields[position])
-            halves[term] += weight
+            weight = _halves(fields[position])
+            halves[types.uint64(number)] += weight
             total += weight
-            most = max(most, halves[term])
         _heaviest_first(halves, count, order, spare)
+        most = halves[order[0]] if count else 0
         least = min(least_share * total, types.float64(most))
         kept, all_kept = 0, 0
         while kept < min(count, limit) and halves[order[kept]] >= least:
