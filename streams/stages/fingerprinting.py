@@ -36,7 +36,7 @@ from reusewatch.streams.questions import Parameters, Rows, no_questions
 from reusewatch.streams.records import DeadLetter, Origin, Page
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.stages.stage import Condition, Output
-from reusewatch.streams.urls import place
+from reusewatch.streams.urls import place, placed
 from reusewatch.streams.wire import (
     RECEIVED,
     Headers,
@@ -179,9 +179,7 @@ class FingerprintStage:
             overlong=over,
             salvaged=[page.salvaged for page in pages],
             file_hash=hashes,
-            revisit_of=[
-                int(place(one.url, self.scheme).page_id, 16) if one else None for one in referred
-            ],
+            revisit_of=[placed(one.url, self.scheme)[0] if one else None for one in referred],
             revisit_at=[one.fetched_at if one else None for one in referred],
             canonical=[
                 self._named(page, named) if named else None
@@ -196,7 +194,7 @@ class FingerprintStage:
         if canonical == page.url:
             return int(page.id, 16)
         try:
-            return int(place(canonical, self.scheme).page_id, 16)
+            return placed(canonical, self.scheme)[0]
         except BadPage:
             return None  # a claim that says nothing costs the page nothing
 
@@ -299,10 +297,10 @@ def _targets(scheme: HashScheme) -> Target:
     @lru_cache(1 << 16)
     def target(address: str) -> tuple[int, int] | None:
         try:
-            where = place(address, scheme)
+            page, _, site = placed(address, scheme)
         except BadPage:
             return None
-        return int(where.page_id, 16), scheme.of_text(where.site)
+        return page, scheme.of_text(site)
 
     return target
 
