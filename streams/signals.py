@@ -41,3 +41,29 @@ def stopping() -> Iterator[Stop]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def to_the_end() -> Iterator[None]:
+    """Ctrl-C while this lasts is heard when it has ended, a second one at once.
+
+    For calls that share locks with a thread of their own: where it is raised between taking one and
+    letting it go, nobody ever gets that one again.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard: list[FrameType | None] = []
+
+    def asked(number: int, frame: FrameType | None) -> None:
+        if heard and callable(before):
+            before(number, frame)
+        heard.append(frame)
+
+    before = signal.signal(signal.SIGINT, asked)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if heard and callable(before):
+            before(signal.SIGINT, heard[0])

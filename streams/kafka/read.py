@@ -20,6 +20,7 @@ from reusewatch.streams.kafka.connect import connect, disconnect
 from reusewatch.streams.kafka.inlet import CLOSE_TIMEOUT_MS, to_message
 from reusewatch.streams.kafka.patience import Patience
 from reusewatch.streams.kafka.patience import idle as do_nothing
+from reusewatch.streams.signals import to_the_end
 
 SLICE_MS = 200
 ASK_TIMEOUT_MS = 5000
@@ -94,7 +95,8 @@ class _Reader:
             yield from (message for _, message in self._some())
 
     def close(self) -> None:
-        disconnect(self._consumer, CLOSE_TIMEOUT_MS)
+        with to_the_end():
+            disconnect(self._consumer, CLOSE_TIMEOUT_MS)
 
     def _some(self) -> list[tuple[TopicPartition, Message]]:
         records = self._patience.retry(self._poll, "reading")
@@ -102,7 +104,8 @@ class _Reader:
 
     def _poll(self) -> dict[TopicPartition, list[Any]]:
         try:
-            records: dict[TopicPartition, list[Any]] = self._consumer.poll(timeout_ms=SLICE_MS)
+            with to_the_end():
+                records: dict[TopicPartition, list[Any]] = self._consumer.poll(timeout_ms=SLICE_MS)
         except OffsetOutOfRangeError as error:
             # Retention took the beginning while it was read: go on with what there is.
             for tp, offset in self._bounds(self._consumer.beginning_offsets).items():
@@ -112,14 +115,18 @@ class _Reader:
         return records
 
     def _bounds(self, ask: Callable[..., dict[TopicPartition, int]]) -> dict[TopicPartition, int]:
-        return self._patience.retry(
-            lambda: ask(self._partitions, timeout_ms=ASK_TIMEOUT_MS), "reading"
-        )
+        def asked() -> dict[TopicPartition, int]:
+            with to_the_end():
+                return ask(self._partitions, timeout_ms=ASK_TIMEOUT_MS)
+
+        return self._patience.retry(asked, "reading")
 
     def _position(self, tp: TopicPartition) -> int:
-        return self._patience.retry(
-            lambda: int(self._consumer.position(tp, timeout_ms=ASK_TIMEOUT_MS) or 0), "reading"
-        )
+        def asked() -> int:
+            with to_the_end():
+                return int(self._consumer.position(tp, timeout_ms=ASK_TIMEOUT_MS) or 0)
+
+        return self._patience.retry(asked, "reading")
 
 
 def _never() -> bool:
