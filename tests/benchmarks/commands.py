@@ -27,7 +27,7 @@ from tests.benchmarks import dataset
 from tests.benchmarks.documents import documents
 from tests.benchmarks.rows import Bench, Family, Row
 from tests.benchmarks.started import Usage, reusewatch, usage_of
-from tests.benchmarks.user_corpora import Size, UserCorpus, made_up, of_size, user_corpus
+from tests.benchmarks.user_corpora import COPIED, Size, UserCorpus, made_up, of_size, user_corpus
 
 _15K, _27K = "replay_cpu_over_floor_15k", "replay_cpu_over_floor_27k"
 _PER_SECOND = "replay_pages_per_second"
@@ -43,7 +43,7 @@ NAMES = (
 )  # fmt: skip
 _SOME = 0.06
 _SHARES = (0.0, _SOME, 0.3)
-_FEW = 0.01
+_COPIED_27K = 0.01
 Env = Mapping[str, str] | None
 _NO_EVIDENCE = {"REUSEWATCH_EVIDENCE_PAIRS": "0"}
 
@@ -168,7 +168,7 @@ def _beside_floor(runs: Runs, rounds: int, *others: Callable[[], None]) -> None:
 
 
 def _of_15k(bench: Bench, directory: Path, names: Sequence[str]) -> list[Row]:
-    runs = _runs(bench, directory, "15k", _SOME, bench.scale.replay_pages)
+    runs = _runs(bench, directory, "15k", COPIED[_SOME], bench.scale.replay_pages)
     more: dict[str, Callable[[], None]] = {
         _TWO: lambda: runs.replay("two", "--workers", "2"),
         _AGAIN: runs.again,
@@ -182,7 +182,7 @@ def _of_15k(bench: Bench, directory: Path, names: Sequence[str]) -> list[Row]:
             other = (
                 runs
                 if share == _SOME
-                else _runs(bench, directory, "15k", share, bench.scale.replay_pages)
+                else _runs(bench, directory, "15k", COPIED[share], bench.scale.replay_pages)
             )
             if other is not runs:
                 _beside_floor(other, 1)
@@ -194,7 +194,7 @@ def _over_floor(runs: Runs, shares: Mapping[str, Any]) -> Row:
     return Row(_15K, runs.over_floor["over_floor"], "×",
                {"measures": "CPU of reusewatch replay / FastWARC and Resiliparse's text of the "
                             "same archives, each without its start; 6 % near-duplicate alerts",
-                **runs.over_floor, "by_share_of_copies": dict(shares)})  # fmt: skip
+                **runs.over_floor, "by_share_of_near_alerts": dict(shares)})  # fmt: skip
 
 
 def _per_second(runs: Runs, _: Mapping[str, Any]) -> Row:
@@ -246,7 +246,7 @@ _ROWS: Mapping[str, Callable[[Runs, Mapping[str, Any]], Row]] = {
 
 
 def _of_27k(bench: Bench, directory: Path) -> Row:
-    runs = _runs(bench, directory, "27k", _FEW, bench.scale.replay_pages // 3)
+    runs = _runs(bench, directory, "27k", _COPIED_27K, bench.scale.replay_pages // 5)
     _beside_floor(runs, bench.scale.replay_rounds)
     return Row(_27K, runs.over_floor["over_floor"], "×",
                {"measures": "CPU of reusewatch replay / FastWARC and Resiliparse's text of the "
@@ -274,7 +274,7 @@ def _peak(bench: Bench, directory: Path) -> Row:
 
 
 def _starts(bench: Bench, directory: Path, names: Sequence[str]) -> list[Row]:
-    runs = _runs(bench, directory, "15k", _SOME, bench.scale.replay_pages)
+    runs = _runs(bench, directory, "15k", COPIED[_SOME], bench.scale.replay_pages)
     bus = directory / "asked"
     archive = runs.corpus.first
     reusewatch("replay", archive, "--bus", f"local:{bus}")

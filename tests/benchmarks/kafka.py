@@ -40,13 +40,13 @@ from reusewatch.streams.wire import page_message
 from tests.benchmarks.clock import cores
 from tests.benchmarks.processes import Worker, cpu_of, run, until, working
 from tests.benchmarks.rows import Bench, Family, Row
-from tests.benchmarks.user_corpora import user_corpus
+from tests.benchmarks.user_corpora import COPIED, user_corpus
 from tests.deployed import Broker
 
 _OVER_LOCAL = "kafka_over_local_per_core"
 _CPU = "kafka_cpu_over_local"
 _TWO = "two_workers_over_one"
-_COPIED = 0.06
+_NEAR = 0.06
 
 
 @contextmanager
@@ -170,7 +170,9 @@ def _over_local(bench: Bench, address: str, pid: int | None) -> Row:
 
 
 def _cpu_over_local(bench: Bench, address: str, pid: int | None) -> Row:
-    corpus = user_corpus(bench.directory, "15k", bench.kind, bench.scale.replay_pages, _COPIED)
+    corpus = user_corpus(
+        bench.directory, "15k", bench.kind, bench.scale.replay_pages, COPIED[_NEAR]
+    )
     replayed = _Replayed(corpus.archives, corpus.first, corpus.facts.pages)
     found = _Compared(bench, address, pid, replayed)
     two = [_on_kafka(bench, address, pid, replayed, 2).wall for _ in found.kafka]

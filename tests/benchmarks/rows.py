@@ -98,7 +98,7 @@ class Scale:
     mwo_pages: int = 100_000
     quilts_pages: tuple[int, ...] = (100_000, 1_000_000)
     labels_in_force: int = 1_000_000
-    replay_pages: int = 12_000
+    replay_pages: int = 20_000
     replay_rounds: int = 3
     crawl_pages: int = 3000
     peak_pages: int = 100_000

@@ -38,7 +38,7 @@ TINY = Scale(
     documents=20, rounds=1, window_pages=640, kafka_rounds=1, kafka_pages=24, hostile_bytes=2048,
     index_pages=(1024, 30_720), lsh_pages=600, labels=50_000, mwo_pages=1024,
     quilts_pages=(300, 1024),
-    labels_in_force=1000, replay_pages=24, replay_rounds=1, peak_pages=24, asked=1,
+    labels_in_force=1000, replay_pages=40, replay_rounds=1, peak_pages=24, asked=1,
     crawl_pages=12, hosts=1100,
 )  # fmt: skip
 
@@ -99,7 +99,7 @@ def test_rows_of_a_users_commands_are_written(tmp_path: Path) -> None:
     assert found["failed"] == {}
     assert [row["name"] for row in found["results"]] == wanted
     over_floor, start, peak = (row["detail"] for row in found["results"])
-    assert over_floor["pages"] == TINY.replay_pages // 3
+    assert over_floor["pages"] == TINY.replay_pages // 5
     assert peak["pages"] == TINY.peak_pages
     assert start["wall_seconds"].keys() == {"alerts", "verdicts", "--help"}
 
