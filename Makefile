@@ -117,7 +117,7 @@ corpora: $(READY) # the pages that are measured with, always the same, into .cor
 bench: broker corpora ## ratios side by side in one run, as a table and .bench/results.json
 	@$(BIN)/python -m tests.benchmarks $(if $(ONLY),--only $(ONLY))
 
-experiments: $(PLOTS) corpora ## the papers' experiments: tables and plots in .bench/experiments, ONLY=name,…
+experiments: broker $(PLOTS) corpora ## the papers' experiments: tables and plots in .bench/experiments, ONLY=name,…
 	@$(BIN)/python -m tests.experiments $(if $(ONLY),--only $(ONLY))
 
 schemas: $(READY) ## write deploy/schemas anew from the records

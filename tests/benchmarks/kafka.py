@@ -66,7 +66,8 @@ def bus_at(address: str) -> KafkaBus:
     return KafkaBus(config)
 
 
-def _flags(bus: KafkaBus) -> tuple[str, ...]:
+def flags_of(bus: KafkaBus) -> tuple[str, ...]:
+    """What names these topics to a command."""
     url = f"kafka://{bus.config.bootstrap_servers[0]}"
     return "--bus", url, "--topic-prefix", bus.config.topic_prefix
 
@@ -109,7 +110,7 @@ def _on_kafka(
     """A replay through so many workers `fingerprint`, one `index` and one `neighborhoods`."""
     bus, one, other = bus_at(address), cores()[0], cores()[-1]
     with tempfile.TemporaryDirectory(dir=bench.directory) as state:
-        flags = (*_flags(bus), "--state", state)
+        flags = (*flags_of(bus), "--state", state)
         makers = [Worker("fingerprint", *flags, core=cores()[number % len(cores())])
                   for number in range(fingerprinting)]  # fmt: skip
         index = Worker("index", *flags, core=other if fingerprinting == 1 else one)
@@ -226,7 +227,7 @@ def _drain(bench: Bench, address: str, count: int) -> tuple[float, float]:
     bus = bus_at(address)
     outlet = bus.outlet()
     workers = [
-        Worker("fingerprint", *_flags(bus), core=cores()[number % len(cores())])
+        Worker("fingerprint", *flags_of(bus), core=cores()[number % len(cores())])
         for number in range(count)
     ]
     with working(*workers):

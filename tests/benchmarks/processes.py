@@ -81,11 +81,10 @@ class Worker(Command):
     """A stage at work."""
 
     def __init__(self, stage: str, *arguments: str, core: int) -> None:
-        self._stage = stage
-        self._port = free_port()
-        super().__init__(
-            "work", stage, *arguments, "--metrics-port", str(self._port), core=core
-        )  # fmt: skip
+        self.stage = stage
+        port = free_port()
+        self.address = f"127.0.0.1:{port}"
+        super().__init__("work", stage, *arguments, "--metrics-port", str(port), core=core)
 
     def ready(self) -> bool:
         """Whether it holds partitions."""
@@ -95,13 +94,13 @@ class Worker(Command):
     def pages(self) -> int:
         """Pages processed so far."""
         self.check()
-        found = re.search(rf'^reusewatch_pages_total{{stage="{self._stage}"}} (\S+)$',
+        found = re.search(rf'^reusewatch_pages_total{{stage="{self.stage}"}} (\S+)$',
                           self._ask("metrics") or "", re.MULTILINE)  # fmt: skip
         return int(float(found[1])) if found else 0
 
     def _ask(self, path: str) -> str | None:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/{path}") as answer:
+            with urllib.request.urlopen(f"http://{self.address}/{path}") as answer:
                 return str(answer.read().decode())
         except urllib.error.URLError:
             return None
@@ -130,10 +129,10 @@ def working(*workers: Worker) -> Iterator[None]:
             worker.kill()
 
 
-def until(holds: Callable[[], bool], *, every: float = 0.2) -> None:
+def until(holds: Callable[[], bool], *, every: float = 0.2, patience: float = _PATIENCE) -> None:
     """Wait for a condition."""
-    end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + patience
     while not holds():
         if time.monotonic() > end:
-            raise TimeoutError(f"waited in vain for {_PATIENCE:.0f} s")
+            raise TimeoutError(f"waited in vain for {patience:.0f} s")
         time.sleep(every)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.experiments import (
+    asked_worker,
     big_and_small,
     growth,
     label_contains,
@@ -52,6 +53,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     big_and_small.EXPERIMENT,
     transformations.EXPERIMENT,
     growth.EXPERIMENT,
+    asked_worker.EXPERIMENT,
     sliced_site.EXPERIMENT,
     quilt_sweep.EXPERIMENT,
     quilt_digests.EXPERIMENT,

@@ -17,6 +17,7 @@ from reusewatch.detector.ragged import Ragged
 from reusewatch.detector.sketching.fingerprint import Document, fingerprints
 from tests.experiments import (
     __main__,
+    asked_worker,
     label_detection_neighborhoods,
     label_detection_pages,
     label_discovery,
@@ -193,3 +194,12 @@ def test_unknown_experiments_are_refused(capsys: pytest.CaptureFixture[str]) -> 
     with pytest.raises(SystemExit, match="2"):
         main(["--only", "nothing"])
     assert "label_discovery_files" in capsys.readouterr().err
+
+
+def test_workers_are_asked_over_http(tmp_path: Path, broker: str) -> None:
+    row = asked_worker.measured(tmp_path, broker, 40)
+    assert row["pages"] == 40
+    assert {name for name in row if not name.endswith("_first_seconds")} == {
+        "pages", "clusters_seconds", "clusters_of_a_page_seconds", "similar_seconds",
+        "neighborhoods_seconds",
+    }  # fmt: skip
