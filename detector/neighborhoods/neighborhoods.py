@@ -18,7 +18,7 @@ Reads no clock and matches no chunks.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from typing import Any
 
@@ -42,7 +42,13 @@ from reusewatch.detector.neighborhoods.prefix_sums import (
     columns_of,
     restored,
 )
-from reusewatch.detector.neighborhoods.prefixes import Trap, neighborhoods_of, prefixes
+from reusewatch.detector.neighborhoods.prefixes import (
+    DIRECTORIES,
+    Trap,
+    directory_of,
+    neighborhoods_of,
+    prefixes,
+)
 from reusewatch.detector.neighborhoods.unlabeled import Unlabeled, count_in
 from reusewatch.detector.text_column import packed, unpacked
 
@@ -72,6 +78,8 @@ class Neighborhoods:
         self._page_threshold = page_threshold
         self._judging = Judging(min_files, closes_below)
         self._nodes: OrderedDict[str, PrefixSums] = OrderedDict()
+        # By directory, what leads from a page's URL to its prefixes; of these none has left.
+        self._known: dict[str, tuple[frozenset[str], tuple[PrefixSums, ...]]] = {}
         self._left_open: OrderedDict[str, int] = OrderedDict()
         self._traps: OrderedDict[str, None] = OrderedDict()
         self._seen = SeenPages(max_pages)
@@ -89,13 +97,21 @@ class Neighborhoods:
     @property
     def threshold(self) -> float:
         """Above which badness a neighborhood is bad."""
+        return self._threshold.of(self._everywhere, self._pages_everywhere)
+
+    @property
+    def _everywhere(self) -> Moments:
         here, there = self.neighborhoods, self.elsewhere
-        if there.count:
-            here = Moments(
-                here.count + there.count, here.total + there.total, here.squares + there.squares
-            )
+        if not there.count:
+            return here
+        return Moments(
+            here.count + there.count, here.total + there.total, here.squares + there.squares
+        )
+
+    @property
+    def _pages_everywhere(self) -> int:
         # By pages: a crawl's first site alone may have a thousand prefixes of a few pages.
-        return self._threshold.of(here, self.pages.count + self.pages_elsewhere)
+        return self.pages.count + self.pages_elsewhere
 
     @property
     def page_threshold(self) -> float:
@@ -153,37 +169,59 @@ class Neighborhoods:
         """Count those of these pages, from `begin` on, that are new, in no trap, and for which
         nothing leaves: as `add` of each would, in half the time. How many did; up to one that
         has something reported, and what that changed."""
-        directories: list[str] = []
-        mine: set[int] = set()
         seen = self._seen.among(pages.page[begin:end])
-        last: tuple[str, ...] = ()
-        nodes: tuple[PrefixSums, ...] = ()
+        directories: list[str] = []
+        # By directory, that of the last page last: what is asked of prefixes before all of these
+        # pages are counted does not depend on which was touched last.
+        touched: dict[str, tuple[PrefixSums, ...]] = {}
         change: Change | None = None
         for at in range(begin, min(end, begin + self._seen.room)):
             page, total = pages.page[at], pages.total[at]
-            trap, touched = neighborhoods_of(pages.url[at])
-            if trap is not None or page in mine or page in seen:
+            if page in seen:
                 break
-            if touched is not last:  # or they are the last that were touched, in this order
-                nodes, last = self._touch(touched, self._turn + len(directories)), touched
+            nodes = self._nodes_of(pages.url[at], self._turn + len(directories))
             if not nodes:
                 break
-            mine.add(page)
-            directories.append(nodes[0].prefix)
+            seen.add(page)
+            directory = nodes[0].prefix
+            directories.append(directory)
+            touched.pop(directory, None)
+            touched[directory] = nodes
             if total:
                 self.pages.add(0)
-                count_in(nodes, total, self.neighborhoods)
-            if change := self._turned(nodes):
+            judged = count_in(nodes, total, self.neighborhoods)
+            if judged and (change := self._turned(judged)):
                 break
+        for nodes in touched.values():
+            for node in nodes:
+                self._nodes.move_to_end(node.prefix)
         some = slice(begin, begin + len(directories))
         self._seen.put_new(pages.page[some], pages.at[some], pages.total[some], self._turn,
                            directories)  # fmt: skip
         self._turn += len(directories)
         return len(directories), change
 
-    def _touch(self, touched: tuple[str, ...], turn: int) -> tuple[PrefixSums, ...]:
-        """These prefixes as the last ones, those that are new with this turn; nothing where that
-        takes more than to add them."""
+    def _nodes_of(self, url: str, turn: int) -> tuple[PrefixSums, ...]:
+        """The prefixes of a page, those that are new with this turn; nothing of a page in a trap,
+        and where that takes more than to add them."""
+        end = url.rfind("/") + 1
+        known = self._known.get(url[:end])
+        if known is not None:
+            components, nodes = known
+            name = url[end:]
+            if name not in components and "?" not in name and "#" not in name:
+                return nodes
+        trap, touched = neighborhoods_of(url)
+        nodes = () if trap is not None else self._with(touched, turn)
+        directory, shared = directory_of(url)
+        if nodes and shared is not None:
+            if len(self._known) >= DIRECTORIES:
+                self._known.clear()
+            self._known[directory] = shared.components, nodes
+        return nodes
+
+    def _with(self, touched: tuple[str, ...], turn: int) -> tuple[PrefixSums, ...]:
+        """These prefixes, where no other has to leave for them."""
         nodes = self._nodes
         new = [prefix for prefix in touched if prefix not in nodes]
         if new:
@@ -192,17 +230,15 @@ class Neighborhoods:
             if any(prefix in self._left_open for prefix in new):
                 return ()
             nodes.update((prefix, PrefixSums(prefix, turn)) for prefix in new)
-        for prefix in touched:
-            nodes.move_to_end(prefix)
         return tuple([nodes[prefix] for prefix in touched])
 
-    def _turned(self, nodes: Iterable[PrefixSums]) -> Change | None:
+    def _turned(self, nodes: Sequence[PrefixSums]) -> Change | None:
         """What is to be reported of these prefixes, now that a page was counted in each."""
-        judged = [node for node in nodes if node.shares or node.open]
-        if not judged:
-            return None
+        low = self._threshold.at_least(self._everywhere, self._pages_everywhere)
+        if not [node for node in nodes if node.open or node.shares > node.files * low]:
+            return None  # as of most: the threshold need not be known
         threshold = self.threshold
-        opened, closed, moved = self._judging.judge(judged, threshold)
+        opened, closed, moved = self._judging.judge(nodes, threshold)
         if not (opened or closed or moved):
             return None
         return Change(opened, closed, moved, threshold, counted=True)
@@ -343,6 +379,8 @@ class Neighborhoods:
             if node.open:
                 self._leave_open(prefix, node.told)
             count += 1
+        if count:
+            self._known.clear()
         self.evicted += count
         return count
 
@@ -374,6 +412,7 @@ class Neighborhoods:
         squares = int.from_bytes(saved["page_squares"].tobytes(), "little")
         self.pages, self.neighborhoods = Moments(count, total, squares), Moments()
         self._nodes = OrderedDict((node.prefix, node) for node in restored(saved))
+        self._known.clear()
         for node in self._nodes.values():
             if node.files:
                 self.neighborhoods.add(node.badness)

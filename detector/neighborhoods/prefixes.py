@@ -21,7 +21,7 @@ _LOOPS = 3  # times that a run of components stands in a row: once more than any
 _SHORT = 2  # characters: `/0/0/0/` is how storage is laid out, `/img/img/img/` is a loop
 _SHORT_LOOPS = 5
 _OCCURRENCES = 5
-_DIRECTORIES = 4096  # a crawl takes many pages of a directory, and they come near each other
+DIRECTORIES = 4096  # a crawl takes many pages of a directory, and they come near each other
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class Trap:
     reason: Literal["deep", "loop", "repeated"]
 
 
-class _Directory(NamedTuple):
+class Directory(NamedTuple):
     """What all pages of a directory share, its neighborhoods with the host last; `trapped`: each of
-    the pages has to be looked at."""
+    the pages has to be looked at, else those whose name is one of the components."""
 
     touched: tuple[str, ...]
     components: frozenset[str]
@@ -71,6 +71,13 @@ def neighborhoods_of(url: str) -> tuple[Trap | None, tuple[str, ...]]:
     return trap, () if trap is not None else tuple(prefixes(url)[::-1])
 
 
+def directory_of(url: str) -> tuple[str, Directory | None]:
+    """The directory of a URL, and what its pages share; nothing where each has to be looked at."""
+    directory, _ = _cut(url)
+    known = _directory(directory) if directory else None
+    return directory, None if known is None or known.trapped else known
+
+
 def _prefixes(url: str) -> list[str]:
     host, path = _split(url)
     found, end = [f"{host}/"], path.find("/", 1)
@@ -89,13 +96,13 @@ def _cut(url: str) -> tuple[str, str]:
     return path[:end], path[end:]
 
 
-@lru_cache(_DIRECTORIES)
-def _directory(url: str) -> _Directory:
+@lru_cache(DIRECTORIES)
+def _directory(url: str) -> Directory:
     components = _split(url)[1].split("/")[1:-1]
     distinct = frozenset(components)
     # With a file name, there is one component more.
     trapped = len(distinct) < len(components) or len(components) >= MOST_COMPONENTS
-    return _Directory(tuple(_prefixes(url)[::-1]), distinct, trapped)
+    return Directory(tuple(_prefixes(url)[::-1]), distinct, trapped)
 
 
 def crawl_trap(url: str) -> Trap | None:

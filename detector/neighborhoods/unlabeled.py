@@ -21,17 +21,22 @@ class Unlabeled(NamedTuple):
     total: Sequence[int]
 
 
-def count_in(nodes: Iterable[PrefixSums], total: int, figures: Moments) -> None:
-    """Count a page of so many chunks, of which there are some, that was never seen before, in these
-    prefixes; `figures` are of how bad all prefixes are."""
+def count_in(nodes: Iterable[PrefixSums], total: int, figures: Moments) -> list[PrefixSums]:
+    """Count a page of so many chunks that was never seen before in these prefixes; `figures` are of
+    how bad all prefixes are. Those of them that are open or where something is labeled."""
+    judged = []
     for node in nodes:
-        files = node.files
+        files, shares = node.files, node.shares
+        if shares or node.open:
+            judged.append(node)
+        if not total:
+            continue
         node.files = files + 1
         node.chunks += total
         if not files:
             figures.add(0)
-        elif node.shares:
-            before, now = node.shares // files, node.shares // (files + 1)
-            if before != now:
-                figures.remove(before)
-                figures.add(now)
+        elif shares:
+            before, now = shares // files, shares // (files + 1)
+            figures.total += now - before
+            figures.squares += now * now - before * before
+    return judged

@@ -91,3 +91,20 @@ def test_more_copying_or_more_files_never_make_it_less_sure(
     if surely_above(n * mean, n, t):
         assert surely_above(n * min(mean + more, 1 << 32), n, t)
         assert surely_above(2 * n * mean, 2 * n, t)
+
+
+@given(shares, st.floats(0, 1), st.sampled_from((None, 0.25)), st.integers(0, 9))
+def test_what_is_below_a_bound_is_below_the_threshold(
+    values: list[int], most: float, fixed: float | None, pages: int
+) -> None:
+    seen = moments(values)
+    rule = Threshold(0.2, fixed=fixed, warm_up=4, most=most)
+    low, limit = rule.at_least(seen, pages), int(rule.of(seen, pages) * (1 << 32))
+    assert limit - (1 << 11) <= low <= limit
+
+
+@given(st.integers(0, 1 << 32), st.integers(0, 1 << 32), st.integers(2, 10**6))
+def test_a_bound_holds_where_all_shares_but_one_are_the_same(one: int, rest: int, n: int) -> None:
+    seen = Moments(n, rest * (n - 1) + one, rest**2 * (n - 1) + one**2)
+    rule = Threshold(0.2, warm_up=0)
+    assert rule.at_least(seen, 1) <= int(rule.of(seen, 1) * (1 << 32))
