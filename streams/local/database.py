@@ -34,6 +34,7 @@ Headers = tuple[tuple[str, bytes], ...]
 POLL_LIMIT = 64
 WAIT = 0.05
 CHECK_SECONDS = 5.0
+_PAGE_BYTES = 8192
 _MAKE_ROOM = "free some space and run it again"
 # Readers of the table `offsets` that are no groups: how far logs were flushed, and spools judged,
 FLUSHED = "log"
@@ -105,6 +106,8 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
             f"{path} has format {found}, this reusewatch reads {FORMAT}: use the one that wrote "
             "it, or give --bus another directory and replay"
         )
+    # Of a new file: rows are verdicts of a kilobyte, and by their keys they are on pages all over.
+    database.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = FULL")
     # At once: who reads meanwhile sees all of it or nothing, and so does who comes after a crash.
