@@ -44,19 +44,21 @@ _OF_LINE = LINE - 1
 _AHEAD = 64 * LINE
 _LARGE = 1 << 20
 _ROOMIER = 4
+_AT_ONCE = 1 << 22
 
 
 def roomier(size: int, need: int, bound: int) -> int:
-    """The size of a ring that has room for so many: four times as much. It is written from its
-    begin to its end, and what nobody has written yet takes no memory."""
-    return size if need <= size else min(max(need, _ROOMIER * size), max(need, bound))
+    """The size of a ring that has room for so many: four times as much, and at least what some ten
+    thousand pages need. It is written from its begin to its end, and what nobody has written yet
+    takes no memory."""
+    return size if need <= size else min(max(need, _ROOMIER * size, _AT_ONCE), max(need, bound))
 
 
 def more(size: int, need: int, bound: int) -> int:
-    """The size that has room for so many: half as much again, and a quarter where that is much."""
+    """The size that has room for so many: twice as much, and a quarter more where that is much."""
     if need <= size:
         return size
-    step = size // 4 if size > _LARGE else size // 2
+    step = size // 4 if size > _LARGE else size
     return min(max(need, size + step), max(need, bound))
 
 

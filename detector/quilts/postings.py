@@ -88,9 +88,12 @@ class GramPostings:
     def nbytes(self) -> int:
         """Bytes of all arrays, as far as they were written."""
         store = self._store
-        rings = ((END_POSTING, store.postings), (END_LINK, store.links))
-        unwritten = (max(len(ring) - int(store.numbers[end]), 0) * ring.itemsize
-                     for end, ring in rings)  # fmt: skip
+        written = int(store.numbers[END_POSTING])
+        rings = (
+            (written, store.postings), (written // BLOCK + 1, store.blocks),
+            (int(store.numbers[END_LINK]), store.links),
+        )  # fmt: skip
+        unwritten = (max(len(ring) - end, 0) * ring.itemsize for end, ring in rings)
         return sum(array.nbytes for array in store) - sum(unwritten)
 
     @property
@@ -130,7 +133,7 @@ class GramPostings:
             len(store.documents), len(store.postings), capacity_of(store.grams), len(store.links),
         )  # fmt: skip
         wanted = [min(need, bound) for need, bound in zip(needed, most, strict=True)]
-        ways = (more, roomier, more, more)
+        ways = (more, roomier, more, roomier)
         sizes = [way(*each) for way, *each in zip(ways, have, wanted, most, strict=True)]
         if sizes == list(have):
             return
