@@ -24,7 +24,8 @@ from reusewatch.detector.scanning.output import TOKEN_WIDTH
 
 # A batch that needs more than its first pages promise is copied once more.
 _MORE = 1.1
-_USUAL = 1 << 18
+# What is not written to takes no memory: room for so many tokens costs addresses alone.
+_USUAL = 1 << 21
 _TYPES = (np.uint64, np.int32, np.int32, np.int32, np.uint8, np.uint32)
 _ROWS = types.Array(types.int32, 1, "C", readonly=True)
 _OUT_ROWS = types.Array(types.int32, 1, "C")

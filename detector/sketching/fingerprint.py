@@ -30,7 +30,7 @@ from reusewatch.detector.sketching.outlinks import Outlinks, outlinks_of
 from reusewatch.detector.sketching.raw_chunks import raw_chunks_of
 from reusewatch.detector.sketching.sketches import Sketches, sketch
 from reusewatch.detector.sketching.tokens import TokenBatch
-from reusewatch.detector.sketching.word_places import WordPlaces
+from reusewatch.detector.sketching.word_places import WordPlaces, not_utf8
 
 NONE = 0  # no hash: an empty file, a page without words
 TITLE = 300
@@ -201,10 +201,10 @@ def tokens_of(batch: Batch) -> TokenBatch:
 
 def _in_bodies(outlinks: Outlinks, decoded: Sequence[Decoded]) -> Outlinks:
     """Where the words of links begin, by bytes of the bodies."""
-    for page, text in enumerate(decoded):
+    for page in not_utf8(decoded):
         rows = slice(outlinks.at[page], outlinks.at[page + 1])
-        if text.charset != "utf-8" and rows.start < rows.stop:
-            outlinks.starts[rows] = text.body_offsets(outlinks.starts[rows])
+        if rows.start < rows.stop:
+            outlinks.starts[rows] = decoded[page].body_offsets(outlinks.starts[rows])
     return outlinks
 
 

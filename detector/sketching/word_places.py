@@ -66,12 +66,16 @@ class WordPlaces:
         places = (self.batch.token_at, self.seen_at, self.places)
         columns = (self.batch.starts, self.batch.ends)
         _spans(offsets, (first, last), behind, places, columns, (starts, ends))
-        for page, text in enumerate(self.decoded):
-            if text.charset != "utf-8":
-                own = slice(int(offsets[page]), int(offsets[page + 1]))
-                spans = np.stack((starts[own], ends[own]))
-                starts[own], ends[own] = text.body_offsets(spans)
+        for page in not_utf8(self.decoded):
+            own = slice(int(offsets[page]), int(offsets[page + 1]))
+            spans = np.stack((starts[own], ends[own]))
+            starts[own], ends[own] = self.decoded[page].body_offsets(spans)
         return starts, ends
+
+
+def not_utf8(decoded: Sequence[Decoded]) -> list[int]:
+    """Which pages' bodies are in another charset: their offsets are not those of the text."""
+    return [page for page, (_, charset, _) in enumerate(decoded) if charset != "utf-8"]
 
 
 @kernel(
