@@ -1,6 +1,6 @@
-"""The columns of a batch: what the pass wrote for one part of it after the other, end to end.
+"""The columns of a batch: what the pass wrote for one page after the other, end to end.
 
-The pass writes a token's facts side by side, into room that the next part is written to; here each
+The pass writes a token's facts side by side, into room that the next page is written to; here each
 fact gets a column of its own, of its own type, and the room is free again.
 """
 
@@ -10,29 +10,25 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.kernels import (
-    OUT_BYTES,
-    OUT_COUNTS,
-    OUT_WORDS,
-    WORDS,
-    kernel,
-)
-from reusewatch.detector.scanning.output import TOKEN_WIDTH
+from reusewatch.detector.compiling.kernels import Bool, Int, part, uint64
+from reusewatch.detector.scanning import output as o
+from reusewatch.detector.scanning import state as s
+from reusewatch.detector.scanning.output import Output
 
 # A batch that needs more than its first pages promise is copied once more.
 _MORE = 1.1
-# What is not written to takes no memory: room for so many tokens costs addresses alone.
-_USUAL = 1 << 21
-_TYPES = (np.uint64, np.int32, np.int32, np.int32, np.uint8, np.uint32)
-_ROWS = types.Array(types.int32, 1, "C", readonly=True)
-_OUT_ROWS = types.Array(types.int32, 1, "C")
+_TYPES = (np.uint64, np.int32, np.int32, np.int32, np.uint8, np.uint32, *(np.int32,) * 5)
+# Of which kind of rows each column is: tokens, blocks, links, pictures, segments; how many wide.
+_KINDS = (0, 0, 0, 0, 0, 0, 1, 1, 2, 3, 4)
+_WIDTHS = (1, 1, 1, 1, 1, 1, 1, 1, o.LINK_WIDTH, 1, o.SEGMENT_WIDTH)
+KINDS = 5
+_ONE, _TWO, _THREE, _FOUR = uint64(1), uint64(2), uint64(3), uint64(4)
 
 
-class Tokens(NamedTuple):
-    """The columns of `scan.Batch` that have a row a token."""
+class Columns(NamedTuple):
+    """The columns of `scan.Batch`, and segments."""
 
     hashes: NDArray[np.uint64]
     starts: NDArray[np.int32]
@@ -40,63 +36,89 @@ class Tokens(NamedTuple):
     blocks: NDArray[np.int32]
     fields: NDArray[np.uint8]
     lengths: NDArray[np.uint32]
+    block_starts: NDArray[np.int32]
+    block_ends: NDArray[np.int32]
+    links: NDArray[np.int32]
+    images: NDArray[np.int32]
+    segments: NDArray[np.int32]
 
 
-class TokenColumns:
-    """Tokens, as they come."""
-
-    def __init__(self) -> None:
-        self._columns = _columns(0)
-        self._size = 0
-
-    def add(self, hashes: NDArray[np.uint64], rows: NDArray[np.int32], *, share: float) -> None:
-        """Take more tokens, which then are about this share of all."""
-        size = self._size + len(hashes)
-        if size > len(self._columns.hashes):
-            self._columns = _columns(_room(size, share), self.columns())
-        _put(hashes, rows, self._size, self._columns)
-        self._size = size
-
-    def columns(self) -> Tokens:
-        """All that came."""
-        every: Any = (column[: self._size] for column in self._columns)
-        return Tokens(*every)
+def empty(sizes: Sequence[int]) -> Columns:
+    """Columns with room for so many tokens, blocks, links, pictures and segments."""
+    every: Any = (
+        np.empty(width * sizes[kind], dtype)
+        for dtype, kind, width in zip(_TYPES, _KINDS, _WIDTHS, strict=True)
+    )
+    return Columns(*every)
 
 
-def _room(size: int, share: float) -> int:
-    """For how many tokens there is to be room, where so many are about this share of all."""
-    expected = size if share >= 1 else int(size / share * _MORE)
-    # Pages are not alike: the first one may be the only long one.
-    return min(expected, max(4 * size, _USUAL))
+def longer(columns: Columns, used: Sequence[int], need: Sequence[int], share: float) -> Columns:
+    """The same with room for more, of which there are so many and which are about this share of
+    all; at least for so many as one page needs."""
+    sizes = [
+        max(2 * some, int(some / share * _MORE) if share > 0 else 0) + more
+        for some, more in zip(used, need, strict=True)
+    ]
+    made = empty(sizes)
+    pairs: Any = zip(made, cut(columns, used), strict=True)
+    for to, known in pairs:
+        to[: len(known)] = known
+    return made
 
 
-def _columns(size: int, known: Tokens | None = None) -> Tokens:
-    """Columns for so many tokens, which begin with those that are known."""
-    every: list[Any] = [np.empty(size, kind) for kind in _TYPES]
-    if known is not None:
-        for column, begin in zip(every, known, strict=True):
-            column[: len(known.hashes)] = begin
-    return Tokens(*every)
+def cut(columns: Columns, used: Sequence[int]) -> Columns:
+    """What was written, of all that there is room for."""
+    every: Any = zip(columns, _KINDS, _WIDTHS, strict=True)
+    return Columns(*(column[: width * used[kind]] for column, kind, width in every))
 
 
-def joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Copies of the parts of a column, end to end; of one, itself."""
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+@part()
+def fits(facts: NDArray[np.int64], columns: Columns, at: NDArray[np.int64]) -> Bool:
+    """Whether there is room for what a page has, behind what stands there."""
+    return (
+        at[0] + facts[s.TOKENS] <= len(columns.hashes)
+        and at[1] + facts[s.BLOCKS] <= len(columns.block_starts)
+        and o.LINK_WIDTH * (at[2] + facts[s.LINKS]) <= len(columns.links)
+        and at[3] + facts[s.PICTURES] <= len(columns.images)
+        and o.SEGMENT_WIDTH * (at[4] + facts[s.SEGMENTS]) <= len(columns.segments)
+    )
 
 
-_TOKENS = types.NamedTuple(  # type: ignore[no-untyped-call]
-    (OUT_WORDS, _OUT_ROWS, _OUT_ROWS, _OUT_ROWS, OUT_BYTES, OUT_COUNTS), Tokens
-)
+@part()
+def put(
+    st: NDArray[np.int64], facts: NDArray[np.int64], out: Output, columns: Columns,
+    at: NDArray[np.int64],
+) -> None:  # fmt: skip
+    """Move what was written of a page to the columns, for which there is room."""
+    _put_tokens(out, columns, at[0], facts[s.TOKENS])
+    rows, blocks = out.columns, facts[s.BLOCKS]
+    _move(rows, st[o.BLOCK_STARTS], blocks, columns.block_starts, at[1])
+    _move(rows, st[o.BLOCK_ENDS], blocks, columns.block_ends, at[1])
+    links, segments = o.LINK_WIDTH * facts[s.LINKS], o.SEGMENT_WIDTH * facts[s.SEGMENTS]
+    _move(rows, st[o.LINKS], links, columns.links, o.LINK_WIDTH * at[2])
+    _move(rows, st[o.PICTURES], facts[s.PICTURES], columns.images, at[3])
+    _move(rows, st[o.SEGMENTS], segments, columns.segments, o.SEGMENT_WIDTH * at[4])
+    for kind in range(KINDS):
+        at[kind] += facts[s.TOKENS + kind]
 
 
-@kernel(types.void(WORDS, _ROWS, types.int64, _TOKENS), allocates=False)
-def _put(hashes: Any, rows: Any, at: Any, out: Any) -> None:
-    for token in range(types.uint64(hashes.size)):
+@part()
+def _put_tokens(out: Output, columns: Columns, at: Int, count: Int) -> None:
+    hashes, rows = out.hashes, out.columns
+    for token in range(uint64(count)):
         # Without a sign: else each index is asked whether it counts from the end.
-        row, to = types.uint64(TOKEN_WIDTH) * token, types.uint64(at) + token
-        out.hashes[to] = hashes[token]
-        out.starts[to] = rows[row]
-        out.ends[to] = rows[row + types.uint64(1)]
-        out.fields[to] = rows[row + types.uint64(2)]
-        out.blocks[to] = rows[row + types.uint64(3)]
-        out.lengths[to] = rows[row + types.uint64(4)]
+        row, to = uint64(o.TOKEN_WIDTH) * token, uint64(at) + token
+        columns.hashes[to] = hashes[token]
+        columns.starts[to] = rows[row]
+        columns.ends[to] = rows[row + _ONE]
+        columns.fields[to] = rows[row + _TWO]
+        columns.blocks[to] = rows[row + _THREE]
+        columns.lengths[to] = rows[row + _FOUR]
+
+
+@part()
+def _move(
+    rows: NDArray[np.int32], start: Int, count: Int, column: NDArray[np.int32], at: Int
+) -> None:
+    for k in range(uint64(count)):
+        column[uint64(at) + k] = rows[uint64(start) + k]

@@ -1,22 +1,27 @@
-"""The kernel that Python calls: a batch of pages, one after the other, without the GIL."""
+"""The kernel that Python calls: a batch of pages, one after the other, without the GIL.
+
+Each page is read from where its bytes stand into room that stays in the first cache, is scanned
+there, and what was written of it goes to the columns of the batch before the next page comes.
+"""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.kernels import Bool, Int, kernel, part
+from reusewatch.detector.compiling.kernels import Int, kernel, part, uint64
 from reusewatch.detector.scanning import dodges
 from reusewatch.detector.scanning import output as o
 from reusewatch.detector.scanning import state as s
+from reusewatch.detector.scanning.batch_columns import Columns, fits, put
 from reusewatch.detector.scanning.output import Output
 from reusewatch.detector.scanning.page import scan_page
+from reusewatch.detector.scanning.page_bytes import copy_from
 from reusewatch.detector.scanning.scratch_memory import Work
 from reusewatch.detector.scanning.tables import Tables
 
-# A row of a batch: body start, body end, URL end, host, site, end of site, whether it is HTML.
+# A row of a batch: the body's bytes, where its URL stands among the names and where that ends,
+# host, site, end of site, whether it is HTML.
 ROW = 7
 
 
@@ -30,34 +35,93 @@ def needed(length: int, url: int, most: int) -> tuple[int, int, int, int]:
     return tokens, tokens, links, links
 
 
-_needed: Any = part(inline=True)(needed)
-
-
 @kernel(allocates=False)
 def scan_pages(
-    buf: NDArray[np.uint8],
-    bounds: NDArray[np.int64],
+    bodies: NDArray[np.int64],
+    names: NDArray[np.uint8],
+    pages: NDArray[np.int64],
     tables: NDArray[np.void],
     works: NDArray[np.void],
     limits: NDArray[np.int64],
     rooms: NDArray[np.int64],
-    hashes: NDArray[np.uint64],
-    columns: NDArray[np.int32],
+    buf: NDArray[np.uint8],
+    out: Output,
     scratch: NDArray[np.uint8],
-    pages: NDArray[np.int64],
+    facts: NDArray[np.int64],
+    columns: Columns,
+    at: NDArray[np.int64],
     first: Int,
 ) -> Int:
-    """Scan the pages of `bounds`, whose bodies, URLs, hosts and sites are in `buf`, from `first` on
-    up to one that might not fit behind them; which one that is.
+    """Scan pages from `first` on, up to one whose columns have no room for it; which one that is.
 
-    `limits`: tokens, blocks, links of one page, and tokens sampled behind the first limit.
-    `rooms`: of tokens, blocks, links, pictures and segments of all; their columns follow each
-    other in `columns`. There is room for any page that comes first.
+    `bodies` are addresses; URLs, hosts and sites stand in `names`. `limits`: tokens, blocks, links
+    of one page, and tokens sampled behind the first limit. `rooms`: of tokens, blocks, links,
+    pictures and segments in `out`, which is room for one page, as `buf` is for its bytes. `at`: how
+    many of these stand in `columns`.
     """
     look: Tables = tables[0]
     work: Work = works[0]
-    out = Output(hashes, columns)
-    st, before = work.st, work.before
+    st = work.st
+    for page in range(first, pages.shape[0]):
+        _load(bodies, names, pages, page, buf, work)
+        _begin(st, limits, rooms)
+        work.dodges[dodges.SHOWN] = 0
+        while True:
+            scan_page(buf, look, work, out, scratch)
+            if work.dodges[dodges.UNREAD] <= st[o.TOKEN] + st[o.TOKENS_LOST]:
+                break
+            # It hides more than it shows: a script will show it, or there would be no page.
+            work.dodges[dodges.SHOWN] = 1
+            _begin(st, limits, rooms)
+        own = work.facts
+        own[s.TOKENS] = st[o.TOKEN]
+        own[s.BLOCKS] = st[o.BLOCK] + 1
+        own[s.LINKS] = st[o.LINK]
+        own[s.PICTURES] = st[o.PICTURE]
+        own[s.SEGMENTS] = st[o.SEGMENT]
+        own[s.SAMPLED] = max(0, st[o.TOKEN] - st[o.TOKEN_END])
+        own[s.TOKENS_LOST] = st[o.TOKENS_LOST]
+        own[s.BLOCKS_LOST] = st[o.BLOCKS_LOST]
+        own[s.LINKS_LOST] = st[o.LINKS_LOST]
+        for k in range(facts.shape[1]):
+            facts[page, k] = own[k]
+        if not fits(own, columns, at):
+            return page
+        put(st, own, out, columns, at)
+    return pages.shape[0]
+
+
+@part()
+def _load(
+    bodies: NDArray[np.int64], names: NDArray[np.uint8], pages: NDArray[np.int64], page: Int,
+    buf: NDArray[np.uint8], work: Work,
+) -> None:  # fmt: skip
+    """Bring a page's bytes into `buf`, behind them its URL, host and site; and say where they are.
+
+    Of a body the row may say fewer bytes than there are, and never more.
+    """
+    bound, size, url = work.bound, pages[page, 0], pages[page, 1]
+    copy_from(bodies[page], buf, uint64(size))
+    bound[0], bound[1] = 0, size
+    bound[2] = _append(buf, size, names, url, pages[page, 2])
+    bound[3] = bound[2]
+    bound[5] = _append(buf, bound[2], names, pages[page, 3], pages[page, 5])
+    bound[4] = bound[3] + pages[page, 4] - pages[page, 3]
+    bound[6] = pages[page, 6]
+
+
+@part()
+def _append(buf: NDArray[np.uint8], to: Int, names: NDArray[np.uint8], at: Int, end: Int) -> Int:
+    for k in range(end - at):
+        buf[to + k] = names[at + k]
+    return to + end - at
+
+
+@part()
+def _begin(st: NDArray[np.int64], limits: NDArray[np.int64], rooms: NDArray[np.int64]) -> None:
+    """Nothing is written yet; where it is written to, and how far."""
+    for k in range(len(st)):
+        st[k] = 0
     tokens, blocks = rooms[0], rooms[1]
     st[o.BLOCK_STARTS] = o.TOKEN_WIDTH * tokens
     st[o.BLOCK_ENDS] = st[o.BLOCK_STARTS] + blocks
@@ -66,64 +130,7 @@ def scan_pages(
     st[o.SEGMENTS] = st[o.PICTURES] + rooms[3]
     st[o.SEGMENT_END] = rooms[4]
     st[o.BLOCK] = -1
-    for page in range(first, bounds.shape[0]):
-        if page > first and not _fits(st, bounds, page, limits, rooms):
-            return page
-        for k in range(len(st)):
-            before[k] = st[k]
-        for k in range(ROW):
-            work.bound[k] = bounds[page, k]
-        _limit(st, limits, tokens, blocks, rooms)
-        work.dodges[dodges.SHOWN] = 0
-        while True:
-            scan_page(buf, look, work, out, scratch)
-            words = st[o.TOKEN] - before[o.TOKEN] + st[o.TOKENS_LOST] - before[o.TOKENS_LOST]
-            if work.dodges[dodges.UNREAD] <= words:
-                break
-            # It hides more than it shows: a script will show it, or there would be no page.
-            work.dodges[dodges.SHOWN] = 1
-            for k in range(len(st)):
-                st[k] = before[k]
-            _limit(st, limits, tokens, blocks, rooms)
-        facts = work.facts
-        facts[s.TOKENS] = st[o.TOKEN] - before[o.TOKEN]
-        facts[s.BLOCKS] = st[o.BLOCK] - before[o.BLOCK]
-        facts[s.LINKS] = st[o.LINK] - before[o.LINK]
-        facts[s.PICTURES] = st[o.PICTURE] - before[o.PICTURE]
-        facts[s.SEGMENTS] = st[o.SEGMENT] - before[o.SEGMENT]
-        facts[s.SAMPLED] = max(0, st[o.TOKEN] - st[o.TOKEN_END])
-        facts[s.TOKENS_LOST] = st[o.TOKENS_LOST] - before[o.TOKENS_LOST]
-        facts[s.BLOCKS_LOST] = st[o.BLOCKS_LOST] - before[o.BLOCKS_LOST]
-        facts[s.LINKS_LOST] = st[o.LINKS_LOST] - before[o.LINKS_LOST]
-        for k in range(pages.shape[1]):
-            pages[page, k] = facts[k]
-    return bounds.shape[0]
-
-
-@part()
-def _fits(
-    st: NDArray[np.int64], bounds: NDArray[np.int64], page: Int, limits: NDArray[np.int64],
-    rooms: NDArray[np.int64],
-) -> Bool:  # fmt: skip
-    """Whether there is room for all that a page may have."""
-    length, url = bounds[page, 1] - bounds[page, 0], bounds[page, 2] - bounds[page, 1]
-    tokens, blocks, links, pictures = _needed(length, url, limits[0] + limits[3])
-    return (
-        st[o.TOKEN] + tokens <= rooms[0]
-        and st[o.BLOCK] + 1 + blocks <= rooms[1]
-        and st[o.LINK] + links <= rooms[2]
-        and st[o.PICTURE] + pictures <= rooms[3]
-    )
-
-
-@part()
-def _limit(
-    st: NDArray[np.int64], limits: NDArray[np.int64], tokens: Int, blocks: Int,
-    rooms: NDArray[np.int64],
-) -> None:  # fmt: skip
-    """How far the next page may write."""
-    st[o.TOKEN_END] = min(st[o.TOKEN] + limits[0], tokens)
+    st[o.TOKEN_END] = min(limits[0], tokens)
     st[o.SAMPLE_END] = min(st[o.TOKEN_END] + limits[3], tokens)
-    st[o.BLOCK_FIRST] = st[o.BLOCK] + 1
-    st[o.BLOCK_END] = min(st[o.BLOCK_FIRST] + limits[1], blocks)
-    st[o.LINK_END] = min(st[o.LINK] + limits[2], rooms[2])
+    st[o.BLOCK_END] = min(limits[1], blocks)
+    st[o.LINK_END] = min(limits[2], rooms[2])

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -83,6 +84,16 @@ def _search(typing: Any, array: Any, at: Any, byte: Any) -> Any:
     return types.int64(array, types.uint64, types.int64), codegen
 
 
+def _copy_from(typing: Any, address: Any, to: Any, size: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[1])(context, builder, value=args[1]).data
+        source = builder.inttoptr(args[0], data.type)
+        cgutils.raw_memcpy(builder, data, source, args[2], 1)  # type: ignore[no-untyped-call]
+        return context.get_dummy_value()
+
+    return types.none(types.int64, to, types.uint64), codegen
+
+
 def _all(byte: int) -> Any:
     return ir.Constant(_SIXTEEN_BYTES, [byte] * SIXTEEN)
 
@@ -107,6 +118,9 @@ eight_at = cast(Any, intrinsic(_load))
 alphanumerics_at = _run_of(_are_alphanumeric)
 name_bytes_at = _run_of(_are_in_a_name)
 _place_within = cast(Any, intrinsic(_search))
+copy_from = cast(Any, intrinsic(_copy_from))
+"""Bring so many bytes from an address to the beginning of an array. Whoever says the address keeps
+what stands there alive, and the array has room for it."""
 
 
 @part(inline=True)

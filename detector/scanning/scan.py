@@ -39,22 +39,23 @@ Never resolves URLs, never judges, never normalizes.
 
 from __future__ import annotations
 
+import ctypes
 import operator
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.scanning import state
 from reusewatch.detector.scanning.addresses import ADDRESS_ROOM
-from reusewatch.detector.scanning.batch_columns import TokenColumns, Tokens, joined
+from reusewatch.detector.scanning.batch_columns import KINDS, Columns, cut, empty, longer
 from reusewatch.detector.scanning.kernel import ROW, needed, scan_pages
 from reusewatch.detector.scanning.mixing import secrets_of
-from reusewatch.detector.scanning.output import LINK_WIDTH, SEGMENT_WIDTH, TOKEN_WIDTH
+from reusewatch.detector.scanning.output import LINK_WIDTH, SEGMENT_WIDTH, TOKEN_WIDTH, Output
 from reusewatch.detector.scanning.page_bytes import BEHIND
 from reusewatch.detector.scanning.scratch_memory import new_work
 from reusewatch.detector.scanning.tables import tables
@@ -62,12 +63,10 @@ from reusewatch.detector.scanning.tables import tables
 # Of what is written for each: tokens, block starts, block ends, links, pictures, segments.
 _WIDTHS = (TOKEN_WIDTH, 1, 1, LINK_WIDTH, 1, SEGMENT_WIDTH)
 _KEPT = 64 << 20
-# Room for so many tokens, and of blocks, links and pictures for shares of it, unless a page may
-# need more: pages are scanned until the next might not fit, and what they have is taken out. That
-# stays in a second cache. From 4 MB on numpy asks for memory in pages of 2 MB: to find and to clear
-# those took longer than the scan, which writes a little to each.
-_ROOM = 50_000
-_SHARES = (1, 2, 4, 16)
+# Of how many bytes of text there usually is one: token, block, link, picture; segment. More may
+# come, and then what was written is copied once.
+_EACH = (12, 48, 96, 384, 4)
+_FEW = 16
 _SAMPLE = 10
 _mine = threading.local()
 
@@ -255,145 +254,96 @@ def _span(facts: list[int], at: int) -> tuple[int, int] | None:
     return (facts[at], facts[at + 1]) if facts[at] >= 0 else None
 
 
-class _Part(NamedTuple):
-    """What was written for some pages, up to one: their tokens, and rows of block starts, block
-    ends, links, images and segments."""
-
-    stop: int
-    hashes: NDArray[np.uint64]
-    tokens: NDArray[np.int32]
-    rows: tuple[NDArray[np.int32], ...]
-
-
 class _Laid(NamedTuple):
-    """The pages of a batch, end to end, as the kernel takes them."""
+    """The pages of a batch as the kernel takes them: where their bytes stand, and rows of what it
+    is told of each, with URLs, hosts and sites beside them."""
 
-    buf: NDArray[np.uint8]
-    bounds: NDArray[np.int64]
-    longest: int
-    longest_url: int
+    bodies: NDArray[np.int64]
+    names: NDArray[np.uint8]
+    rows: NDArray[np.int64]
 
 
 def _run(
     sources: Sequence[Source], key: int, limits: ScanLimits, *, segments: bool
 ) -> tuple[Batch, NDArray[np.int32]]:
-    """Lay out a batch, scan it, and put together what was written."""
-    count = len(sources)
-    facts = np.empty((count, state.FACTS), dtype=np.int64)
-    tokens, parts = TokenColumns(), list[_Part]()
-    laid = _laid(sources, limits)
-    for part in _parts(laid, key, limits, facts, segments=segments):
-        tokens.add(part.hashes, part.tokens, share=part.stop / count if count else 1)
-        # The room is written anew.
-        parts.append(part._replace(rows=tuple(rows.copy() for rows in part.rows)))
+    """Scan a batch, and put together what was written."""
+    facts = np.empty((len(sources), state.FACTS), dtype=np.int64)
+    columns = _scanned(_laid(sources, limits), key, limits, facts, segments=segments)
     facts[:, state.BYTES_LOST] = [max(0, len(source.utf8) - limits.bytes) for source in sources]
-    return _put_together(sources, tokens.columns(), parts, facts)
+    at = np.zeros((4, len(sources) + 1), dtype=np.int64)
+    np.cumsum(facts[:, state.TOKENS : state.PICTURES + 1].T, axis=1, out=at[:, 1:])
+    columns = columns._replace(links=columns.links.reshape(-1, LINK_WIDTH))
+    every: Any = (*columns[:-1], *at, facts)
+    return Batch(sources, *every), columns.segments.reshape(-1, SEGMENT_WIDTH)
 
 
 def _laid(sources: Sequence[Source], limits: ScanLimits) -> _Laid:
-    """Bodies, each with its URL behind it; behind all of them host and site, of each host once."""
-    urls = [source.url.encode("utf-8", "replace") for source in sources]
-    lengths = np.fromiter((len(source.utf8) for source in sources), np.int64, len(sources))
-    sizes = np.empty((len(sources), 2), np.int64)
-    sizes[:, 0], sizes[:, 1] = np.minimum(lengths, limits.bytes), list(map(len, urls))
-    hosts, places = bytearray(), dict[tuple[str, str], tuple[int, int, int]]()
-    for _, host, site, _, _ in sources:
-        if (host, site) not in places:
-            begin = len(hosts)
-            hosts += host.encode("utf-8", "replace")
-            middle = len(hosts)
-            hosts += site.encode("utf-8", "replace")
-            places[host, site] = begin, middle, len(hosts)
-    ends = np.cumsum(sizes).reshape(-1, 2)
-    behind = int(sizes.sum())
-    bounds = np.empty((len(sources), ROW), dtype=np.int64)
-    bounds[:, 0] = ends[:, 0] - sizes[:, 0]
-    bounds[:, 1:3] = ends
-    where = [places[host, site] for _, host, site, _, _ in sources]
-    bounds[:, 3:6] = np.array(where, np.int64).reshape(-1, 3) + behind
-    bounds[:, 6] = [source.html for source in sources]
-    longest, longest_url = sizes.max(axis=0, initial=0).tolist()
-    room = _kept("text", behind + len(hosts) + BEHIND)
-    text = room.data
-    for source, url, (start, end, behind_url) in zip(
-        sources, urls, bounds[:, :3].tolist(), strict=True
-    ):
-        text[start:end] = source.utf8[: end - start]
-        text[end:behind_url] = url
-    text[behind : behind + len(hosts)] = hosts
-    return _Laid(room, bounds, longest, longest_url)
+    """Where bodies are. Among the names are their URLs, and host and site of each host once."""
+    bodies, hosts, sites, urls, html = zip(*sources, strict=True) if sources else ((),) * 5
+    encoded = [url.encode("utf-8", "replace") for url in urls]
+    names, places = bytearray().join(encoded), dict[tuple[str, str], tuple[int, int, int]]()
+    for host, site in dict.fromkeys(zip(hosts, sites, strict=True)):
+        begin = len(names)
+        names += host.encode("utf-8", "replace")
+        middle = len(names)
+        names += site.encode("utf-8", "replace")
+        places[host, site] = begin, middle, len(names)
+    rows = np.zeros((len(sources), ROW), dtype=np.int64)
+    rows[:, 0] = list(map(len, bodies))
+    np.minimum(rows[:, 0], limits.bytes, out=rows[:, 0])
+    np.cumsum(list(map(len, encoded)), out=rows[:, 2])
+    rows[1:, 1] = rows[:-1, 2]
+    where = list(map(places.__getitem__, zip(hosts, sites, strict=True)))
+    rows[:, 3:6] = np.array(where, np.int64).reshape(-1, 3)
+    rows[:, 6] = html
+    # Addresses, as long as the sources are.
+    addresses: Any = (ctypes.c_char_p * len(sources))(*bodies)
+    named = np.frombuffer(names or b" ", np.uint8)
+    return _Laid(np.ndarray(len(sources), np.int64, addresses), named, rows)
 
 
-def _parts(
-    laid: _Laid,
-    key: int,
-    limits: ScanLimits,
-    facts: NDArray[np.int64],
-    *,
-    segments: bool,
-) -> Iterator[_Part]:
-    """Scan pages, as many at a time as there is room for, which is that of the part before."""
-    most = needed(laid.longest, laid.longest_url, limits.tokens + limits.sampled)
-    rooms = (
-        *(max(need, _ROOM // share) for need, share in zip(most, _SHARES, strict=True)),
-        len(laid.buf) // 2 + len(laid.bounds) + 1 if segments else 0,
-    )
-    tokens = rooms[0]
-    sizes = [rooms[0], rooms[1], *rooms[1:]]
-    written = 8 * tokens + 4 * sum(map(operator.mul, _WIDTHS, sizes))
-    # Behind what is written an address and its term.
-    scratch = _kept("room", written + 2 * (2 * laid.longest + ADDRESS_ROOM))
-    hashes = scratch[: 8 * tokens].view(np.uint64)
-    columns = scratch[8 * tokens : written].view(np.int32)
-    limited = np.array([limits.tokens, limits.blocks, limits.links, limits.sampled], dtype=np.int64)
-    room = np.array(rooms, dtype=np.int64)
-    out = (hashes, columns, scratch[written:], facts)
-    first = 0
+def _scanned(
+    laid: _Laid, key: int, limits: ScanLimits, facts: NDArray[np.int64], *, segments: bool
+) -> Columns:
+    """What is written for the pages, in columns that are made longer where there is no room."""
+    rows = laid.rows
+    count, sizes = len(rows), (rows[:, 0], rows[:, 2] - rows[:, 1], rows[:, 5] - rows[:, 3])
+    longest, url, host = (int(size.max(initial=0)) for size in sizes)
+    most = needed(longest, url, limits.tokens + limits.sampled)
+    rooms = [*most, longest // 2 + 1 if segments else 0]
+    used = np.zeros(KINDS, np.int64)
+    columns = empty(_at_first(rooms, int(sizes[0].sum()), count))
+    buf, out, scratch = _room(rooms, longest, longest + url + host)
+    limited, room = np.array(_of(limits), np.int64), np.array(rooms, np.int64)
+    work, first = _fresh(key).copy(), 0
     while True:
-        work = _fresh(key).copy()
-        stop = scan_pages(laid.buf, laid.bounds, tables(), work, limited, room, *out, first)
-        used = facts[first:stop, state.TOKENS : state.SEGMENTS + 1].sum(axis=0).tolist()
-        of_tokens, *rows = _cut(sizes, [used[0], used[1], *used[1:]], columns)
-        yield _Part(stop, hashes[: used[0]], of_tokens.reshape(-1), tuple(rows))
-        if stop == len(facts):
-            return
-        first = stop
+        stop = scan_pages(
+            *laid, tables(), work, limited, room, buf, out, scratch, facts, columns, used, first
+        )
+        if stop == count:
+            return cut(columns, used.tolist())
+        first, need = stop, facts[stop, state.TOKENS : state.SEGMENTS + 1].tolist()
+        columns = longer(columns, used.tolist(), need, first / count)
 
 
-def _cut(
-    sizes: Sequence[int], used: Sequence[int], columns: NDArray[np.int32]
-) -> Iterator[NDArray[np.int32]]:
-    """What was written, of all that there is room for."""
-    start = 0
-    for width, size, some in zip(_WIDTHS, sizes, used, strict=True):
-        rows = columns[start : start + width * some]
-        yield rows.reshape(-1, width) if width > 1 else rows
-        start += width * size
+def _of(limits: ScanLimits) -> list[int]:
+    """The limits as the kernel takes them."""
+    return [limits.tokens, limits.blocks, limits.links, limits.sampled]
 
 
-def _put_together(
-    sources: Sequence[Source],
-    tokens: Tokens,
-    parts: Sequence[_Part],
-    facts: NDArray[np.int64],
-) -> tuple[Batch, NDArray[np.int32]]:
-    """A batch of what was written for parts of it."""
-    at = np.zeros((4, len(sources) + 1), dtype=np.int64)
-    np.cumsum(facts[:, state.TOKENS : state.PICTURES + 1].T, axis=1, out=at[:, 1:])
-    block_starts, block_ends, links, images, segments = map(
-        joined, zip(*(part.rows for part in parts), strict=True)
-    )
-    batch = Batch(
-        sources=sources,
-        **tokens._asdict(),
-        block_starts=block_starts,
-        block_ends=block_ends,
-        links=links,
-        images=images,
-        token_at=at[0],
-        block_at=at[1],
-        link_at=at[2],
-        image_at=at[3],
-        facts=facts,
-    )
-    return batch, segments
+def _at_first(rooms: Sequence[int], size: int, count: int) -> list[int]:
+    """For how many of each kind of rows there is room at first, in a batch of so many bytes: what
+    pages usually have, and no more than they may. What is not written to takes no memory."""
+    return [min(count * room, size // each + _FEW) for room, each in zip(rooms, _EACH, strict=True)]
+
+
+def _room(
+    rooms: Sequence[int], longest: int, text: int
+) -> tuple[NDArray[np.uint8], Output, NDArray[np.uint8]]:
+    """Room for the longest page's bytes, for what is written of it, and for addresses."""
+    tokens = rooms[0]
+    written = 8 * tokens + 4 * sum(map(operator.mul, _WIDTHS, [tokens, rooms[1], *rooms[1:]]))
+    # Behind what is written an address and its term.
+    room = _kept("room", written + 2 * (2 * longest + ADDRESS_ROOM))
+    out = Output(room[: 8 * tokens].view(np.uint64), room[8 * tokens : written].view(np.int32))
+    return _kept("text", text + BEHIND), out, room[written:]

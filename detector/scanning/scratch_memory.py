@@ -19,7 +19,6 @@ class Work(NamedTuple):
 
     secrets: NDArray[np.uint64]  # see `mixing`
     st: NDArray[np.int64]  # counters, see `output`
-    before: NDArray[np.int64]  # the counters at the page's start
     bound: NDArray[np.int64]  # where the page is, see `kernel`
     now: NDArray[np.int64]  # what is open around the text, see `page`
     found: NDArray[np.int64]  # the tag that was read, see `syntax`
@@ -36,7 +35,6 @@ def new_work(secrets: NDArray[np.uint64]) -> NDArray[np.void]:
         Work(
             secrets,
             st=np.zeros(32, np.int64),
-            before=np.zeros(32, np.int64),
             bound=np.zeros(8, np.int64),
             now=np.zeros(32, np.int64),
             found=np.zeros(20, np.int64),

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from reusewatch.detector.ragged import Ragged
 from reusewatch.detector.scanning import scan as scanning
-from reusewatch.detector.scanning.batch_columns import TokenColumns
 from reusewatch.detector.scanning.decoding import decode
-from reusewatch.detector.scanning.output import TOKEN_WIDTH
 from reusewatch.detector.scanning.scan import Scan, ScanLimits, Source, scan_batch
 from reusewatch.detector.sketching.word_places import WordPlaces
 
@@ -34,27 +32,23 @@ def columns(scanned: Scan) -> list[object]:
 
 
 @given(st.lists(bodies, max_size=9), st.sampled_from([1, 90, 1 << 16]))
-def test_a_page_is_scanned_the_same_in_any_batch(texts: list[str], together: int) -> None:
+def test_a_page_is_scanned_the_same_in_any_batch(texts: list[str], bytes_each: int) -> None:
     limits = ScanLimits(tokens=20, bytes=150)
     pages = [Source(text.encode(), "a.b", "b", f"http://a.b/{at}") for at, text in enumerate(texts)]
     alone = [columns(scan_batch([page], key=7, limits=limits)[0]) for page in pages]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scanning, "_ROOM", together)
+        # Room for so few at first that columns are made longer, from none at all on.
+        patch.setattr(scanning, "_EACH", (bytes_each,) * 5)
+        patch.setattr(scanning, "_FEW", 0)
         batch = scan_batch(pages, key=7, limits=limits)
     assert [columns(batch[at]) for at in range(len(batch))] == alone
 
 
-@given(st.lists(st.lists(st.integers(0, 99), max_size=9), max_size=6), st.floats(0.01, 1))
-def test_tokens_come_out_in_their_order(parts: list[list[int]], share: float) -> None:
-    columns = TokenColumns()
-    for part in parts:
-        rows = np.arange(TOKEN_WIDTH * len(part), dtype=np.int32)
-        columns.add(np.array(part, np.uint64), rows, share=share)
-    found = columns.columns()
-    expected = [(value, *range(5 * at, 5 * at + 5)) for part in parts
-                for at, value in enumerate(part)]  # fmt: skip
-    order = (found.hashes, found.starts, found.ends, found.fields, found.blocks, found.lengths)
-    assert list(zip(*(column.tolist() for column in order), strict=True)) == expected
+def test_a_page_without_a_byte_and_a_batch_without_a_page_are_scanned() -> None:
+    assert len(scan_batch([], key=7)) == 0
+    empty, other = scan_batch([Source(b""), Source(b"a b", "h.i", "i", "http://h.i/j")], key=7)
+    assert (empty.hashes.size, other.text_tokens) == (0, 2)
+    assert other.starts.tolist() == [0, 2, 0, 7, 9, 11]
 
 
 @given(st.lists(st.tuples(bodies, st.sampled_from(["utf-8", "gb18030", "utf-16-le"])), max_size=4))
