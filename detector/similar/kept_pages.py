@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.ragged import Ragged
-from reusewatch.detector.similar.answers import Weighted
+from reusewatch.detector.similar.overlap import Runs
 from reusewatch.detector.similar.weighted_pages import WeightedPages
 
 _KINDS = (
@@ -112,14 +112,14 @@ class Stands:
     begins_at: int
     weights_at: int
 
-    def terms_in(self, read: Callable[[int, int], bytes | memoryview], row: int) -> Weighted:
+    def terms_in(self, read: Callable[[int, int], bytes | memoryview], row: int) -> Runs:
         """The terms of one page, and their weights; `read` gives so many bytes from one on."""
         start, end = self.terms[row : row + 2].tolist()
         first, last = self.runs[row : row + 2].tolist()
         runs = np.frombuffer(read(self.begins_at + 4 * first, 4 * (last - first)), np.int32)
         shares = np.frombuffer(read(self.weights_at + 4 * first, 4 * (last - first)), np.float32)
         found = np.frombuffer(read(self.terms_at + 8 * start, 8 * (end - start)), np.uint64)
-        return found, _repeated(shares, runs, start, end)
+        return Runs(found, runs, shares, start)
 
 
 def _places(head: bytes | memoryview) -> list[tuple[int, int]]:

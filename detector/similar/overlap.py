@@ -28,22 +28,47 @@ are `bounds="paper"` of the index, for comparison.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 from numpy.typing import ArrayLike, NDArray
 
 from reusewatch.detector.compiling.kernels import WORDS, kernel
+from reusewatch.detector.compiling.mixers import chain
+from reusewatch.detector.sketching.grams import find, table_bits
 
 LIGHTEST = 2.0**-28
 """No normalized weight of a page is below."""
 ROUNDING = 2.0**-23
 """What rounded weights of two pages can add up to less than theirs did."""
 
-Rising = tuple[NDArray[np.uint64], NDArray[np.float32]]
-"""Terms by rising hash, and their weights."""
 SHARES = types.Array(types.float32, 1, "C", readonly=True)
+_PLACES = types.Array(types.int32, 1, "C", readonly=True)
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Runs(NamedTuple):
+    """The terms of a page, every term once, and their weights as runs of equal ones.
+
+    `begins` is with which term each run begins, counted from `first`, which the page's first is.
+    """
+
+    terms: NDArray[np.uint64]
+    begins: NDArray[np.int32]
+    weights: NDArray[np.float32]
+    first: int = 0
+
+    @classmethod
+    def of(cls, terms: NDArray[np.uint64], weights: NDArray[np.float32]) -> Runs:
+        """Of terms each of which has a weight of its own."""
+        return cls(terms, np.arange(terms.size, dtype=np.int32), weights)
+
+    def weighted(self) -> tuple[NDArray[np.uint64], NDArray[np.float32]]:
+        """The terms, and a weight for each."""
+        return self.terms, np.repeat(
+            self.weights, np.diff(self.begins, append=self.first + self.terms.size)
+        )  # fmt: skip
 
 
 def least(threshold: float) -> float:
@@ -70,29 +95,42 @@ def decide(
         column, share = np.asarray(hashes, np.uint64), np.asarray(shares, np.float32)
         if column.ndim != 1 or column.shape != share.shape:
             raise ValueError(f"{share.shape} weights for {column.shape} terms")
-        columns.append(rising(column, share))
+        columns.append(Runs.of(column, share))
     return overlap_of(*columns)
 
 
-def rising(terms: NDArray[np.uint64], weights: NDArray[np.float32]) -> Rising:
-    """The terms of a page by rising hash: to be done once for a page that is asked for again."""
-    order = terms.argsort()  # here: numba takes seconds to compile a sort
-    return terms[order], weights[order]
-
-
-def overlap_of(one: Rising, other: Rising) -> float:
-    """MWO of two pages, both by rising hash."""
+def overlap_of(one: Runs, other: Runs) -> float:
+    """MWO of two pages."""
     return float(_overlap(*one, *other))
 
 
-@kernel(types.float64(WORDS, SHARES, WORDS, SHARES))
-def _overlap(terms: Any, weights: Any, others: Any, other_weights: Any) -> Any:
-    """Of two pages by rising hash, side by side."""
-    i, j, total = 0, 0, 0.0
-    while i < terms.size and j < others.size:
-        one, other = terms[i], others[j]
-        if one == other:
-            total += min(weights[i], other_weights[j])
-        i += one <= other
-        j += other <= one
+_SIDE = (WORDS, _PLACES, SHARES, types.int64)
+
+
+@kernel(types.float64(*_SIDE, *_SIDE))
+def _overlap(
+    terms: Any, begins: Any, weights: Any, first: Any, others: Any, other_begins: Any,
+    other_weights: Any, other_first: Any,
+) -> Any:  # fmt: skip
+    """The terms of one page in a table, in which those of the other are looked up: to sort either
+    takes several times as long."""
+    # Of all terms: against another a page could be written whose terms all want one slot.
+    salt = types.uint64(0)
+    for term in terms:
+        salt = chain(salt, term, _FACTOR)
+    mask = (1 << table_bits(terms.size)) - 1
+    table, shares = np.full(mask + 1, -1, np.int64), np.empty(terms.size, np.float32)
+    run = -1
+    for at in range(terms.size):
+        while run + 1 < begins.size and begins[run + 1] - first <= at:
+            run += 1
+        shares[at] = weights[run]
+        table[find(table, mask, terms, terms[at], salt)] = at
+    total, run = 0.0, -1
+    for at in range(others.size):
+        while run + 1 < other_begins.size and other_begins[run + 1] - other_first <= at:
+            run += 1
+        found = table[find(table, mask, terms, others[at], salt)]
+        if found >= 0:
+            total += min(shares[found], other_weights[run])
     return min(total, 1.0)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from reusewatch.detector.similar.index import MwoIndex
     from reusewatch.detector.similar.kept_pages import KeptPages, Stands
     from reusewatch.detector.similar.one_pass import Found
-    from reusewatch.detector.similar.overlap import Rising
+    from reusewatch.detector.similar.overlap import Runs
     from reusewatch.detector.similar.weighted_pages import WeightedPages
     from reusewatch.detector.window.index import NearDuplicateIndex
 
@@ -45,8 +45,7 @@ _TERMS = 10
 PASSES = 32
 # A pair is asked for with each verdict of its page: these that were asked for last are known.
 _OVERLAPS = 8192
-# And a page is a near one of several that come near each other: the terms of so many, by rising
-# hash.
+# And a page is a near one of several that come near each other: the terms of so many.
 _READ = 512
 _FILED, _KEPT, _STANDS = "filed", "kept", "stands"
 _ROWS = 1 << 32
@@ -69,8 +68,11 @@ class _Kept:
 
         return KeptPages.unpacked(self.place.read())
 
-    def terms_of(self, row: int) -> Weighted:
+    def runs_of(self, row: int) -> Runs:
         return self.stands.terms_in(self.place.part, row)
+
+    def terms_of(self, row: int) -> Weighted:
+        return self.runs_of(row).weighted()
 
 
 class Similarity:
@@ -198,22 +200,19 @@ class Similarity:
         self._unfiled: deque[_Kept] = deque()
         self._where = PageRows(*_NOWHERE)
         self._overlaps: OrderedDict[tuple[int, int], float] = OrderedDict()
-        self._read: OrderedDict[int, Rising] = OrderedDict()
+        self._read: OrderedDict[int, Runs] = OrderedDict()
         self._count = self._gone = self._left = 0
         self._coming, self._come = [], 0
         self._known = set()
 
-    def _terms_of(self, page: int) -> Rising | None:
-        from reusewatch.detector.similar.overlap import rising
-
-        where = self._where.get(page)
+    def _terms_of(self, page: int, where: int) -> Runs | None:
         if where == ABSENT:
             filed = None if self._index is None else self._index.terms_of(page)
-            return None if filed is None else rising(*filed)
+            return None if filed is None else _runs(filed)
         known = self._read.get(where)
         if known is None:
             batch, row = divmod(where, _ROWS)
-            known = self._read[where] = rising(*self._unfiled[batch - self._gone].terms_of(row))
+            known = self._read[where] = self._unfiled[batch - self._gone].runs_of(row)
             if len(self._read) > _READ:
                 self._read.popitem(last=False)
         return known
@@ -225,7 +224,7 @@ class Similarity:
         pair = self._where.get(page), self._where.get(other)
         if (known := self._overlaps.get(pair)) is not None:
             return known
-        one, two = self._terms_of(page), self._terms_of(other)
+        one, two = self._terms_of(page, pair[0]), self._terms_of(other, pair[1])
         if one is None or two is None:
             return None
         found = overlap_of(one, two)
@@ -368,6 +367,12 @@ class Similarity:
         self._where = PageRows(*np.ascontiguousarray(known[_STANDS]["where"].T))
         self._left = state.facts["left"]
         self._count -= self._left
+
+
+def _runs(filed: Weighted) -> Runs:
+    from reusewatch.detector.similar.overlap import Runs
+
+    return Runs.of(*filed)
 
 
 _Sketches = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]

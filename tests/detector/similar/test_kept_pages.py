@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reusewatch.detector.ragged import Ragged
 from reusewatch.detector.similar.kept_pages import KeptPages
+from reusewatch.detector.similar.overlap import decide, overlap_of
 from reusewatch.detector.similar.weighted_pages import WeightedPages
 
 # Up to 20 terms of these: together never more than 1.
@@ -47,10 +50,22 @@ def test_a_page_is_read_without_the_others(weights: list[list[float]]) -> None:
             asked.append(size)
             return data[begin : begin + size]
 
-        terms, shares = stands.terms_in(read, row)
+        terms, shares = stands.terms_in(read, row).weighted()
         assert terms.tolist() == pages.terms[row].tolist()
         assert shares.tolist() == np.array(page, np.float32).tolist()
         assert sum(asked) <= 16 * len(page)
+
+
+@given(st.lists(WEIGHTS, min_size=2, max_size=6))
+def test_the_overlap_of_two_pages_is_the_same_of_runs(weights: list[list[float]]) -> None:
+    pages = pages_of(weights)
+    kept = KeptPages.of(pages)
+    data, stands = kept.packed(), kept.stands()
+    runs = [stands.terms_in(lambda at, size: data[at : at + size], row) for row in range(len(kept))]
+    for one, other in pairwise(range(len(kept))):
+        terms = pages.terms[one], weights[one], pages.terms[other], weights[other]
+        assert overlap_of(runs[one], runs[other]) == decide(*terms)
+        assert overlap_of(runs[one], runs[one]) == sum(np.array(weights[one], np.float32).tolist())
 
 
 def test_weights_that_fall_take_next_to_nothing() -> None:
