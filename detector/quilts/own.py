@@ -148,12 +148,12 @@ def _own(store: Any, one: Any, other: Any) -> Any:
     return min(both / max(whole - both, 1.0), 1.0)
 
 
-@kernel(types.void(STORE, types.uint64, WORDS, _FLOATS))
-def own_of(store: Any, text: Any, others: Any, out: Any) -> None:
-    """Of a page with this text and each of these: what share of both pages' own grams both have."""
+@kernel(types.void(STORE, WORDS, WORDS, _FLOATS))
+def own_of(store: Any, texts: Any, others: Any, out: Any) -> None:
+    """Of pairs of pages, by their texts: what share of both pages' own grams both have."""
     bits = number_bits(store.by_text)
-    one = document_by(store.by_text, bits, store, text, True)
     for at in range(others.size):
+        one = document_by(store.by_text, bits, store, texts[at], True)
         other = document_by(store.by_text, bits, store, others[at], True)
         known = one >= 0 and other >= 0
         out[at] = _own(store, one, other) if known else UNKNOWN

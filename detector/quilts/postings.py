@@ -181,13 +181,13 @@ class GramPostings:
             met[:known].copy(),
         )  # fmt: skip
 
-    def own(self, text: int, others: Sequence[int]) -> list[float | None]:
-        """How alike a page is to each of others without what many pages have (`own`), all by their
+    def own(self, pairs: Sequence[tuple[int, int]]) -> list[float | None]:
+        """How alike the pages of each pair are without what many pages have (`own`), all by their
         texts; None where one of the two is not here."""
         from reusewatch.detector.quilts.own import own_of  # compiled for who judges near pages
 
-        found = np.empty(len(others))
-        own_of(self._store, np.uint64(text), np.array(others, np.uint64), found)
+        found, texts = np.empty(len(pairs)), np.array(pairs, np.uint64).reshape(-1, 2).T.copy()
+        own_of(self._store, texts[0], texts[1], found)
         return [None if share < 0 else float(share) for share in found]
 
     def save(self) -> Mapping[str, NDArray[Any]]:

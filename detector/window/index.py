@@ -22,7 +22,7 @@ from reusewatch.detector.window.class_list import Class, classes
 from reusewatch.detector.window.growth import empty_store, with_room
 from reusewatch.detector.window.host_pages import pages_on, rows_of_pages
 from reusewatch.detector.window.judging import JUDGED
-from reusewatch.detector.window.looking_up import NOW, row_at, rows_held
+from reusewatch.detector.window.looking_up import NOW, row_at, rows_about, rows_held
 from reusewatch.detector.window.near_rules import Policy
 from reusewatch.detector.window.owned import is_owned, real
 from reusewatch.detector.window.shares import LEAST_SHARE, counted, share_of, uncounted
@@ -240,6 +240,12 @@ class NearDuplicateIndex:
         """
         row = self._row_at(page, at)
         return None if row is None else self._seen(row)
+
+    def versions_about(self, pages: Sequence[int], times: Sequence[int]) -> list[Seen | None]:
+        """Pages each as it was at a time, or, where it was not seen then, as it is now."""
+        rows = np.empty(len(pages), np.int64)
+        rows_about(self._store, np.array(pages, np.uint64), np.array(times, np.int64), rows)
+        return [None if row < 0 else self._seen(self._store.rows[row]) for row in rows.tolist()]
 
     def pages_of(self, sites: set[int]) -> list[tuple[int, int, str]]:
         """Site, page and URL of all pages of these sites; looks at every row once."""

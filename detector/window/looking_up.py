@@ -8,7 +8,7 @@ from typing import Any
 
 from numba import types
 
-from reusewatch.detector.compiling.kernels import OUT_OFFSETS, WORDS, kernel
+from reusewatch.detector.compiling.kernels import OFFSETS, OUT_OFFSETS, WORDS, kernel, part
 from reusewatch.detector.window.buckets import number_bits
 from reusewatch.detector.window.store import BY_PAGE, STORE
 from reusewatch.detector.window.versions import latest, text_of_row
@@ -28,11 +28,9 @@ def rows_held(store: Any, pages: Any, texts: Any, rows: Any) -> None:
         rows[i] = row
 
 
-@kernel(types.int64(STORE, types.uint64, types.int64))
-def row_at(store: Any, page: Any, at: Any) -> Any:
-    """The row of a page as it was at a time when it was seen, the one that was first seen last; as
-    it is `NOW`, the one that was seen last. −1 where there is none."""
-    row, best = latest(store, number_bits(store.row_tables[BY_PAGE]), page), types.int64(-1)
+@part(types.int64(STORE, types.int64, types.uint64, types.int64))
+def _row_at(store: Any, bits: Any, page: Any, at: Any) -> Any:
+    row, best = latest(store, bits, page), types.int64(-1)
     while row >= 0:
         one = store.rows[row]
         if at == NOW:
@@ -45,3 +43,19 @@ def row_at(store: Any, page: Any, at: Any) -> Any:
         best = row if later else best
         row = types.int64(one.older)
     return best
+
+
+@kernel(types.int64(STORE, types.uint64, types.int64))
+def row_at(store: Any, page: Any, at: Any) -> Any:
+    """The row of a page as it was at a time when it was seen, the one that was first seen last; as
+    it is `NOW`, the one that was seen last. −1 where there is none."""
+    return _row_at(store, number_bits(store.row_tables[BY_PAGE]), page, at)
+
+
+@kernel(types.void(STORE, WORDS, OFFSETS, OUT_OFFSETS))
+def rows_about(store: Any, pages: Any, times: Any, rows: Any) -> None:
+    """Of each page the row as it was at its time; as it is now, where it was not seen then."""
+    bits = number_bits(store.row_tables[BY_PAGE])
+    for i in range(pages.size):
+        row = _row_at(store, bits, pages[i], times[i])
+        rows[i] = row if row >= 0 else _row_at(store, bits, pages[i], NOW)

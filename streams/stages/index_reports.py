@@ -391,9 +391,9 @@ class Reporter:
         subject: Subject,
         donor: Seen,
         since: int | None,
-        spans: Collection[Span] | None = None,
+        spans: Callable[[], Collection[Span]] | None = None,
     ) -> Direction:
-        """Who of two pages has it from whom; `spans` are what the subject has of the donor, where
+        """Who of two pages has it from whom; `spans` says what the subject has of the donor, where
         that is not all of it."""
         return direction_of(
             subject.page, subject.canonical, donor, since, self._rules.precedence_us,

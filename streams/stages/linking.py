@@ -9,7 +9,7 @@ the newest pages; bounded, and saved.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.blocks.for_links import LinkColumns, links_of
 from reusewatch.streams.records import Alert
 from reusewatch.streams.stages.snapshot import State
-from reusewatch.streams.urls import place
+from reusewatch.streams.urls import site_of_page
 
 MOST_LINKS = 1 << 21
 """Links that are kept, of all pages: 20 bytes each."""
@@ -48,19 +48,25 @@ class Links:
     sites: NDArray[np.uint64]
     starts: NDArray[np.uint32]
 
-    def names(self, page: int, spans: Collection[Span] | None = None) -> bool:
+    def names(
+        self, page: int, spans: Callable[[], Collection[Span]] | None = None
+    ) -> bool:  # fmt: skip
         """Whether the page links to this other one: beside one of these parts, or, without any,
-        where it is as a whole what the other one is, anywhere."""
+        where it is as a whole what the other one is, anywhere. For the parts is asked only if it
+        does: they have to be found."""
+        if not len(self.pages):
+            return False
         at = self.starts[self.pages == np.uint64(page)].tolist()
-        if spans is None:
+        if spans is None or not at:
             return bool(at)
+        parts = spans()
         return any(
-            span.start - BESIDE <= start <= span.end + BESIDE for start in at for span in spans
+            span.start - BESIDE <= start <= span.end + BESIDE for start in at for span in parts
         )
 
-    def leads_to(self, page: int, site: int) -> bool:
-        """Whether it links to this page, or to any of this site."""
-        return bool((self.pages == np.uint64(page)).any() or (self.sites == np.uint64(site)).any())
+    def leads_to(self, site: int) -> bool:
+        """Whether it links to any page of this site."""
+        return bool((self.sites == np.uint64(site)).any())
 
 
 _NONE = Links(np.empty(0, np.uint64), np.empty(0, np.uint64), np.empty(0, np.uint32))
@@ -145,12 +151,10 @@ class Linking:
         own = slice(*columns.offsets[found[1] : found[1] + 2].tolist())
         return Links(columns.links[own], columns.sites[own], columns.starts[own])
 
-    def leads_to(self, page: int, other: int, url: str) -> bool:
-        """Whether a page links to another one, or to its site: attribution."""
+    def leads_to(self, page: int, url: str) -> bool:
+        """Whether a page links to the site of another one: attribution."""
         links = self.of(page)
-        if not len(links.pages):
-            return False
-        return links.leads_to(other, self._scheme.of_text(place(url, self._scheme).site))
+        return len(links.pages) > 0 and self._leads_to(links, url)
 
     def told(self, page: int, alert: Alert) -> Alert:
         """The alert of a page, which says to which of its donors the page links."""
@@ -164,8 +168,8 @@ class Linking:
         return replace(alert, donors=tuple(replace(one, linked=said) for one, said in donors))
 
     def _leads_to(self, links: Links, url: str) -> bool:
-        where = place(url, self._scheme)
-        return links.leads_to(int(where.page_id, 16), self._scheme.of_text(where.site))
+        # Who links to a page links to its site.
+        return links.leads_to(self._scheme.of_text(site_of_page(url)))
 
     def nbytes(self) -> int:
         """About what is kept."""

@@ -98,10 +98,10 @@ class Quilting:
         said = self._said
         return [at for at, page in enumerate(pages) if page in said] if said else []
 
-    def own(self, text: int, others: Sequence[int]) -> list[float | None]:
-        """How alike a page is to others in what is their own, all by their words; None of pages
-        that are not remembered."""
-        return self._postings.own(text, others)
+    def own(self, pairs: Sequence[tuple[int, int]]) -> list[float | None]:
+        """How alike the pages of each pair are in what is their own, all by their words; None of
+        pages that are not remembered."""
+        return self._postings.own(pairs)
 
     @property
     def rules(self) -> QuiltRules:
@@ -167,16 +167,15 @@ class Quilting:
         grams = slice(int(part.grams.offsets[row]), int(part.grams.offsets[row + 1]))
         stands = Stands.of(judged.holders, grams, part.starts[grams], part.ends[grams], numbers)
         # Copies: a record is part of the answer, which is let go.
+        of_sources = documents[sources["document"]]
         return Stitched(
             subject=subject,
             fraction=float(record["fraction"]),
             sources=int(record["sources"]),
             is_quilt=is_quilt,
-            donors=tuple(
-                (documents[one["document"]].copy(), float(one["share"])) for one in sources
-            ),
+            donors=tuple(zip(of_sources, sources["share"].tolist(), strict=True)),
             stands=stands,
-            whole=documents[closest].copy() if is_copy else None,
+            whole=documents[[closest]][0] if is_copy else None,
             here=float(record["here"]),
             there=float(record["there"]),
         )

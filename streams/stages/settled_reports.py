@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.origins import Origins
 from reusewatch.streams.records import Alert, Kind
+from reusewatch.streams.stages.company import Company
 from reusewatch.streams.stages.index_reports import Reporter
 from reusewatch.streams.stages.judging_rules import Rules
 from reusewatch.streams.stages.labeled import LabeledPages
@@ -107,8 +107,13 @@ class SettledReporter:
         events["unsettled"] += len(keys) - len(held)
         events["cut"] += int(found.judged.pages["cut"].sum())
         out: list[Outgoing | Alert] = []
-        standing = np.flatnonzero((found.judged.pages["flags"] & SUPERSEDED) == 0)
-        for row in standing.tolist():
+        standing = np.flatnonzero((found.judged.pages["flags"] & SUPERSEDED) == 0).tolist()
+        company = Company(self._index, self._quilting)
+        company.expect(
+            found, (row for row in standing if keys[held[row]] in near),
+            (parts[key] for row in standing if (key := keys[held[row]]) in parts),
+        )  # fmt: skip
+        for row in standing:
             at = held[row]
             subject, match = subjects[keys[at]], found.judged.match(row)
             one = parts.get(keys[at])
@@ -118,10 +123,10 @@ class SettledReporter:
             # be told as a part of that one then.
             again = before.text == subject.text and before.beside is not None
             if (is_new or again) and not match.donors:
-                nearest = self._own(subject, found.near(row))
+                nearest = self._own(subject, found.near(row), company)
                 events["template"] += is_new and (nearest is None or not self._is_own(nearest))
-            self._remember(subject, one, nearest)
-            first = self._before(subject, found.before(row), nearest)
+            self._remember(subject, one, nearest, company)
+            first = _before(subject, found.before(row), nearest, company)
             match = _told(match, nearest)
             out.append(self._reporter.verdict(subject, match, self._labeled.said(subject.page)))
             if is_new and nearest is not None and self._is_own(nearest):
@@ -129,7 +134,7 @@ class SettledReporter:
             if one is not None:
                 events["quilted"] += one.is_quilt
                 events["partial"] += one.whole is not None
-                out += self._news(one, before, self._stitched_alerts(one, match, now))
+                out += self._news(one, before, self._stitched_alerts(one, match, company, now))
         return self._reporter.complete(out, events)
 
     def _news(self, found: Stitched, before: Said, alerts: Iterable[Alert]) -> list[Alert]:
@@ -141,78 +146,66 @@ class SettledReporter:
         self._quilting.remember(found.subject.page, replace(said, told=told))
         return [one for one in made if not (same and one.kind in before.told and known[one.kind])]
 
-    def _own(self, subject: Subject, near: Iterable[Near]) -> Near | None:
+    def _own(self, subject: Subject, near: Iterable[Near], company: Company) -> Near | None:
         """The first of these that is like a page in what is their own, or is not known to be
         unlike; else the one that is most like it."""
         told = []
         # One after the other: mostly the first one is.
         for each in near:
-            (own,) = self._quilting.own(subject.text, [each.seen.text])
-            told.append(each._replace(own=own))
+            told.append(each._replace(own=company.own(subject.text, each.seen.text)))
             if self._is_own(told[-1]):
                 return told[-1]
         return max(told, key=lambda each: each.own or 0.0, default=None)
 
-    def _before(self, subject: Subject, before: Seen | None, near: Near | None) -> Seen | None:
-        """The page of its own site that a page was before it moved: as like it in what is their own
-        as the donor, about. A template makes none, nor does half of the text."""
-        if before is None or near is None or near.own is None:
-            return None
-        (own,) = self._quilting.own(subject.text, [before.text])
-        return before if own is not None and own >= near.own * _AS_LIKE else None
-
     def _is_own(self, near: Near) -> bool:
         return near.own is None or near.own >= self._rules.near_own
 
-    def _remember(self, subject: Subject, part: Stitched | None, near: Near | None) -> None:
+    def _remember(
+        self, subject: Subject, part: Stitched | None, near: Near | None, company: Company
+    ) -> None:
         before = self._quilting.said(subject.page)
         quilt, within, beside, own = before.quilt, before.within, before.beside, before.own
         if part is not None:
-            quilt = quilt_of(part, self._attributed(part)) if part.is_quilt else None
-            within = within_of(part, self._known)
+            quilt = quilt_of(part, self._attributed(part, company)) if part.is_quilt else None
+            within = within_of(part, company.known)
         if near is not None:
             beside, own = near.seen.page, near.own
         told = before.told if before.text == subject.text else ()
         said = Said(quilt, within, beside, own, subject.text, told)
         self._quilting.remember(subject.page, said)
 
-    def _attributed(self, part: Stitched) -> float:
+    def _attributed(self, part: Stitched, company: Company) -> float:
         """The share of a page that stands on pages of sites that it links to."""
-        known = ((self._known(each), share) for each, share in part.donors)
+        known = ((company.known(each), share) for each, share in part.donors)
         return sum(
             share for seen, share in known
-            if seen is not None and self._linking.leads_to(part.subject.page, seen.page, seen.url)
+            if seen is not None and self._linking.leads_to(part.subject.page, seen.url)
         )  # fmt: skip
 
-    def _known(self, document: Any) -> Seen | None:
-        page, at = int(document["page"]), int(document["at"])
-        return self._index.version_at(page, at) or self._index.version_at(page, None)
-
-    def _stitched_alerts(self, found: Stitched, match: Match, now: datetime) -> Iterator[Alert]:
+    def _stitched_alerts(
+        self, found: Stitched, match: Match, company: Company, now: datetime
+    ) -> Iterator[Alert]:
         """One of each kind. What is a copy as a whole is told as that, and not as a part."""
         if match.text is not None:
             return
-        made = partial(self._made, found, now)
+        made = partial(self._made, found, company, now)
         if found.is_quilt:
-            alert = quilt_alert(found, self._known, self._quilting.rules, made)
+            alert = quilt_alert(found, company.known, self._quilting.rules, made)
             if alert is not None:
                 yield alert
         if found.whole is not None and not _told_as_near(found, match.near):
-            alert = partial_copy_alert(found, self._known, self._quilting.rules, made)
+            alert = partial_copy_alert(found, company.known, self._quilting.rules, made)
             if alert is not None:
                 yield alert
 
     def _made(
-        self, found: Stitched, now: datetime, kind: Kind, donors: list[tuple[Seen, float]], *,
-        figure: float, threshold: float,
+        self, found: Stitched, company: Company, now: datetime, kind: Kind,
+        donors: list[tuple[Seen, float]], *, figure: float, threshold: float,
     ) -> Alert:  # fmt: skip
         subject, first = found.subject, donors[0][0]
-        spans = [
-            Span(patch.start, patch.end)
-            for document, patch in found.patches if int(document["page"]) == first.page
-        ]  # fmt: skip
         whole = sum(share for _, share in found.donors)
-        says_so = kind == "quilt" and self._attributed(found) >= _ATTRIBUTED * whole > 0
+        says_so = kind == "quilt" and self._attributed(found, company) >= _ATTRIBUTED * whole > 0
+        spans = partial(_spans_of, found, first.page)
         direction = self._reporter.direction(subject, first, subject.fetched_us, spans)
         harmless = says_so or self._rules.allowed.has(subject.url)
         self._reporter.note_copy(subject, first, direction, harmless=harmless, is_part=True)
@@ -221,6 +214,25 @@ class SettledReporter:
             threshold=threshold, harmless=harmless,
         )  # fmt: skip
         return self._linking.told(subject.page, alert)
+
+
+def _before(
+    subject: Subject, before: Seen | None, near: Near | None, company: Company
+) -> Seen | None:
+    """The page of its own site that a page was before it moved: as like it in what is their own as
+    the donor, about. A template makes none, nor does half of the text."""
+    if before is None or near is None or near.own is None:
+        return None
+    own = company.own(subject.text, before.text)
+    return before if own is not None and own >= near.own * _AS_LIKE else None
+
+
+def _spans_of(found: Stitched, donor: int) -> list[Span]:
+    """What a page has of this donor."""
+    return [
+        Span(patch.start, patch.end)
+        for document, patch in found.patches if int(document["page"]) == donor
+    ]  # fmt: skip
 
 
 def _told_as_near(found: Stitched, near: Near | None) -> bool:

@@ -44,6 +44,9 @@ def test_a_page_is_found_as_it_was_and_as_it_is(seen: list[Page], at: int) -> No
         assert (None if now is None else now.text) == (None if latest is None else latest[0])
         there = [first for first, last in mine.values() if first <= at <= last]
         assert (None if then is None else then.first - T0) == max(there, default=None)
+        assert index.versions_about([page], [T0 + at]) == [then or now]
+    alone = [index.version_at(page, T0 + at) or index.version_at(page, None) for page in range(5)]
+    assert index.versions_about(range(5), [T0 + at] * 5) == alone
 
 
 @given(seen_pages)
