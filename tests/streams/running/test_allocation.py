@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import mmap
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from reusewatch.streams.running.allocation import _unchanged
+from reusewatch.streams.running.allocation import _said_of, _unchanged
 
 _ASKED = """
 import numpy as np
@@ -66,28 +69,56 @@ def test_code_that_was_loaded_goes_back_and_works_when_it_is_needed_again() -> N
     assert works == "True"
 
 
-def _mapped(can: str, *, rss: int, anonymous: int, inode: int = 7, swapped: int = 0) -> str:
-    return (
-        f"1000-2000 {can} 00000000 fe:00 {inode} /lib/x.so\nSize: 4096 kB\nRss: {rss} kB\n"
-        f"Anonymous: {anonymous} kB\nSwap: {swapped} kB\n"
-    )
+HERE, SWAPPED, OF_FILE, ALONE = 0x80, 0x40, 0x20, 0x01
+CODE = [HERE | OF_FILE, HERE | OF_FILE | ALONE] * 40 + [0] * 20
 
 
 @pytest.mark.parametrize(
-    ("mapped", "goes"),
+    ("can", "inode", "pages", "goes"),
     [
-        (_mapped("r-xp", rss=3000, anonymous=0), True),
-        (_mapped("r--p", rss=3000, anonymous=0), True),
+        ("r-xp", 7, CODE, True),
+        ("r--p", 7, CODE, True),
         # Addresses that were written when it was loaded, and what is written to all the time.
-        (_mapped("r--p", rss=3000, anonymous=4), False),
-        (_mapped("r--p", rss=3000, anonymous=0, swapped=4), False),
-        (_mapped("rw-p", rss=3000, anonymous=0), False),
-        (_mapped("r--p", rss=3000, anonymous=0, inode=0), False),
-        (_mapped("r-xp", rss=4, anonymous=0), False),
+        ("r--p", 7, [*CODE, HERE | ALONE], False),
+        ("r--p", 7, [*CODE, SWAPPED], False),
+        ("rw-p", 7, CODE, False),
+        ("r--p", 0, CODE, False),
+        ("r-xp", 7, CODE[:1] + [0] * 100, False),
+        ("r-xp", 7, CODE[:1], False),
     ],
 )
-def test_nothing_is_given_back_that_cannot_be_read_again(mapped: str, goes: bool) -> None:
-    assert list(_unchanged(mapped)) == ([(0x1000, 0x2000)] if goes else [])
+def test_nothing_is_given_back_that_cannot_be_read_again(
+    can: str, inode: int, pages: list[int], goes: bool
+) -> None:
+    begin, end = 1 << 20, (1 << 20) + len(pages) * mmap.PAGESIZE
+    mapped = (
+        "100-200 r-xp 00000000 00:00 0 [vdso]\n"
+        f"{begin:x}-{end:x} {can} 00000000 fe:00 {inode} /lib/x 1-2.so\n"
+    )
+    asked = {(begin, end): bytes(pages)}
+    found = list(_unchanged(mapped, lambda begin, end: asked[begin, end]))
+    assert found == ([(begin, end)] if goes else [])
+
+
+def test_what_the_system_says_of_pages_is_known(tmp_path: Path) -> None:
+    """A page that was read is the file's, one that was written is not, and others are not here."""
+    size = 3 * mmap.PAGESIZE
+    (tmp_path / "x").write_bytes(b"x" * size)
+    with (
+        (tmp_path / "x").open("r+b") as file,
+        mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY) as mapped,
+    ):
+        mapped.madvise(mmap.MADV_RANDOM)  # or what is read brings its neighbours
+        mapped[0] = 1
+        assert mapped[mmap.PAGESIZE] == ord("x")
+        array = np.frombuffer(mapped, np.uint8)
+        begin = array.__array_interface__["data"][0]
+        del array
+        with Path("/proc/self/pagemap").open("rb", buffering=0) as pages:
+            said = _said_of(pages.fileno(), begin, begin + size)
+    written, read, _ = said
+    assert written & (HERE | OF_FILE) == HERE
+    assert read & (HERE | OF_FILE) == HERE | OF_FILE
 
 
 _JUST_BEGUN = """
