@@ -62,6 +62,8 @@ class HashTable:
 
     def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
         """The place of each hash in the sorted order; `ABSENT` where it has none."""
+        if not len(self):  # as most overlays of a pack
+            return np.full(len(hashes), ABSENT, np.int64)
         wanted = np.require(hashes, np.uint64, ["C", "A"])
         places = np.empty(wanted.size, np.int64)
         spans = np.empty((3, _GROUP), np.int64)

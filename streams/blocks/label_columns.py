@@ -110,7 +110,13 @@ def place_of(stood: Stood) -> Place:
 def label_columns(marks: Sequence[Marks]) -> list[pa.Array]:
     """The columns of a block's pages."""
     columns = zip(*marks, strict=True) if marks else [()] * len(LABEL_FIELDS)
-    return [pa.array(c, field.type) for c, field in zip(columns, LABEL_FIELDS, strict=True)]
+    return [_column(c, field.type) for c, field in zip(columns, LABEL_FIELDS, strict=True)]
+
+
+def _column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    # Of values that are not there Arrow would ask one by one, and for all that each might have.
+    missing = values.count(None) == len(values)
+    return pa.nulls(len(values), kind) if missing else pa.array(values, kind)
 
 
 def marks_of(row: Mapping[str, Any]) -> Marks:
