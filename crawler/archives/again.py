@@ -59,7 +59,7 @@ def known_again(descriptor: int, offset: int, reading: Reading, ways: Ways) -> P
         data = None if end < 0 else unpacked(packed, 0, end, reading.limits.max_record_bytes)
         if data is not None:
             whole = ways.whole(data)
-            return whole and found_in(whole, offset, offset + 1, reading).page
+            return None if whole is None else found_in(whole, offset, offset + 1, reading).page
     return None
 
 

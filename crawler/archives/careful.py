@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 
+from msgspec.structs import replace
+
 from reusewatch.crawler.archives.arc import ARC
 from reusewatch.crawler.archives.covering import covered_in
 from reusewatch.crawler.archives.doubt import INDEX_BIT, salvaged
@@ -47,7 +49,7 @@ def read_plain(
             block = piece.read(reading.limits.max_record_bytes)
             begin = covered_in(block, arc=dialect is ARC) or 0
             inner = search(view, piece.start + begin, dialect, piece.next_offset)
-            found = found._replace(next_offset=inner, doubt=piece.next_offset)
+            found = replace(found, next_offset=inner, doubt=piece.next_offset)
         yield found
         offset = found.next_offset
     return offset
@@ -118,7 +120,7 @@ def read_whole(
         # A record that goes on past a flaw is made of two, and what follows was searched for.
         doubt = ALL if end > unpacked.sound else found.doubt
         # Past the end, so that reading on from here does not tell of a broken member again.
-        yield found._replace(next_offset=end + is_told, position=window.position(), doubt=doubt)
+        yield replace(found, next_offset=end + is_told, position=window.position(), doubt=doubt)
     if unpacked.flaw and not is_told:
         yield reading.damage(unpacked.flaw.state, unpacked.flaw.detail, end, end + 1)
 
@@ -150,7 +152,7 @@ def read_members(
             found = found_of(piece._replace(offset=here, next_offset=after), reading)
             # What stands behind damage in a member was searched for.
             found = salvaged(found) if number > broken else found
-            yield found._replace(position=view.position()) if number else found
+            yield replace(found, position=view.position()) if number else found
         offset, index = end, 0
         most = None if most is None else most - 1
         view.forget(offset)

@@ -31,6 +31,8 @@ _HASH = {
 _LETTERS, _NUMBERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", b"0123456789ABCDEFGHIJKLMNOPQRSTUV"
 _KNOWN = bytes.maketrans(_LETTERS + _LETTERS.lower(), _NUMBERS * 2)
 _BASE32 = bytes(_KNOWN[at] if at in _LETTERS + _LETTERS.lower() else 0x21 for at in range(256))
+_SHA1 = _HASH["sha1"]
+_PLAIN, _PLAIN_SIZE = b"sha1:", 37
 Answer = Literal["right", "wrong", "unknown"]
 
 
@@ -43,6 +45,23 @@ class Digest(NamedTuple):
     def fits(self, data: bytes | memoryview) -> bool:
         """Whether this is the digest of these bytes."""
         return bool(_HASH[self.algorithm](data).digest() == self.value)
+
+
+def is_right(label: bytes, data: bytes | memoryview) -> bool:
+    """Whether a field of ASCII names a digest that is known, and that is the one of these bytes.
+
+    >>> is_right(b"sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", b""), is_right(b"md5:", b"")
+    (True, False)
+    """
+    if len(label) == _PLAIN_SIZE and label.startswith(_PLAIN):
+        # Nearly all are written so: 32 letters of five bits are the 160 of the digest.
+        try:
+            said = int(label[len(_PLAIN) :].translate(_BASE32), 32)
+        except ValueError:
+            return False
+        return int.from_bytes(_SHA1(data).digest(), "big") == said
+    digest = digest_of(label.decode("ascii"))
+    return digest is not None and digest.fits(data)
 
 
 def digest_of(label: str) -> Digest | None:

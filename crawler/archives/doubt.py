@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import msgspec
+from msgspec.structs import replace
 
 from reusewatch.crawler.archives.framing import ALL
 from reusewatch.crawler.pages.archive_events import Found
@@ -25,7 +25,7 @@ def salvaged(found: Found) -> Found:
     """The same event; a page that it is says that it was salvaged."""
     if found.page is None or found.page.salvaged:
         return found
-    return found._replace(page=msgspec.structs.replace(found.page, salvaged=True))
+    return replace(found, page=replace(found.page, salvaged=True))
 
 
 def doubted(events: Iterable[Found], doubt: int, *, by_member: bool) -> Iterator[Found]:
@@ -48,4 +48,4 @@ def doubted(events: Iterable[Found], doubt: int, *, by_member: bool) -> Iterator
             doubt = 0 if by_member else ALL
         marked = salvaged(found) if begin < doubt else found
         doubt = max(doubt, found.doubt)
-        yield marked if marked.doubt == doubt else marked._replace(doubt=doubt)
+        yield marked if marked.doubt == doubt else replace(marked, doubt=doubt)

@@ -8,9 +8,12 @@ must not hang on who took it: a test holds both to the same.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
-from reusewatch.crawler.archives.digests import digest_of
+import msgspec
+
+from reusewatch.crawler.archives.digests import is_right
 from reusewatch.crawler.archives.judging import address, judge, record_id, skipped_as
 from reusewatch.crawler.archives.messages import MAX_HEAD
 from reusewatch.crawler.archives.whole import Whole
@@ -23,23 +26,36 @@ from reusewatch.detector.errors import BadPage
 from reusewatch.streams.records import UNDATED, Origin, Page
 from reusewatch.streams.urls import place
 
-_HEAD = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})(?!\d)[ -~]*((?:\r\n[!-9;-~]+:[ -~]*)*)\r\n\r\n")
+# Nothing is given back of what was matched: a head that is not like that takes no longer.
+_HEAD = re.compile(
+    rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})(?!\d)[ -~]*+((?:\r\n[!-9;-~]++:[ -~]*+)*+)\r\n\r\n"
+)
 # What is asked of it, in lower case.
-_ASKED = re.compile(rb"\r\n(content-(?:type|encoding|length)|transfer-encoding):([ -~]*)")
+_ASKED = re.compile(rb"\n(content-(?:type|encoding|length)|transfer-encoding):([ -~]*)")
 _TYPE, _LENGTH = b"content-type", b"content-length"
-_ENCODED = frozenset({b"content-encoding", b"transfer-encoding"})
+# Of records, and of what is said of their type.
+_KINDS = 256
 # Of a length so many digits are read: of a longer one nobody has as many bytes.
 _DIGITS = 16
 # What a server answers with a part of a page.
 _PART = 206
-_WEB = ("http://", "https://")
+_WEB = (b"http://", b"https://")
 
 
-class _Answer(NamedTuple):
+class _Type(NamedTuple):
+    """What an answer says of its type, and what it is then."""
+
+    said: str
+    media: str
+    may_be_page: bool
+    is_page: bool
+
+
+class _Answer(msgspec.Struct, frozen=True, gc=False):
     """What the head of an answer says."""
 
     status: int
-    content_type: str
+    type: _Type
     # Where its body begins, and whether that is as it was sent: neither encoded nor in chunks.
     start: int
     is_plain: bool
@@ -56,61 +72,75 @@ def usual_in(whole: Whole, offset: int, end: int, reading: Reading) -> Found | N
     answer = _answer_in(whole)
     if answer is None:
         # Beside most answers stands what was asked, and what else was noted.
-        kind = skipped_as(whole.asked[1])
+        kind = _skipped_as(whole.asked[1])
         return None if kind is None else reading.skip(kind, offset, end)
-    if not may_be_page(answer.content_type):
+    if not answer.type.may_be_page:
         return reading.skip("content-type", offset, end)
     page = usual_page(whole, answer, offset, reading)
     return None if page is None else reading.page(page, end)
 
 
+# Of both there are few: each is taken apart once.
+@lru_cache(maxsize=_KINDS)
+def _skipped_as(said: bytes) -> str | None:
+    return skipped_as(said.decode("ascii"))
+
+
+@lru_cache(maxsize=_KINDS)
+def _type_of(said: bytes) -> _Type:
+    text = said.decode("ascii").strip()
+    return _Type(text, media_type(text), may_be_page(text), is_page(text))
+
+
 def _answer_in(whole: Whole) -> _Answer | None:
     """The answer that a record holds, if it is a server's and all of it is there."""
     _, kind, kept_as, url, *_ = whole.asked
-    if kind != "response" or not whole.way.is_usual or not url.startswith(_WEB):
+    if kind != b"response" or not whole.way.is_usual or not url.startswith(_WEB):
         return None
     head = _HEAD.match(whole.data, whole.start, min(whole.stop, whole.start + MAX_HEAD))
     # Behind an interim answer another one stands.
-    if head is None or head[1] < b"200" or media_type(kept_as) != "application/http":
+    if head is None or head[1] < b"200" or _type_of(kept_as).media != "application/http":
         return None
     # The first one of a name counts.
     fields = dict(reversed(_ASKED.findall(head[2].lower())))
-    length, start = fields.get(_LENGTH, b"0").strip(), head.end()
+    kind, length = fields.pop(_TYPE, b""), fields.pop(_LENGTH, b"0").strip()
+    start = head.end()
     # One that is longer may be of a body that ends too early.
     is_whole = length.isdigit() and int(length[:_DIGITS]) <= whole.stop - start
-    content_type = fields.get(_TYPE, b"").decode("ascii").strip()
-    return _Answer(int(head[1]), content_type, start, is_whole and _ENCODED.isdisjoint(fields))
+    # What is left says how the body is encoded.
+    return _Answer(int(head[1]), _type_of(kind), start, is_whole and not fields)
 
 
 def usual_page(whole: Whole, answer: _Answer, offset: int, reading: Reading) -> Page | None:
     """The page that an answer is; None if it needs a closer look."""
-    _, _, _, url, date, name, ip, block_label, payload_label = whole.asked
-    url, content_type = url.strip(), answer.content_type
-    if not answer.is_plain or not is_page(content_type) or url[-1] == ">":
+    _, _, _, said, date, name, ip, block_label, payload_label = whole.asked
+    url, kind = said.decode("ascii").strip(), answer.type
+    if not answer.is_plain or not kind.is_page or url[-1] == ">":
         return None
     block = memoryview(whole.data)[whole.start : whole.stop]
     body = bytes(block[answer.start - whole.start :])
     if is_compressed(body) or len(body) > reading.limits.max_body_bytes:
         return None
-    if reading.digests:
-        digest = digest_of(block_label or payload_label)
-        if digest is None or not digest.fits(block if block_label else body):
-            return None
+    if reading.digests and not is_right(
+        block_label or payload_label, block if block_label else body
+    ):
+        return None
     try:
         where = place(url, reading.scheme)
     except BadPage:
         return None
-    charset, said_by = charset_of(body, content_type)
+    charset, said_by = charset_of(body, kind.said)
+    named = record_id(name.decode("ascii"))
     return Page(
         id=where.page_id,
         url=url,
         site=where.site,
         host=where.host,
-        fetched_at=date_of(date) or UNDATED,
-        content_type=media_type(content_type),
+        fetched_at=date_of(date.decode("ascii")) or UNDATED,
+        content_type=kind.media,
         body=body,
-        origin=Origin(source=reading.source, offset=offset, record_id=record_id(name)),
-        ip=address(ip),
+        origin=Origin(source=reading.source, offset=offset, record_id=named),
+        ip=address(ip.decode("ascii")),
         status=answer.status,
         charset=charset,
         charset_from=said_by,

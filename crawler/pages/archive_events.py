@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
 
 import msgspec
 
@@ -52,7 +51,7 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
-class Found(NamedTuple):
+class Found(msgspec.Struct, frozen=True, array_like=True):
     """One record of an archive: exactly one of page, skipped and damage is set.
 
     `read_archive(found.source, start=found.next_offset, doubt=found.doubt)` goes on with the record

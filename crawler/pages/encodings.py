@@ -20,6 +20,7 @@ from reusewatch.detector.errors import BadPage
 
 GZIP = b"\x1f\x8b\x08"
 ZSTD = b"\x28\xb5\x2f\xfd"
+_PACKED = (GZIP, ZSTD)
 _NONE = frozenset({"", "identity", "none", "utf-8", "8bit", "7bit", "binary", "chunked"})
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -66,7 +67,7 @@ def _undo_unsaid(body: bytes, left: int, max_bytes: int) -> bytes:
 
 def is_compressed(body: bytes) -> bool:
     """Whether a body is compressed, whatever is said of it."""
-    return _compressed(body) is not None
+    return body.startswith(_PACKED)
 
 
 def _compressed(body: bytes) -> str | None:

@@ -77,7 +77,7 @@ class Range:
             if one.page is not None:
                 pages.append(one.page)
                 size += len(one.page.body)
-            events.append(one if one.page is None else one._replace(page=None))
+            events.append(one if one.page is None else msgspec.structs.replace(one, page=None))
             full = len(pages) >= self.most or size >= _BYTES or len(events) >= _RECORDS
             # A range that ended where it began would be read for ever.
             if full and one.next_offset != self.start:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from reusewatch.crawler.archives.careful import read_members
 from reusewatch.crawler.archives.fast import read_fast
@@ -58,8 +59,8 @@ def _both(data: bytes) -> tuple[list[Found], list[Found], int]:
                     break
     # How far the file was read differs, and may.
     return (
-        [event._replace(position=0) for event in careful],
-        [event._replace(position=0) for event in fast],
+        [replace(event, position=0) for event in careful],
+        [replace(event, position=0) for event in fast],
         stop,
     )
 
