@@ -30,19 +30,20 @@ from reusewatch.streams.running.fingerprinters import (
     labeler_of,
     only_partition,
 )
-from reusewatch.streams.running.fork_server import prepare_processes
+from reusewatch.streams.running.in_process import InProcess
 from reusewatch.streams.running.label_settings import label_store
-from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.news import Brief
 from reusewatch.streams.running.page_sink import room
-from reusewatch.streams.running.parallel import InProcess, ProcessPool
 from reusewatch.streams.running.recent_pages import RecentPages
+from reusewatch.streams.running.uncounted import uncounted
 from reusewatch.streams.settings import Settings
-from reusewatch.streams.stages.fingerprinting import ReadOrigin
+from reusewatch.streams.stages.fingerprinting import FingerprintStage, ReadOrigin
 from reusewatch.streams.stages.stage import Output
 from reusewatch.streams.wire import alert_message, dead_letter_message, page_message
 
 if TYPE_CHECKING:
+    from reusewatch.streams.running.metrics import Meters
+    from reusewatch.streams.running.parallel import ProcessPool
     from reusewatch.streams.running.serving import Health
     from reusewatch.streams.running.worker import Worker
 
@@ -71,6 +72,8 @@ class LocalSink:
         # First: whoever looks while the kernels are compiled finds the bus taken.
         bus.lock(does)
         if settings.workers > 1:
+            from reusewatch.streams.running.fork_server import prepare_processes
+
             prepare_processes(bus.directory, read_origin, say)
         else:
             kernels.prepare(say)
@@ -89,14 +92,12 @@ class LocalSink:
         stage = fingerprint_stage(
             settings, only_partition, read_origin=read_origin, labeler=labeler
         )
-        self._runner: InProcess | ProcessPool = (
-            InProcess(stage) if settings.workers == 1 else ProcessPool(stage, settings.workers)
-        )
+        self._runner = _runner(stage, settings.workers)
         self._limit = DeadLetterLimit(settings.dead_letter_limit)
         self._outlet = bus.outlet()
         # An open writer cuts what a crash left torn, before anybody reads it.
         self._log = self._outlet.log(topics.FINGERPRINTS)
-        self.meters = Meters("local", settings.scheme.name)
+        self.meters = _meters(settings)
         self.meters.begin("fingerprint")
         self._recent = None if read_origin is None else RecentPages(read_origin)
         # Not 0: labels that are in force here, and on no bus any more, are in force no longer.
@@ -264,7 +265,7 @@ class LocalSink:
 
     def _one_block(self, output: Output) -> bool:
         """Whether another process made a block, which is judged next, and nothing beside it."""
-        made = isinstance(self._runner, ProcessPool) and len(output.messages) == 1
+        made = not isinstance(self._runner, InProcess) and len(output.messages) == 1
         return made and output.messages[0].topic == topics.FINGERPRINTS
 
     def _judge_all(self) -> None:
@@ -365,3 +366,21 @@ class LocalSink:
         with suppress(BusError):
             self._outlet.close()  # with the dead letters, which say why
         self._release()
+
+
+def _runner(stage: FingerprintStage, workers: int) -> InProcess | ProcessPool:
+    """What runs the parsing half; what starts processes is loaded for who wants several."""
+    if workers == 1:
+        return InProcess(stage)
+    from reusewatch.streams.running.parallel import ProcessPool
+
+    return ProcessPool(stage, workers)
+
+
+def _meters(settings: Settings) -> Meters:
+    """What counts, where somebody may ask for it."""
+    if settings.metrics_port is None:
+        return uncounted()
+    from reusewatch.streams.running.metrics import Meters
+
+    return Meters("local", settings.scheme.name)

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 from reusewatch.streams.bus import Message
 from reusewatch.streams.dead_letter_limit import WorkerStopped
-from reusewatch.streams.records import Alert, Page
+from reusewatch.streams.records import Alert
 from reusewatch.streams.running.chain import Chain, Following, Task, Tell
 from reusewatch.streams.running.channel import Channel, channel
 from reusewatch.streams.running.fork_server import load_ahead, started
@@ -71,32 +71,6 @@ class Runner(Protocol):
 
     def close(self) -> None:
         """End the processes."""
-
-
-class InProcess:
-    """One process: this one."""
-
-    def __init__(self, stage: Stage) -> None:
-        self._stage = stage
-
-    def pages(self, pages: Sequence[Page]) -> Iterator[Output]:
-        """Done at once, of pages that were never packed."""
-        assert isinstance(self._stage, FingerprintStage)  # noqa: S101 - no other takes pages
-        yield self._stage.pages(pages)
-
-    def submit(self, batch: Sequence[Message]) -> Iterator[Output]:
-        """Done at once."""
-        yield self._stage.process(batch)
-
-    def drain(self) -> Iterator[Output]:
-        """Nothing waits."""
-        return iter(())
-
-    def let_go(self) -> None:
-        """Nothing to end."""
-
-    def close(self) -> None:
-        """Nothing to end."""
 
 
 class ProcessPool:

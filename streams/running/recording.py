@@ -9,14 +9,16 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Message, Outgoing, Partition
-from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.stages.events import FINDINGS
 from reusewatch.streams.stages.stage import Output, Stage
 from reusewatch.streams.wire import received_ms
+
+if TYPE_CHECKING:
+    from reusewatch.streams.running.metrics import Meters
 
 _TOLD_AGAIN = frozenset({"discovered-content", "mirror-host"})
 _MOST_TOLD = 100_000

@@ -22,7 +22,6 @@ from reusewatch.streams.running.allocation import keep_large_apart
 from reusewatch.streams.running.changelog import Changelog, Following, require_room
 from reusewatch.streams.running.fingerprinters import fingerprint_stage, labeler_of
 from reusewatch.streams.running.label_settings import label_store, stop_list
-from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.news import News, WorkerLog
 from reusewatch.streams.running.stage_names import CHANGELOGS
 from reusewatch.streams.running.worker import Pace, Worker
@@ -46,6 +45,7 @@ from reusewatch.streams.url_sets import UrlSet
 
 if TYPE_CHECKING:
     from reusewatch.detector.labels.stop_chunks import StopChunks
+    from reusewatch.streams.running.metrics import Meters
 
 
 def worker(

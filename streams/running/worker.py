@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from reusewatch.streams.bus import (
     Bus,
@@ -28,11 +28,13 @@ from reusewatch.streams.questions import Desk, Parameters, Rows
 from reusewatch.streams.running.allocation import give_back_much
 from reusewatch.streams.running.changelog import Changelog
 from reusewatch.streams.running.commit import Progress
-from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.running.news import News, in_words, named
 from reusewatch.streams.running.recording import Recorder
 from reusewatch.streams.stages.snapshot import Loaded, Snapshots
 from reusewatch.streams.stages.stage import Output, Repeats, Stage
+
+if TYPE_CHECKING:
+    from reusewatch.streams.running.metrics import Meters
 
 POLL_SECONDS = 0.5
 STUCK_SECONDS = 300

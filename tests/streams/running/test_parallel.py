@@ -18,7 +18,8 @@ from reusewatch.streams.dead_letter_limit import WorkerStopped
 from reusewatch.streams.questions import Parameters, Rows, no_questions
 from reusewatch.streams.records import Origin, Page
 from reusewatch.streams.running.fork_server import DIRECTORY, load_ahead, socket_in, started
-from reusewatch.streams.running.parallel import InProcess, ProcessPool, Runner
+from reusewatch.streams.running.in_process import InProcess
+from reusewatch.streams.running.parallel import ProcessPool, Runner
 from reusewatch.streams.stages.evidencing import Allowance, Making
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.stages.judging_rules import Rules
