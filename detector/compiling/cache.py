@@ -18,6 +18,7 @@ import numba as _numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.runtime.nrt import rtsys
 
+from reusewatch.detector.compiling.array_types import leave_masks_out
 from reusewatch.detector.compiling.declaring import declared, left_to_calls, make
 from reusewatch.detector.compiling.indexing import WithoutEnds
 from reusewatch.detector.compiling.loading import load_lazily
@@ -29,6 +30,7 @@ from reusewatch.detector.compiling.timing import is_left_to_calls
 _njit: Any = _numba.njit
 _FunctionCache: Any = FunctionCache
 load_lazily()
+leave_masks_out()
 
 
 class _Cache(_FunctionCache):  # type: ignore[misc]

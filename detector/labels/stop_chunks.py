@@ -165,7 +165,11 @@ def _of_texts(
         for reason, mine in zip(reasons, chunks, strict=True)
         for value in mine.tolist()
     }
-    return found, np.unique(grams.values)
+    rising = np.sort(grams.values)
+    # As `np.unique`, which loads numpy's masked arrays: each start is here.
+    is_new = np.ones(len(rising), np.bool_)
+    is_new[1:] = rising[1:] != rising[:-1]
+    return found, rising[is_new]
 
 
 @dataclass(frozen=True, slots=True)

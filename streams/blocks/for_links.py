@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from reusewatch.streams.blocks.arrays import array_of
 from reusewatch.streams.blocks.occurrences import lengths_of, lists_of
 from reusewatch.streams.wire import Malformed
 
@@ -38,7 +39,7 @@ def links_of(block: pa.RecordBatch) -> tuple[LinkColumns, NDArray[np.int64]]:
     """The links of the pages that have any, and which rows these are; copies, as a view would keep
     the block alive."""
     leads = np.flatnonzero(lengths_of(block.column("links")))
-    own = block.select(LINK_COLUMNS).take(pa.array(leads))
+    own = block.select(LINK_COLUMNS).take(array_of(leads))
     links, offsets = lists_of(own.column("links"))
     sites, starts = (lists_of(own.column(name))[0] for name in _BESIDE)
     page = own.column("page").to_numpy()

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from reusewatch.streams.blocks.arrays import array_of
 from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.origins import Origins
 from reusewatch.streams.records import FINE, UNDATED, Origin
@@ -116,7 +117,7 @@ def counts(block: pa.RecordBatch) -> NDArray[np.bool_]:
 
 def only(block: pa.RecordBatch, wanted: NDArray[np.bool_]) -> pa.RecordBatch:
     """The pages of a block that are wanted: mostly all, and then no column is copied."""
-    return block if wanted.all() else block.filter(pa.array(wanted))
+    return block if wanted.all() else block.filter(array_of(wanted))
 
 
 def _salvaged(block: pa.RecordBatch) -> NDArray[np.bool_]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.labels.format import SHORTEST
+from reusewatch.streams.blocks.arrays import array_of
 from reusewatch.streams.blocks.columns import (
     CHUNKS,
     GRAM_FIELDS,
@@ -48,10 +49,7 @@ def block_of(
     Chunks of up to `shortest` characters cannot be labeled by what is in force.
     """
     try:
-        told = [
-            column if isinstance(column, pa.Array) else pa.array(column, field.type)
-            for column, field in zip(said, ROW_FIELDS, strict=True)
-        ]
+        told = [_told(column, field.type) for column, field in zip(said, ROW_FIELDS, strict=True)]
     except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
         raise BadPage("malformed-message", f"a value that no page has: {error}") from error
     schema = SCHEMA.with_metadata({CHUNKS: made.sketches.chunks.unit, LONGER_THAN: str(shortest)})
@@ -66,6 +64,12 @@ def block_of(
     return pa.record_batch(every, schema=schema)
 
 
+def _told(column: Any, kind: pa.DataType) -> pa.Array:
+    if isinstance(column, pa.Array):
+        return column
+    return array_of(column) if isinstance(column, np.ndarray) else pa.array(column, kind)
+
+
 def _sketch_columns(made: Fingerprints, *, grams: bool) -> dict[str, pa.Array]:
     """The columns by the names that `SKETCH_FIELDS` and `GRAM_FIELDS` give them."""
     sketches, chunks, terms = made.sketches, made.sketches.chunks, made.sketches.terms
@@ -73,8 +77,8 @@ def _sketch_columns(made: Fingerprints, *, grams: bool) -> dict[str, pa.Array]:
     kept = sketches.grams.hashes
     none = partial(_no_lists, len(made))
     return {
-        "tokens": pa.array(sketches.words),
-        "identity_hash": pa.array(sketches.identity),
+        "tokens": array_of(sketches.words),
+        "identity_hash": array_of(sketches.identity),
         "shingles": _fixed(sketches.min_values5),
         "supershingles5": _fixed(sketches.supershingles5),
         "supershingles8": _fixed(sketches.supershingles8),
@@ -88,20 +92,20 @@ def _sketch_columns(made: Fingerprints, *, grams: bool) -> dict[str, pa.Array]:
             lists_of(kept.offsets, _short(made.gram_starts)) if grams else none(pa.uint32())
         ),
         "gram_ends": lists_of(kept.offsets, _short(made.gram_ends)) if grams else none(pa.uint32()),
-        "grams_are_all": pa.array(made.all_grams),
+        "grams_are_all": array_of(made.all_grams),
         "terms": lists_of(at_term, terms.hashes.values),
         "term_weights": lists_of(at_term, terms.weights),
-        "terms_total": pa.array(terms.totals),
+        "terms_total": array_of(terms.totals),
     }
 
 
 def _fixed(rows: NDArray[Any]) -> pa.Array:
-    return pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), rows.shape[1])
+    return pa.FixedSizeListArray.from_arrays(array_of(rows.reshape(-1)), rows.shape[1])
 
 
 def lists_of(offsets: NDArray[np.int64], values: NDArray[Any]) -> pa.Array:
     """A list a page: of values that stand end to end, and where each list begins."""
-    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(values))
+    return pa.ListArray.from_arrays(array_of(offsets.astype(np.int32)), array_of(values))
 
 
 def _no_lists(size: int, kind: pa.DataType) -> pa.Array:

@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.blocks.arrays import array_of
 from reusewatch.streams.blocks.occurrences import countable
 from reusewatch.streams.origins import Origins
 from reusewatch.streams.records import DETECTOR, Alert, Evidence
@@ -91,7 +92,7 @@ class Phrasing:
         block = countable(block)
         worded = np.flatnonzero(block.column("identity_hash").to_numpy() != 0)
         if worded.size < len(block):
-            block = block.take(pa.array(worded))
+            block = block.take(array_of(worded))
         if not len(block):
             return
         fetches = np.zeros(len(block), FETCH)

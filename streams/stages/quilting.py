@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.quilts.rules import QuiltRules
+from reusewatch.streams.blocks.arrays import array_of
 from reusewatch.streams.blocks.for_quilts import QuiltColumns, has_grams, is_wordy
 from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.stages.labeled import MOST_SAID
@@ -125,7 +126,7 @@ class Quilting:
         # Another page may have forged what was salvaged: it is no document of the window.
         wordy = is_wordy(block) & ~np.array([one.salvaged for one in subjects], bool)
         if not wordy.all():
-            block, sites, owned = block.filter(pa.array(wordy)), sites[wordy], owned[wordy]
+            block, sites, owned = block.filter(array_of(wordy)), sites[wordy], owned[wordy]
             subjects = [one for one, there in zip(subjects, wordy, strict=True) if there]
         if not subjects:
             return None

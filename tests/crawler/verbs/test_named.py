@@ -13,6 +13,7 @@ from typer.main import get_group
 
 from reusewatch.crawler.cli import app
 from reusewatch.streams.verbs.named import Listed
+from tests.benchmarks.corpus import Response, write
 from tests.command import environment
 
 # Each of them takes longer to load than all that `--help` needs.
@@ -70,6 +71,15 @@ def test_what_lists_verbs_loads_none_of_them(arguments: tuple[str, ...], tmp_pat
     assert not modules & HEAVY
     assert not [name for name in modules if ".verbs." in name and "labels" not in name
                 and not name.endswith("named")]  # fmt: skip
+
+
+def test_a_replay_loads_nothing_for_metrics_processes_and_masks_that_nobody_wants(
+    tmp_path: Path,
+) -> None:
+    write([Response("https://a.example/", b"<p>A page of a few words.")], tmp_path / "a.warc.gz")
+    code, modules = loaded_by("replay", "a.warc.gz", "--bus", "local:bus", cwd=tmp_path)
+    assert code == "0"
+    assert not modules & {"multiprocessing.context", "numpy.ma", "prometheus_client"}
 
 
 @pytest.mark.parametrize(("said", "wanted"), [(None, "False"), ("1", "True")])
