@@ -146,10 +146,13 @@ class ManyWords:
         """Some words, each of a page, as they were hashed."""
         batch = self.batch
         at = batch.token_at[pages] + places
-        images = batch.images + np.repeat(batch.token_at[:-1], np.diff(batch.image_at))
+        # In rising order, and behind them one that is none.
+        images = np.append(batch.images, 0) + np.repeat(
+            batch.token_at, np.append(np.diff(batch.image_at), 1)
+        )  # fmt: skip
         rows = zip(
             pages.tolist(), places.tolist(), batch.starts[at].tolist(), batch.ends[at].tolist(),
-            np.isin(at, images).tolist(), strict=True,
+            (images[images.searchsorted(at)] == at).tolist(), strict=True,
         )  # fmt: skip
         found: dict[int, PageWords] = {}
         out = []

@@ -258,9 +258,10 @@ class Twins:
             self._put_in(page, twin, large)
 
     def _raise(self, host: str, site: int) -> None:
-        counts = self._counts.setdefault(host, Counter())
-        counts[site] += 1
-        if counts[site] in self._looks_at:
+        if (counts := self._counts.get(host)) is None:
+            counts = self._counts[host] = Counter()
+        now = counts[site] = counts.get(site, 0) + 1
+        if now in self._looks_at:
             self._due.add(host)
 
     def _is_copy(self, mine: _Twin, theirs: _Twin) -> None:

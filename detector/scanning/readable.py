@@ -12,7 +12,7 @@ import html.entities
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain
 from typing import NamedTuple
 from urllib.parse import urljoin
@@ -84,10 +84,22 @@ class Readable:
     def __init__(self, scanned: Scan) -> None:
         self._scan = scanned
         self._source = scanned.source.utf8
+
+    @cached_property
+    def _runs(self) -> tuple[_Runs, _Runs]:
+        """The title's runs of text and the others, by a second pass: for an image there is none."""
         # Stay columns: who asks for one word of a long page pays for the runs of that word only.
-        rows = segments_of(scanned)
+        rows = segments_of(self._scan)
         titled = (rows[:, 2] & OF_TITLE) != 0
-        self._title, self._rows = _runs_of(rows[titled]), _runs_of(rows[~titled])
+        return _runs_of(rows[titled]), _runs_of(rows[~titled])
+
+    @property
+    def _title(self) -> _Runs:
+        return self._runs[0]
+
+    @property
+    def _rows(self) -> _Runs:
+        return self._runs[1]
 
     @property
     def title(self) -> str:

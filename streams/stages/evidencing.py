@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.bus import Outgoing
-from reusewatch.streams.documents import document_of
+from reusewatch.streams.documents import documents_of
 from reusewatch.streams.page_text import ReadKnown, ReadOrigin, read_or_why, together
 from reusewatch.streams.records import (
     Alert,
@@ -170,7 +170,7 @@ class Making:
 
         found = {one: page for one, page in pages.items() if isinstance(page, Page)}
         number = {one: at for at, one in enumerate(found)}
-        words = many_words([document_of(page) for page in found.values()], self._scheme)
+        words = many_words(documents_of(list(found.values())), self._scheme)
         pairs = [(number[here], number[there]) for here, there in places]
         return told_of_pairs(words, pairs, self._scheme, MOST_ROWS)
 

@@ -112,4 +112,4 @@ def with_other_donors(made: Alert, alert: Alert) -> Alert:
     if made.evidence_missing is not None or not alert.donors:
         return made
     others = tuple(one for one in alert.evidence if one.donor != alert.donors[0].url)
-    return replace(made, evidence=(*made.evidence, *others))
+    return replace(made, evidence=(*made.evidence, *others)) if others else made
