@@ -21,7 +21,7 @@ NO_IDENTITY = 0
 """Of a page without tokens, and of no other: such pages are in no identity set."""
 
 _ZERO = np.uint64(0)
-_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_ONE = np.uint64(1)
 
 
 def identity_hashes(tokens: Ragged, scheme: HashScheme) -> NDArray[np.uint64]:
@@ -36,21 +36,6 @@ def sequence_constants(scheme: HashScheme) -> tuple[np.uint64, np.uint64]:
     """Where the hash of a sequence starts, and what each step multiplies by."""
     seed, factor = scheme.numbers("sequence", 2)
     return seed, factor
-
-
-@part(types.uint64(WORDS, types.int64, types.int64, types.uint64, types.uint64))
-def salt_of(tokens: Any, start: Any, end: Any, seed: Any, factor: Any) -> Any:
-    """A number that depends on each of these tokens, for a table: not the sequence's hash, whose
-    every step waits for the one before it."""
-    one, two, three, four = seed, seed + _ONE, seed + _TWO, seed + _THREE
-    for at in range(start, end - 3, 4):
-        one = chain(one, tokens[at], factor)
-        two = chain(two, tokens[at + 1], factor)
-        three = chain(three, tokens[at + 2], factor)
-        four = chain(four, tokens[at + 3], factor)
-    for at in range(end - (end - start) % 4, end):
-        one = chain(one, tokens[at], factor)
-    return mix(chain(chain(chain(one, two, factor), three, factor), four, factor))
 
 
 @part(types.uint64(types.uint64, types.int64))

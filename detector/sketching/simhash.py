@@ -17,13 +17,17 @@ from numba import types
 from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import (
+    COUNTS,
     OFFSETS,
+    OUT_COUNTS,
+    OUT_OFFSETS,
     OUT_WORD_ROWS,
     OUT_WORDS,
     PAIR,
     WORDS,
     kernel,
     part,
+    tuple_of,
     wide,
 )
 from reusewatch.detector.hashing import HashScheme
@@ -44,6 +48,10 @@ _TWOS = _COUNTS + _LANES
 _FOURS = _TWOS + _LANES
 _EIGHTS = _FOURS + _LANES
 _SIXTEENS = _EIGHTS + _LANES
+# Of a count.
+_BITS = 32
+_LISTS = tuple_of(OUT_WORDS, OUT_OFFSETS, OUT_WORDS, OUT_COUNTS)
+_ONE, _FIFTEEN, _ONE_BIT = np.uint64(1), np.uint64(15), np.uint32(1)
 _HALF = np.uint64(32)
 _THIRD = np.uint64(29)
 _ZERO = np.uint64(0)
@@ -51,9 +59,19 @@ _ZERO = np.uint64(0)
 
 def simhashes(tokens: Ragged, scheme: HashScheme) -> NDArray[np.uint64]:
     """384 bits of each page, a row of six words a page; all zero for a page without tokens."""
-    rows = np.empty((len(tokens), WORDS_PER_PAGE), np.uint64)
+    return simhashes_of_counts(tokens, np.ones(tokens.values.size, np.uint32), scheme)
+
+
+def simhashes_of_counts(
+    words: Ragged, counts: NDArray[np.uint32], scheme: HashScheme
+) -> NDArray[np.uint64]:
+    """The same of words that stand there so often each."""
+    if counts.size != words.values.size:
+        raise ValueError(f"{counts.size} counts for {words.values.size} words")
+    rows = np.empty((len(words), WORDS_PER_PAGE), np.uint64)
     constants = scheme.numbers("projection", 2 * _LANES)
-    _simhashes(tokens.values, tokens.offsets, constants, rows)
+    counts = np.require(counts, np.uint32, ["C", "A"])
+    _simhashes(words.values, words.offsets, counts, constants, rows)
     return rows
 
 
@@ -94,7 +112,7 @@ def _ripple(rows: Any, low: Any, end: Any) -> None:
             rows[_CARRY + lane] = bit & carry
 
 
-@part(types.void(OUT_WORDS, WORDS, types.int64))
+@part(types.void(OUT_WORDS, OUT_WORDS, types.int64))
 def _add_sixteen(rows: Any, tokens: Any, at: Any) -> None:
     """Add 16 tokens' vectors to the low rows by a tree of adders (Harley, Seal); sixteens carry.
 
@@ -143,30 +161,89 @@ def _above(rows: Any, end: Any, lane: Any, threshold: Any) -> Any:
     return above
 
 
-@kernel(types.void(WORDS, OFFSETS, WORDS, OUT_WORD_ROWS))
-def _simhashes(tokens: Any, offsets: Any, constants: Any, out: Any) -> None:
-    """Counters stand upright: row i holds bit i of all 384 counts, so one operation adds to 64."""
+@part()
+def _take_bit(words: Any, counts: Any, many: Any, at: Any, lists: Any) -> Any:
+    """List the words whose counts are odd, and halve the counts: how many words are left."""
+    listed, _, left, bits = lists
+    stay = types.uint64(0)
+    for i in range(many):
+        # Written either way: nobody can foresee how often a word stands there.
+        word, count = words[i], counts[i]
+        listed[at] = word
+        at += types.uint64(count & _ONE_BIT)
+        left[stay], bits[stay] = word, count >> _ONE_BIT
+        stay += types.uint64(count > _ONE_BIT)
+    # In whole sixteens: a word of zero adds nothing to any counter.
+    while at & _FIFTEEN:
+        listed[at] = _ZERO
+        at += _ONE
+    return at, stay
+
+
+@part(types.int64(WORDS, COUNTS, _LISTS))
+def _listed(words: Any, counts: Any, lists: Any) -> Any:
+    """List the words of each bit of their counts, the lowest first; how many lists there are."""
+    _, ends, left, bits = lists
+    at, many = _take_bit(words, counts, types.uint64(words.size), _ZERO, lists)
+    level = 0
+    ends[level] = at
+    while many > _ZERO:
+        level += 1
+        at, many = _take_bit(left, bits, many, at, lists)
+        ends[level] = at
+    return level + 1
+
+
+@part(types.void(OUT_WORDS, types.int64))
+def _double(rows: Any, end: Any) -> None:
+    """Twice each counter."""
+    for row in range(end - _LANES, _COUNTS, -_LANES):
+        for lane in range(_LANES):
+            rows[row + lane] = rows[row - _LANES + lane]
+    for lane in range(_LANES):
+        rows[_COUNTS + lane] = _ZERO
+
+
+@part(types.int64(COUNTS))
+def _sum(counts: Any) -> Any:
+    size = types.int64(0)
+    for i in range(counts.size):
+        size += counts[i]
+    return size
+
+
+@kernel(types.void(WORDS, OFFSETS, COUNTS, WORDS, OUT_WORD_ROWS))
+def _simhashes(words: Any, offsets: Any, counts: Any, constants: Any, out: Any) -> None:
+    """Counters stand upright: row i holds bit i of all 384 counts, so one operation adds to 64.
+
+    A word that stands there c times is added once for each bit of c, the highest first, and all
+    counters are doubled from bit to bit.
+    """
     wide()
     rows = np.zeros(_COUNTS + 64 * _LANES, np.uint64)
     for row in range(_CARRY):  # not by slices: see `tokens`
         rows[row] = constants[row]
+    most, longest = 0, 0
     for page in range(offsets.size - 1):
-        at, stop = offsets[page], offsets[page + 1]
-        size = stop - at
-        end = _SIXTEENS
+        most = max(most, _sum(counts[offsets[page] : offsets[page + 1]]))
+        longest = max(longest, offsets[page + 1] - offsets[page])
+    # No more are listed than stand there, and what fills up sixteens; one more is written over.
+    listed, ends = np.empty(most + 16 * _BITS + 1, np.uint64), np.empty(_BITS + 1, np.int64)
+    lists = (listed, ends, np.empty(longest, np.uint64), np.empty(longest, np.uint32))
+    for page in range(offsets.size - 1):
+        own = counts[offsets[page] : offsets[page + 1]]
+        size, end = _sum(own), _SIXTEENS
         while size >> ((end - _COUNTS) // _LANES):  # as many rows as a count of `size` has bits
             end += _LANES
         for row in range(_COUNTS, end):
             rows[row] = _ZERO
-        while at + 16 <= stop:
-            _add_sixteen(rows, tokens, at)
-            _ripple(rows, _SIXTEENS, end)
-            at += 16
-        while at < stop:
-            for lane in range(_LANES):
-                rows[_CARRY + lane] = projection(tokens[at], rows[lane], rows[_SPREAD + lane])
-            _ripple(rows, _COUNTS, end)
-            at += 1
+        level = _listed(words[offsets[page] : offsets[page + 1]], own, lists)
+        while level > 0:
+            level -= 1
+            _double(rows, end)
+            for at in range(ends[level - 1] if level else 0, ends[level], 16):
+                _add_sixteen(rows, listed, at)
+                _ripple(rows, _SIXTEENS, end)
         # The sum 2 × count − size is positive iff count exceeds half of size, rounded down.
         for word in range(WORDS_PER_PAGE):
             out[page, word] = _above(rows, end, word, size >> 1)

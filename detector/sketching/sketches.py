@@ -24,9 +24,10 @@ from reusewatch.detector.sketching.shingles import (
     shingle_values,
     supershingles,
 )
-from reusewatch.detector.sketching.simhash import simhashes
+from reusewatch.detector.sketching.simhash import simhashes_of_counts
 from reusewatch.detector.sketching.tokens import TokenBatch, text_of
 from reusewatch.detector.sketching.weighted_terms import LEAST_SHARE, Terms, weighted_terms
+from reusewatch.detector.sketching.word_counts import word_counts
 
 BATCH_TOKENS = 16_384
 
@@ -73,10 +74,10 @@ def sketch(
     """
     text = text_of(batch)
     chunks, identity = chunks_and_identities(text.tokens, text.blocks, text.lengths, scheme)
-    # What is as long as the text, and needed for one figure alone, goes before the next is made.
-    counted = text.tokens if scheme.counts == "paper" else damped(text.tokens, identity)
-    simhash = simhashes(counted, scheme)
-    del counted
+    counted = word_counts(batch.tokens, batch.fields, identity ^ text.unseen)
+    votes = counted.seen
+    if scheme.counts != "paper":
+        votes = damped(counted.words, counted.seen, text.tokens.counts)
     eight = shingle_values(text.tokens, scheme)
     circular = phrases(text.tokens, PHRASE_K, scheme, circular=True)
     five = min_values(circular, scheme)
@@ -88,10 +89,10 @@ def sketch(
         min_values8=eight,
         supershingles5=supershingles(five, scheme),
         supershingles8=supershingles(eight, scheme),
-        simhash=simhash,
+        simhash=simhashes_of_counts(counted.words, votes, scheme),
         chunks=chunks,
         grams=_grams(text.tokens, circular, identity, scheme, k=gram_k, sample=gram_sample),
-        terms=weighted_terms(batch.tokens, batch.fields, scheme, least_share=least_share),
+        terms=weighted_terms(counted, least_share=least_share),
         circular=circular,
     )
 

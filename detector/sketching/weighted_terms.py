@@ -23,43 +23,21 @@ from numba import types
 from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import (
-    BYTES,
+    COUNTS,
     OFFSETS,
     OUT_OFFSETS,
     OUT_SHARES,
     OUT_WORDS,
-    PAIR,
     WORDS,
     kernel,
     part,
     tuple_of,
 )
-from reusewatch.detector.fields import Field
-from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged, trimmed
-from reusewatch.detector.sketching.grams import number_of, table_bits
-from reusewatch.detector.sketching.identity import salt_of, sequence_constants
-
-WEIGHTS = {
-    Field.URL: 2.0,
-    Field.HEADING: 2.0,
-    Field.TITLE: 2.0,
-    Field.ANCHOR_SAME: 1.0,
-    Field.ANCHOR_OTHER: 0.5,
-    Field.KEYWORDS: 3.0,
-    Field.DESCRIPTION: 3.0,
-    Field.BODY: 1.0,
-}
-"""Table 1."""
+from reusewatch.detector.sketching.word_counts import WordCounts
 
 LEAST_SHARE = 1 / 1000
 """T as a share of W_r."""
-
-# Sums of halves are exact in integers, whatever the order they are added in.
-_HALVES = tuple(int(2 * WEIGHTS[field]) for field in sorted(WEIGHTS))
-# The same as one number, a byte for each field: a tuple is looked up in memory.
-_PACKED = np.uint64(sum(half << 8 * field for field, half in enumerate(_HALVES)))
-_EIGHT, _BYTE = np.uint64(3), np.uint64(0xFF)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,40 +52,17 @@ class Terms:
     totals: NDArray[np.float64]
 
 
-def weighted_terms(
-    tokens: Ragged,
-    fields: NDArray[np.uint8],
-    scheme: HashScheme,
-    *,
-    least_share: float = LEAST_SHARE,
-) -> Terms:
+def weighted_terms(counted: WordCounts, *, least_share: float = LEAST_SHARE) -> Terms:
     """Each page's terms with their normalized weights."""
-    if fields.size != tokens.values.size:
-        raise ValueError(f"{fields.size} fields for {tokens.values.size} tokens")
-    if fields.size and int(fields.max()) >= len(_HALVES):
-        raise ValueError(f"there is no field {int(fields.max())}")
     if not 0 < least_share <= 1:
         raise ValueError(f"a share of a page's weight is above 0 and at most 1, not {least_share}")
-    return _terms(tokens, np.require(fields, np.uint8, ["C", "A"]), scheme, least_share)
-
-
-def _terms(
-    tokens: Ragged, fields: NDArray[np.uint8], scheme: HashScheme, least_share: float
-) -> Terms:
-    offsets = np.empty(len(tokens) + 1, np.int64)
-    hashes = np.empty(fields.size, np.uint64)
-    weights = np.empty(fields.size, np.float32)
-    totals = np.empty(len(tokens), np.int64)
-    columns, out = (tokens.values, tokens.offsets, fields), (offsets, hashes, weights, totals)
-    _weighted_terms(columns, sequence_constants(scheme), least_share, out)
+    pages, size = len(counted.words), counted.halves.size
+    offsets, totals = np.empty(pages + 1, np.int64), np.empty(pages, np.int64)
+    hashes, weights = np.empty(size, np.uint64), np.empty(size, np.float32)
+    columns = (counted.words.values, counted.words.offsets, counted.halves)
+    _weighted_terms(columns, least_share, (offsets, hashes, weights, totals))
     count = offsets[-1]
     return Terms(Ragged(trimmed(hashes, count), offsets), trimmed(weights, count), totals / 2)
-
-
-@part(types.int64(types.uint8), inline=True)
-def _halves(field: Any) -> Any:
-    """What a token in this field weighs, in halves."""
-    return types.int64(_PACKED >> (types.uint64(field) << _EIGHT) & _BYTE)
 
 
 @part(types.void(OUT_OFFSETS, types.int64, OUT_OFFSETS, OUT_OFFSETS), allocates=True)
@@ -142,34 +97,23 @@ def _heaviest_first(halves: Any, count: Any, order: Any, spare: Any) -> None:
 _OUT = tuple_of(OUT_OFFSETS, OUT_WORDS, OUT_SHARES, OUT_OFFSETS)
 
 
-@kernel(types.void(tuple_of(WORDS, OFFSETS, BYTES), PAIR, types.float64, _OUT))
-def _weighted_terms(columns: Any, constants: Any, least_share: Any, result: Any) -> None:
-    tokens, offsets, fields = columns
-    seed, factor = constants
+@kernel(types.void(tuple_of(WORDS, OFFSETS, COUNTS), types.float64, _OUT))
+def _weighted_terms(columns: Any, least_share: Any, result: Any) -> None:
+    words, offsets, weights = columns
     starts, out_hashes, out_weights, totals = result
     longest = 0
     for page in range(offsets.size - 1):
         longest = max(longest, offsets[page + 1] - offsets[page])
-    table = np.empty(1 << table_bits(longest), np.int32)
-    known = np.empty(longest, np.uint64)
     halves = np.empty(longest, np.int64)
     order, spare = np.empty(longest, np.int64), np.empty(longest, np.int64)
     limit = types.int64(1.0 / least_share)
     out = 0
     starts[0] = 0
     for page in range(offsets.size - 1):
-        first, stop = offsets[page], offsets[page + 1]
-        salt = salt_of(tokens, first, stop, seed, factor)
-        mask = (1 << table_bits(stop - first)) - 1
-        table[: mask + 1] = -1
-        count, total = 0, 0
-        for position in range(types.uint64(first), types.uint64(stop)):
-            halves[types.uint64(count)] = 0
-            number = number_of(table, mask, known, tokens[position], salt, count)
-            count += number == count
-            weight = _halves(fields[position])
-            halves[types.uint64(number)] += weight
-            total += weight
+        first, count, total = types.uint64(offsets[page]), offsets[page + 1] - offsets[page], 0
+        for term in range(types.uint64(count)):
+            halves[term] = weights[first + term]
+            total += halves[term]
         _heaviest_first(halves, count, order, spare)
         most = halves[order[0]] if count else 0
         least = min(least_share * total, types.float64(most))
@@ -179,7 +123,7 @@ def _weighted_terms(columns: Any, constants: Any, least_share: Any, result: Any)
             kept += 1
         for i in range(kept):
             term = types.uint64(order[i])
-            out_hashes[types.uint64(out)] = known[term]
+            out_hashes[types.uint64(out)] = words[first + term]
             out_weights[types.uint64(out)] = halves[term] / all_kept
             out += 1
         starts[page + 1] = out

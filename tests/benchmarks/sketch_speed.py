@@ -29,6 +29,7 @@ from reusewatch.detector.sketching.simhash import simhashes
 from reusewatch.detector.sketching.sketches import BATCH_TOKENS, sketch
 from reusewatch.detector.sketching.tokens import TokenBatch, text_of
 from reusewatch.detector.sketching.weighted_terms import weighted_terms
+from reusewatch.detector.sketching.word_counts import word_counts
 from tests.benchmarks.peer_speed import documents, fastest
 
 WORDS = 500
@@ -65,6 +66,7 @@ def steps(texts: list[str]) -> dict[str, Callable[[], object]]:
     five = phrases(tokens, 5, SCHEME, circular=True)
     eight = phrases(tokens, 8, SCHEME, circular=False)
     rows, salts = min_values(five, SCHEME), identity_hashes(tokens, SCHEME)
+    counted = word_counts(batch.tokens, batch.fields, salts)
     return {
         "scan": partial(tokenized, texts),
         "visible text": partial(text_of, batch),
@@ -77,7 +79,8 @@ def steps(texts: list[str]) -> dict[str, Callable[[], object]]:
         "simhash": partial(simhashes, tokens, SCHEME),
         "chunks": partial(text_chunks, tokens, text.blocks, text.lengths, SCHEME),
         "grams": partial(gram_sets, five, salts, wrapped=4),
-        "weighted terms": partial(weighted_terms, batch.tokens, batch.fields, SCHEME),
+        "words counted": partial(word_counts, batch.tokens, batch.fields, salts),
+        "weighted terms": partial(weighted_terms, counted),
         "all sketches": partial(sketch, batch, SCHEME),
         "signatures from text": partial(signatures, texts),
         "all sketches from text": partial(everything, texts),
