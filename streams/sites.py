@@ -5,10 +5,9 @@ Counters keep hashes of sites; people want names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme
@@ -41,12 +40,11 @@ class Sites:
             del self._name_of[next(iter(self._name_of))]
         return hashes
 
-    def hashes(self, column: pa.StringArray) -> NDArray[np.uint64]:
+    def hashes(self, sites: Sequence[str]) -> NDArray[np.uint64]:
         """The hash of the site of each page."""
-        encoded = column.dictionary_encode()
-        hashes = np.array(self.extend(encoded.dictionary.to_pylist()), np.uint64)
-        found: NDArray[np.uint64] = hashes[encoded.indices.to_numpy()]
-        return found
+        distinct = dict.fromkeys(sites)
+        hash_of = dict(zip(distinct, self.extend(distinct), strict=True))
+        return np.fromiter(map(hash_of.__getitem__, sites), np.uint64, len(sites))
 
     def names(self, hashes: Iterable[int]) -> tuple[str, ...]:
         """Those names that are known, in alphabetical order."""

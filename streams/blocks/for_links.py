@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from reusewatch.streams.blocks.arrays import array_of
 from reusewatch.streams.blocks.occurrences import lengths_of, lists_of
 from reusewatch.streams.wire import Malformed
 
@@ -38,14 +37,17 @@ def check_links(block: pa.RecordBatch) -> None:
 def links_of(block: pa.RecordBatch) -> tuple[LinkColumns, NDArray[np.int64]]:
     """The links of the pages that have any, and which rows these are; copies, as a view would keep
     the block alive."""
-    leads = np.flatnonzero(lengths_of(block.column("links")))
-    own = block.select(LINK_COLUMNS).take(array_of(leads))
-    links, offsets = lists_of(own.column("links"))
-    sites, starts = (lists_of(own.column(name))[0] for name in _BESIDE)
-    page = own.column("page").to_numpy()
-    columns = LinkColumns(_owned(page), offsets, _owned(links), _owned(sites), _owned(starts))
+    counts = lengths_of(block.column("links"))
+    leads = np.flatnonzero(counts)
+    links, sites, starts = (_of_lists(block.column(name)) for name in ("links", *_BESIDE))
+    offsets = np.concatenate(([0], np.cumsum(counts[leads])))
+    columns = LinkColumns(
+        block.column("page").to_numpy()[leads], offsets, links, sites, starts
+    )  # fmt: skip
     return columns, leads
 
 
-def _owned(values: NDArray[Any]) -> NDArray[Any]:
+def _of_lists(column: pa.ListArray) -> NDArray[Any]:
+    # Behind one that is not there anything may stand.
+    values = column.flatten().to_numpy() if column.null_count else lists_of(column)[0]
     return np.array(values)

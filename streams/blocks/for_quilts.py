@@ -59,7 +59,8 @@ class QuiltColumns:
     def of(
         self, block: pa.RecordBatch, sites: NDArray[np.uint64], owned: NDArray[np.bool_]
     ) -> GramPages:
-        """The pages of a block; copies, since a view would keep the whole block alive."""
+        """The pages of a block that brought any grams; copies, since a view would keep the whole
+        block alive."""
         from reusewatch.detector.quilts.postings import GramPages
         from reusewatch.detector.quilts.store import DOCUMENT, OWNED
         from reusewatch.detector.ragged import Ragged
@@ -80,6 +81,8 @@ class QuiltColumns:
         records["ranged"] = np.diff(ranged[offsets])
         records["flags"] = np.where(owned, OWNED, 0)
         starts, ends = (lists_of(block.column(name))[0] for name in _BESIDE)
+        if not kept.all():  # not by taking them out of the block: all that is asked of it is this
+            records, offsets = records[kept > 0], np.append(0, offsets[1:][kept > 0])
         return GramPages(records, Ragged(grams.copy(), offsets), starts.copy(), ends.copy())
 
     def _hash_of(self, ip: str | None) -> int:

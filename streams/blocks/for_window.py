@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from reusewatch.streams.blocks.arrays import array_of
 from reusewatch.streams.blocks.subject import Subject
+from reusewatch.streams.blocks.values import filled, is_here, known_of, matrix_of
 from reusewatch.streams.origins import Origins
 from reusewatch.streams.records import FINE, UNDATED, Origin
 from reusewatch.streams.times import at_us
@@ -23,8 +23,6 @@ from reusewatch.streams.wire import Malformed
 if TYPE_CHECKING:
     from reusewatch.detector.window.sightings import Sightings
 
-# Made once: for each number of Python's Arrow looks for pandas on the disk.
-_NONE = pa.scalar(0, pa.uint64())
 # Microseconds of the years 1 to 9999: what a date can be.
 _EARLIEST, _LATEST = -62_135_596_800_000_000, 253_402_300_799_999_999
 
@@ -32,7 +30,7 @@ _EARLIEST, _LATEST = -62_135_596_800_000_000, 253_402_300_799_999_999
 def times_of(block: pa.RecordBatch, name: str) -> list[int | None]:
     """A column of times as microseconds. Malformed where one is no date."""
     column = block.column(name).view(pa.int64())
-    known = column.drop_null().to_numpy()
+    known = known_of(column, np.int64)
     if known.size and not _EARLIEST <= known.min() <= known.max() <= _LATEST:
         ends = f"from {known.min()} to {known.max()}"
         raise Malformed(f"a fingerprint block with a value that no page has: {name} {ends}")
@@ -101,8 +99,8 @@ def _judged(block: pa.RecordBatch) -> NDArray[np.bool_]:
     # Not by Arrow's comparisons: each number that they are given looks for pandas on the disk. A
     # status that is null is no number here, which is neither.
     status = block.column("status").to_numpy(zero_copy_only=False)
-    here = block.column("revisit_of").is_null().to_numpy(zero_copy_only=False)
-    found: NDArray[np.bool_] = ~(status < FINE.start) & ~(status >= FINE.stop) & here
+    by_itself = ~is_here(block.column("revisit_of"))
+    found: NDArray[np.bool_] = ~(status < FINE.start) & ~(status >= FINE.stop) & by_itself
     return found
 
 
@@ -149,12 +147,12 @@ def sightings_of(
             origin=np.fromiter((subject.origin for subject in subjects), np.uint64, len(subjects)),
             start=_short(_numbers(block, "text_start")),
             end=_short(_numbers(block, "text_end")),
-            super8=_rows(block, "supershingles8"),
-            super5=_rows(block, "supershingles5"),
-            simhash=_rows(block, "simhash"),
-            sample=sample_of(_rows(block, "shingles")),
+            super8=matrix_of(block.column("supershingles8")),
+            super5=matrix_of(block.column("supershingles5")),
+            simhash=matrix_of(block.column("simhash")),
+            sample=sample_of(matrix_of(block.column("shingles"))),
             owned=owned,
-            canonical=pc.fill_null(block.column("canonical"), _NONE).to_numpy(),
+            canonical=filled(block.column("canonical")),
             **_urls(block.column("url")),
         )
     except (pa.ArrowException, ValueError) as error:
@@ -171,12 +169,6 @@ def _numbers(block: pa.RecordBatch, name: str) -> NDArray[Any]:
 
 def _short(offsets: NDArray[np.int64]) -> NDArray[np.uint32]:
     return offsets.clip(0, (1 << 32) - 1).astype(np.uint32)
-
-
-def _rows(block: pa.RecordBatch, name: str) -> NDArray[np.uint64]:
-    column = block.column(name)
-    found: NDArray[np.uint64] = column.flatten().to_numpy().reshape(-1, column.type.list_size)
-    return found
 
 
 def _urls(column: pa.StringArray) -> dict[str, NDArray[Any]]:

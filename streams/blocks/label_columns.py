@@ -137,6 +137,8 @@ def rows_of(block: pa.RecordBatch, names: Sequence[str], rows: Iterable[int]) ->
 
 
 def _values(column: pa.Array, rows: Sequence[int]) -> list[Any]:
+    if column.null_count == len(column):
+        return [None] * len(rows)
     if not pa.types.is_timestamp(column.type):
         return [column[row].as_py() for row in rows]
     # Arrow looks for the name of the zone each time, which takes as long as all else of a row.

@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from reusewatch.streams.blocks.for_window import is_judged, only
+from reusewatch.streams.blocks.values import is_here
 from reusewatch.streams.urls import owner_of
 from reusewatch.streams.wire import Malformed
 
@@ -113,7 +114,7 @@ def lengths_of(column: pa.ListArray) -> NDArray[np.int64]:
     """How long each list of a column is; nothing is as long as an empty one."""
     lengths: NDArray[np.int64] = np.diff(column.offsets.to_numpy()).astype(np.int64)
     if column.null_count:  # one that is not there may stand for any values
-        lengths[column.is_null().to_numpy(zero_copy_only=False)] = 0
+        lengths[~is_here(column)] = 0
     return lengths
 
 
@@ -136,8 +137,8 @@ def _places(
     return places
 
 
-def owners_of(column: pa.StringArray) -> pa.StringArray:
+def owners_of(column: pa.StringArray) -> list[str]:
     """For each page, whom its site counts for: names under one hosting domain cost nothing."""
-    encoded = column.dictionary_encode()
-    owners = pa.array([owner_of(site) for site in encoded.dictionary.to_pylist()], pa.string())
-    return owners.take(encoded.indices)
+    sites = column.to_pylist()
+    owners = {site: owner_of(site) for site in set(sites)}
+    return [owners[site] for site in sites]

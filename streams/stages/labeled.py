@@ -38,6 +38,7 @@ from reusewatch.streams.blocks.label_columns import (
 )
 from reusewatch.streams.blocks.matchable import Rule, counted_chunks
 from reusewatch.streams.blocks.occurrences import lengths_of
+from reusewatch.streams.blocks.values import is_here
 from reusewatch.streams.records import (
     DETECTOR,
     FINE,
@@ -142,7 +143,7 @@ class LabeledPages:
         if not any(versions):
             return [NOT_JUDGED] * len(block)
         some = sum(lengths_of(block.column(name)) for name in _COUNTED)
-        by_grams = block.column("labeled_grams").is_valid().to_numpy(zero_copy_only=False)
+        by_grams = is_here(block.column("labeled_grams"))
         hits = np.flatnonzero((some > 0) | by_grams).tolist()
         rows = rows_of(block, _COLUMNS, hits) if hits else []
         pages = block.column("page").to_pylist()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from itertools import islice
+from itertools import compress, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -20,8 +20,8 @@ import numpy as np
 import pyarrow as pa
 
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.streams.blocks.arrays import array_of
 from reusewatch.streams.blocks.occurrences import countable
+from reusewatch.streams.blocks.values import matrix_of
 from reusewatch.streams.origins import Origins
 from reusewatch.streams.records import DETECTOR, Alert, Evidence
 from reusewatch.streams.stages.rows_on_disk import RowsOnDisk
@@ -30,8 +30,6 @@ from reusewatch.streams.steering.reports import prefix_alert_id
 from reusewatch.streams.urls import place, root_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from reusewatch.detector.phrases.window import Judged, PhraseWindow, Told
     from reusewatch.detector.window.sightings import Seen
 
@@ -39,6 +37,7 @@ _HOSTS = 65_536
 _HOST_BYTES = 200
 _NEVER = -1
 _LONGEST_NAME = 48
+_TOLD = ("site", "host", "url", "source", "offset", "record_id")
 Known = Callable[[int], "Seen | None"]
 """A page of the window by its id."""
 
@@ -90,33 +89,32 @@ class Phrasing:
         from reusewatch.detector.phrases.window import FETCH
 
         block = countable(block)
-        worded = np.flatnonzero(block.column("identity_hash").to_numpy() != 0)
-        if worded.size < len(block):
-            block = block.take(array_of(worded))
-        if not len(block):
+        worded = block.column("identity_hash").to_numpy() != 0
+        if not worded.any():
             return
-        fetches = np.zeros(len(block), FETCH)
-        fetches["page"] = block.column("page").to_numpy()
-        fetches["identity"] = block.column("identity_hash").to_numpy()
-        fetches["fetched"] = block.column("fetched_at").view(pa.int64()).to_numpy()
-        fetches["site"] = [self._hash(name) for name in block.column("site").to_pylist()]
-        fetches["host"] = self._hosts_of(block)
+        told = [block.column(name).to_pylist() for name in _TOLD]
+        here: Any = slice(None)
+        if not worded.all():
+            told, here = [list(compress(values, worded)) for values in told], worded
+        sites, hosts, urls, sources, offsets, names = told
+        fetches = np.zeros(len(sites), FETCH)
+        fetches["page"] = block.column("page").to_numpy()[here]
+        fetches["identity"] = block.column("identity_hash").to_numpy()[here]
+        fetches["fetched"] = block.column("fetched_at").view(pa.int64()).to_numpy()[here]
+        fetches["site"] = [self._hash(name) for name in sites]
+        fetches["host"] = self._hosts_of(hosts, urls)
         fetches["popular"] = _NEVER
-        fetches["truncated"] = block.column("truncated").to_numpy(zero_copy_only=False)
-        sources, offsets, names = (
-            block.column(name).to_pylist() for name in ("source", "offset", "record_id")
-        )
+        fetches["truncated"] = block.column("truncated").to_numpy(zero_copy_only=False)[here]
         fetches["origin"] = origins.numbers(sources, offsets)
         fetches["record"] = list(map(_short, names))
-        fetches["supershingles"] = _matrix(block, "supershingles5")
-        fetches["shingles"] = _matrix(block, "shingles")
+        fetches["supershingles"] = matrix_of(block.column("supershingles5"))[here]
+        fetches["shingles"] = matrix_of(block.column("shingles"))[here]
         self._window.add(fetches)
-        self._since += len(block)
+        self._since += len(fetches)
 
-    def _hosts_of(self, block: pa.RecordBatch) -> list[int]:
-        hosts = block.column("host").to_pylist()
+    def _hosts_of(self, hosts: Sequence[str], urls: Sequence[str]) -> list[int]:
         found = [self._hash(host) for host in hosts]
-        for host, url in zip(found, block.column("url").to_pylist(), strict=True):
+        for host, url in zip(found, urls, strict=True):
             if host not in self._roots:
                 self._roots[host] = root_of(url)
         while len(self._roots) > self._most:
@@ -239,9 +237,3 @@ def _short(name: str | None) -> bytes:
     """The name of a record, as nearly all are; of a longer one nothing is kept."""
     stored = (name or "").encode()
     return stored if len(stored) <= _LONGEST_NAME else b""
-
-
-def _matrix(block: pa.RecordBatch, name: str) -> NDArray[np.uint64]:
-    column = block.column(name)
-    found: NDArray[np.uint64] = column.flatten().to_numpy().reshape(len(block), -1)
-    return found

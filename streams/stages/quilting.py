@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -123,13 +124,14 @@ class Quilting:
 
         if not has_grams(block):
             return None
+        wordy = is_wordy(block)
         # Another page may have forged what was salvaged: it is no document of the window.
-        wordy = is_wordy(block) & ~np.array([one.salvaged for one in subjects], bool)
-        if not wordy.all():
-            block, sites, owned = block.filter(array_of(wordy)), sites[wordy], owned[wordy]
-            subjects = [one for one, there in zip(subjects, wordy, strict=True) if there]
+        own = ~np.array([one.salvaged for one in subjects], bool)
+        subjects = list(compress(subjects, wordy & own))
         if not subjects:
             return None
+        if not own.all():
+            block, sites, owned = block.filter(array_of(own)), sites[own], owned[own]
         pages = self._columns.of(block, sites, owned)
         at = pages.documents["at"]
         self._postings.add(pages, dated=(at >= WEB_BEGINS_US) & (at <= now + HOUR_US))
