@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
+
+import msgspec
 
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme, hex_of
@@ -30,7 +32,7 @@ _ENCODED = "xn--"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-class Place(NamedTuple):
+class Place(msgspec.Struct, frozen=True, gc=False):
     """Where a page stands."""
 
     page_id: str

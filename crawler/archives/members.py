@@ -114,7 +114,12 @@ class Gzip:
 
     def begin(self, view: View, offset: int, size: int, look: int) -> bytes:
         """The first bytes of the member at an offset."""
+        inflate = zlib.decompressobj(31)
         try:
+            # Of most members a little is all: what follows one would be read for nothing.
+            begin = inflate.decompress(view.at(offset, min(look, _LOOK)), size)
+            if look <= _LOOK or inflate.eof:
+                return begin
             return zlib.decompressobj(31).decompress(view.at(offset, look), size)
         except zlib.error:
             return b""

@@ -94,21 +94,26 @@ def _type_of(said: bytes) -> _Type:
 
 def _answer_in(whole: Whole) -> _Answer | None:
     """The answer that a record holds, if it is a server's and all of it is there."""
-    _, kind, kept_as, url, *_ = whole.asked
+    _, kind, kept_as, url = whole.asked[:4]
     if kind != b"response" or not whole.way.is_usual or not url.startswith(_WEB):
         return None
     head = _HEAD.match(whole.data, whole.start, min(whole.stop, whole.start + MAX_HEAD))
     # Behind an interim answer another one stands.
     if head is None or head[1] < b"200" or _type_of(kept_as).media != "application/http":
         return None
-    # The first one of a name counts.
-    fields = dict(reversed(_ASKED.findall(head[2].lower())))
-    kind, length = fields.pop(_TYPE, b""), fields.pop(_LENGTH, b"0").strip()
+    said, length, is_plain = b"", b"0", True
+    # From the last one on: of a name the first counts.
+    for name, value in reversed(_ASKED.findall(head[2].lower())):
+        if name == _TYPE:
+            said = value
+        elif name == _LENGTH:
+            length = value.strip()
+        else:
+            is_plain = False
     start = head.end()
-    # One that is longer may be of a body that ends too early.
+    # A body that is to be longer may end too early.
     is_whole = length.isdigit() and int(length[:_DIGITS]) <= whole.stop - start
-    # What is left says how the body is encoded.
-    return _Answer(int(head[1]), _type_of(kind), start, is_whole and not fields)
+    return _Answer(int(head[1]), _type_of(said), start, is_whole and is_plain)
 
 
 def usual_page(whole: Whole, answer: _Answer, offset: int, reading: Reading) -> Page | None:

@@ -215,7 +215,7 @@ class FingerprintStage:
         """A page with its charset and its place."""
         where = place(page.url, self.scheme)
         # As every page is that was read here of an archive, and whose encoding is known.
-        is_placed = where == (page.id, page.host, page.site)
+        is_placed = page.id == where.page_id and page.host == where.host and page.site == where.site
         if is_placed and page.charset is not None and page.revisit_of is None:
             return page
         at = {"id": where.page_id, "host": where.host, "site": where.site}
