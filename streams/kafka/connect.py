@@ -25,6 +25,7 @@ from kafka.net.compat import KafkaNetClient
 from reusewatch.streams.bus import BusBroken, Unreachable
 from reusewatch.streams.kafka.config import KafkaConfig
 from reusewatch.streams.kafka.header_names import forgive
+from reusewatch.streams.kafka.quick_read import read_quickly
 from reusewatch.streams.kafka.receiving import receive_at_once
 
 C = TypeVar("C")
@@ -54,6 +55,7 @@ def connect(make: Callable[..., C], config: KafkaConfig, settings: dict[str, Any
     _check_files(config)
     _dial(config)
     forgive()
+    read_quickly()
     receive_at_once()
     opened: list[_NetClient] = []
 

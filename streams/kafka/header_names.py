@@ -27,7 +27,7 @@ class _Forgiving(bytearray):
         return bytes(self).decode(encoding, "replace")
 
 
-def _read_forgiving(batch: Any, *arguments: Any, **named: Any) -> Any:
+def read_forgiving(batch: Any, *arguments: Any, **named: Any) -> Any:
     try:
         return _read(batch, *arguments, **named)
     except UnicodeDecodeError:
@@ -38,4 +38,4 @@ def _read_forgiving(batch: Any, *arguments: Any, **named: Any) -> Any:
 
 def forgive() -> None:
     """From now on, in this process."""
-    _Batch._read_msg = _read_forgiving  # a second time changes nothing
+    _Batch._read_msg = read_forgiving  # a second time changes nothing

@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 from kafka import ConsumerRebalanceListener, KafkaConsumer, OffsetAndMetadata, TopicPartition
@@ -285,16 +285,23 @@ class KafkaInlet:
         return TopicPartition(self._config.topic(partition.topic), partition.number)
 
 
+@lru_cache(1 << 12)
+def _partition(prefix: str, topic: str, number: int) -> Partition:
+    return Partition(topic.removeprefix(prefix), number)
+
+
 def to_message(config: KafkaConfig, record: Any) -> Message:
     """A record as the bus has it."""
+    headers = record.headers
     return Message(
-        partition=Partition(config.name(record.topic), record.partition),
+        partition=_partition(config.topic_prefix, record.topic, record.partition),
         offset=record.offset,
         key=(record.key or b"").decode("utf-8", "replace"),
         value=record.value,
-        headers=tuple((name, value or b"") for name, value in record.headers),
+        headers=headers if type(headers) is tuple  # as `quick_read` has them: each with a value
+        else tuple((name, value or b"") for name, value in headers),
         timestamp_ms=record.timestamp,
-    )
+    )  # fmt: skip
 
 
 class _Interruption(Exception):
