@@ -127,7 +127,11 @@ def _run(stage: str, settings: Settings, stop: Stop, log: WorkerLog) -> None:
         meters.troubles.labels(stage).inc()
         log.away(text)
 
-    opened = open_bus(settings, stop=stop, say=trouble, away=away, back=log.back)
+    # Of a block each column is compressed; of what others send nothing is.
+    packed = stage == "fingerprint"
+    opened = open_bus(
+        settings, stop=stop, say=trouble, away=away, back=log.back, packed=packed
+    )  # fmt: skip
     readable = Readable(settings.archive_roots, state_directory(settings))
     read_origin = origin_reader(
         settings.scheme, settings.max_body_bytes, readable, cluster=kafka_config(settings)

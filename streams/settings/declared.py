@@ -460,7 +460,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     kafka_compression: Annotated[
         Literal["lz4", "zstd", "none"],
         about(
-            "How messages are compressed; those of pages, whose bodies are LZ4 already, by `zstd` "
+            "How messages are compressed; pages and fingerprints, which are LZ4 already, by `zstd` "
             "alone."
         ),
     ] = "lz4"
