@@ -6,7 +6,7 @@ Nothing is done page by page that Arrow and numpy can do for all.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from reusewatch.streams.wire import Malformed
 if TYPE_CHECKING:
     from reusewatch.detector.window.sightings import Sightings
 
+_Found = TypeVar("_Found", bound=NDArray[Any])
 # Microseconds of the years 1 to 9999: what a date can be.
 _EARLIEST, _LATEST = -62_135_596_800_000_000, 253_402_300_799_999_999
 
@@ -66,15 +67,14 @@ def obfuscated_of(block: pa.RecordBatch) -> NDArray[np.float32]:
     return found
 
 
-class _Last:
-    """What was found of the block that was asked for last: each part of a stage asks in turn."""
+class Last(Generic[_Found]):
+    """What was found of the block that was asked for last: each part of a stage asks in turn, and
+    each stage of a process."""
 
     def __init__(self) -> None:
-        self._known: tuple[pa.RecordBatch, NDArray[np.bool_]] | None = None
+        self._known: tuple[pa.RecordBatch, _Found] | None = None
 
-    def of(
-        self, block: pa.RecordBatch, find: Callable[[pa.RecordBatch], NDArray[np.bool_]]
-    ) -> NDArray[np.bool_]:
+    def of(self, block: pa.RecordBatch, find: Callable[[pa.RecordBatch], _Found]) -> _Found:
         # One value: other threads see all of it or nothing.
         known = self._known
         if known is None or known[0] is not block:
@@ -84,7 +84,7 @@ class _Last:
         return known[1]
 
 
-_LAST_JUDGED = _Last()
+_LAST_JUDGED = Last[NDArray[np.bool_]]()
 
 
 def is_judged(block: pa.RecordBatch) -> NDArray[np.bool_]:

@@ -8,6 +8,7 @@ them. Stop chunks count in neither. What is labeled always counts, whatever its 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.labels.contains import per_page
 from reusewatch.streams.blocks.columns import longer_than
+from reusewatch.streams.blocks.for_window import Last
 from reusewatch.streams.blocks.occurrences import lists_of
 from reusewatch.streams.wire import Malformed
 
@@ -22,10 +24,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Rule = Literal["matchable", "paper"]
+_LAST: dict[Rule, Last[NDArray[np.int64]]] = {"matchable": Last(), "paper": Last()}
 
 
 def counted_chunks(block: pa.RecordBatch, rule: Rule) -> NDArray[np.int64]:
     """Of each page of a block. A mark past a page's chunks marks nothing."""
+    return _LAST[rule].of(block, partial(_counted, rule))
+
+
+def _counted(rule: Rule, block: pa.RecordBatch) -> NDArray[np.int64]:
     offsets = lists_of(block.column("chunks"))[1]
     counted = np.ones(int(offsets[-1]), np.bool_)
     if rule == "matchable":
