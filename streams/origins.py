@@ -83,12 +83,13 @@ class Origins:
             found.append(begin | offset)
         return found
 
-    def origin(self, number: int) -> Origin | None:
-        """The origin of a number, if it has one."""
+    def origin(self, number: int, record_id: str | None = None) -> Origin | None:
+        """The origin of a number, if it has one, with the name of its record, if that is known."""
         name = number >> _OFFSET_BITS
         if not 0 < name <= len(self.names):
             return None
-        return Origin(source=self.names[name - 1], offset=number & ((1 << _OFFSET_BITS) - 1))
+        offset = number & ((1 << _OFFSET_BITS) - 1)
+        return Origin(source=self.names[name - 1], offset=offset, record_id=record_id)
 
     @property
     def nbytes(self) -> int:

@@ -218,10 +218,8 @@ class Reporter:
         told_of = [versions[held[row]] for row in standing.tolist()]
         pages, truncated = [one.page for one in told_of], [one.truncated for one in told_of]
         rows = seen[standing].tolist()
-        origins = [
-            self._origin_of(int(judged.found[row]["origin"]), one)
-            for row, one in zip(rows, told_of, strict=True)
-        ]
+        numbers = judged.found["origin"][rows].tolist()
+        origins = list(map(self._origin_of, numbers, told_of))
         said, matched = list(map(self._labeled.said, pages)), judged.matched[standing]
         special = set(np.flatnonzero(matched).tolist())
         special.update(self._said_of_parts(pages))
@@ -255,10 +253,7 @@ class Reporter:
 
     def _origin_of(self, number: int, known: Consisting) -> Origin | None:
         """Where a page comes from, with its record's name if that record is meant."""
-        found = self._origins.origin(number)
-        if found is None or number != known.origin:
-            return found
-        return Origin(source=found.source, offset=found.offset, record_id=known.record_id)
+        return self._origins.origin(number, known.record_id if number == known.origin else None)
 
     def not_judged(self, subject: Subject, why: Literal["error-page", "revisit"]) -> Outgoing:
         """That nothing is known of a page, and why: no page is without a verdict."""
