@@ -8,12 +8,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reusewatch.detector.hashing import hex_of
+from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.similar.weighted_pages import WeightedPages
+from reusewatch.detector.window.adding import WEB_BEGINS_US
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.questions import BadQuestion
@@ -183,6 +187,19 @@ def test_a_verdict_tells_the_overlap_with_the_nearest_page() -> None:
     found = near_verdicts(stage, bodies)
     assert found[1] is not None
     assert 0.9 < found[1]["mwo"] < 1
+
+
+def test_the_overlap_of_two_pages_is_the_same_after_a_restart() -> None:
+    terms = Ragged.of([[5, 6, 7], [6, 7, 9], [8]])
+    weights = np.array([0.5, 0.25, 0.25, 0.5, 0.25, 0.25, 1.0], np.float32)
+    urls = [f"https://a.example/{page}" for page in range(3)]
+    pages = WeightedPages.of(range(3), [WEB_BEGINS_US] * 3, terms, weights, urls)
+    kept = Similarity(SCHEME, max_pages=10)
+    kept.add(pages, now=WEB_BEGINS_US)
+    again = Similarity(SCHEME, max_pages=10)
+    again.restore(kept.save())
+    for one in (kept, again):
+        assert [one.overlap(0, other) for other in (0, 1, 2, 3)] == [1.0, 0.5, 0.0, None]
 
 
 def near_verdicts(stage: IndexStage, bodies: Sequence[bytes]) -> list[dict[str, Any] | None]:
