@@ -165,11 +165,17 @@ class Neighborhoods:
             opened, closed, moved, threshold, counted=True, forgotten=forgotten, evicted=evicted
         )  # fmt: skip
 
-    def add_unlabeled(self, pages: Unlabeled, begin: int, end: int) -> tuple[int, Change | None]:
+    def seen(self, pages: Sequence[int]) -> set[int]:
+        """Those of these pages that were counted."""
+        return self._seen.among(pages)
+
+    def add_unlabeled(
+        self, pages: Unlabeled, begin: int, end: int, seen: set[int]
+    ) -> tuple[int, Change | None]:
         """Count those of these pages, from `begin` on, that are new, in no trap, and for which
         nothing leaves: as `add` of each would, in half the time. How many did; up to one that
-        has something reported, and what that changed."""
-        seen = self._seen.among(pages.page[begin:end])
+        has something reported, and what that changed. `seen` are those of them that were counted
+        before, by whomever, and then those that are counted here."""
         directories: list[str] = []
         # By directory, that of the last page last: what is asked of prefixes before all of these
         # pages are counted does not depend on which was touched last.

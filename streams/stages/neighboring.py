@@ -158,9 +158,11 @@ class NeighborhoodStage:
         """Count pages in order, those of which nothing is labeled as columns. A changelog takes
         what each of them changed."""
         ends = [*sorted(counted.labeled), len(counted)]
+        seen = hoods.seen(counted.pages.page)
         at = 0
         while at < len(counted):
-            run, change = hoods.add_unlabeled(counted.pages, at, ends[bisect_left(ends, at)])
+            end = ends[bisect_left(ends, at)]
+            run, change = hoods.add_unlabeled(counted.pages, at, end, seen)
             if self._log is not None:
                 self._log.note_unlabeled(part, counted.pages, at, at + run - (change is not None))
             at += run
@@ -169,6 +171,7 @@ class NeighborhoodStage:
             elif at < len(counted):
                 facts = counted.facts(at)
                 self._tell(hoods.add(facts), facts, counted.versions[at], part, out)
+                seen.add(facts.page)  # or it were counted a second time where it comes again
                 at += 1
 
     def _tell(

@@ -32,14 +32,16 @@ def together(found: Neighborhoods, pages: list[PageFacts]) -> list[object]:
     """The pages counted in order, those without labels as columns; what is told of each."""
     columns = Unlabeled(*([getattr(page, name) for page in pages] for name in Unlabeled._fields))
     told: list[object] = []
+    seen = found.seen(columns.page)
     at = 0
     while at < len(pages):
         end = next((n for n in range(at, len(pages)) if pages[n].labeled), len(pages))
-        some, change = found.add_unlabeled(columns, at, end)
+        some, change = found.add_unlabeled(columns, at, end, seen)
         told += [None] * (some - (change is not None)) + [change] * (change is not None)
         at += some
         if change is None and at < len(pages):
             told.append(found.add(pages[at]))
+            seen.add(pages[at].page)
             at += 1
     return told
 
