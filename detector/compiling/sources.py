@@ -7,17 +7,27 @@ imports, directly or not. Compiles nothing, and loads no numba.
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
+from typing import NamedTuple
 
 import xxhash
 
 _ROOT = "reusewatch.detector"
-_IMPORTED = re.compile(rb"^\s*(?:from|import) (reusewatch\.detector[\w.]*)", re.MULTILINE)
+_NAMED = re.compile(rb"reusewatch\.detector[\w.]*")
+_IMPORTS = (b"from ", b"import ")
 # What compiles a kernel decides what becomes of it, whether its module says so or not.
 _COMPILER = f"{_ROOT}.compiling"
+
+
+class _Source(NamedTuple):
+    """A module's text, by its digest, and what it imports of the detector."""
+
+    digest: bytes
+    imports: tuple[str, ...]
 
 
 @cache
@@ -44,8 +54,8 @@ def digest_of(module: str) -> str:
 @cache
 def _imports(module: str) -> tuple[str, ...]:
     """What a module imports; a name of a room may be any of its modules."""
-    sources, found = _sources(), []
-    for name in map(bytes.decode, _IMPORTED.findall(sources.get(module, b""))):
+    sources, found = _sources(), list[str]()
+    for name in sources[module].imports if module in sources else ():
         is_room = f"{name}.__init__" in sources
         found += [each for each in sources if each.startswith(f"{name}.")] if is_room else [name]
     return tuple(found)
@@ -54,20 +64,35 @@ def _imports(module: str) -> tuple[str, ...]:
 def _digest(modules: list[str]) -> str:
     digest, sources = xxhash.xxh3_64(), _sources()
     for name in modules:
-        digest.update(name.encode() + b"\0" + sources.get(name, b""))
+        digest.update(name.encode() + b"\0" + (sources[name].digest if name in sources else b""))
     return digest.hexdigest()
 
 
 @cache
-def _sources() -> dict[str, bytes]:
-    return dict(_modules(files(_ROOT), f"{_ROOT}."))
+def _sources() -> dict[str, _Source]:
+    return dict(_modules(str(files(_ROOT)), f"{_ROOT}."))
 
 
-def _modules(folder: Traversable, place: str) -> list[tuple[str, bytes]]:
-    modules = []
-    for each in folder.iterdir():
+def _modules(folder: str, place: str) -> Iterator[tuple[str, _Source]]:
+    for each in os.scandir(folder):
         if each.is_dir():
-            modules += _modules(each, f"{place}{each.name}.")
+            yield from _modules(each.path, f"{place}{each.name}.")
         elif each.name.endswith(".py"):
-            modules.append((place + each.name.removesuffix(".py"), each.read_bytes()))
-    return modules
+            with open(each.path, "rb", buffering=0) as file:
+                text = file.read()
+            # The text itself goes: all of them are a megabyte.
+            yield (
+                place + each.name.removesuffix(".py"),
+                _Source(xxhash.xxh3_128_digest(text), _imported(text)),
+            )
+
+
+def _imported(text: bytes) -> tuple[str, ...]:
+    """The modules that are named behind `from` or `import`. Not by the beginnings of lines, which a
+    text has too many of: what is only told of is taken for imported, and renews a kernel for
+    nothing."""
+    return tuple(
+        name[0].decode()
+        for name in _NAMED.finditer(text)
+        if text.endswith(_IMPORTS, 0, name.start())
+    )
