@@ -100,6 +100,20 @@ def test_what_looks_like_a_member_within_one_ends_none() -> None:
         assert stop == len(rest)
 
 
+def test_a_page_behind_a_member_cannot_end_it_later() -> None:
+    for level in (0, 6):
+        packer = zlib.compressobj(level, zlib.DEFLATED, 31)
+        member = packer.compress(_SAME[0]) + packer.flush()
+        forged = zoo.member_each([_SAME[1], _SAME[2]])
+        size = len(_SAME[0]).to_bytes(4, "little")
+        plain = zoo.response(zoo.B, b"<p>" + size + forged + b"</p>")
+        for head in (member, member[:3] + b"\x10" + member[4:10] + b"told\x00" + member[10:]):
+            careful, fast, stop = _both(head + plain + member)
+            assert fast == []
+            assert stop == 0
+            assert _urls(careful)[:1] == [zoo.url(0)]
+
+
 @pytest.mark.parametrize("size", [0, 1, 1 << 22, 0xFFFFFFFF])
 def test_a_size_that_is_wrong_is_not_believed(size: int) -> None:
     first, second = (zoo.member_each([data]) for data in _SAME[:2])
