@@ -42,7 +42,6 @@ from reusewatch.detector.scanning.page_bytes import (
     alphanumerics_at,
     byte_at,
     eight_lowered_at,
-    lowered_at,
 )
 from reusewatch.detector.scanning.references import reference, starts_reference
 from reusewatch.detector.scanning.scratch_memory import Work
@@ -75,6 +74,7 @@ _BYTE = uint64(8)
 _FULL = uint64(64)
 _ZERO = uint64(0)
 _EIGHT, _BITS = 8, uint64(3)
+_ONE, _SEVEN = uint64(1), uint64(7)
 
 # With a word's facts: whether marks on its last letter count, and what its letters say (`dodges`).
 _SEEN_SHIFT = 32
@@ -143,14 +143,14 @@ def read_text(
             if used == _ZERO:
                 length = min(alphanumerics_at(buf, uint64(i)), limit - i)
             if length < SIXTEEN:
-                # The usual word is read at once.
-                if length < _EIGHT:
-                    w = lowered_at(buf, i, length)
-                    used = uint64(length) << _BITS
-                else:
-                    h = fold_product(h ^ eight_lowered_at(buf, i), first)
-                    w = lowered_at(buf, i + _EIGHT, length - _EIGHT)
-                    used = uint64(length - _EIGHT) << _BITS
+                # The usual word is read at once, and as one of eight letters or more, too: nobody
+                # can foresee which it is, and a wrong guess costs more than both.
+                low = eight_lowered_at(buf, i)
+                is_long = _ZERO - (uint64(length) >> _BITS)
+                h ^= (fold_product(h ^ low, first) ^ h) & is_long
+                low ^= (eight_lowered_at(buf, i + _EIGHT) ^ low) & is_long
+                used = (uint64(length) & _SEVEN) << _BITS
+                w = low & ((_ONE << used) - _ONE)
                 end = i = i + length
                 size += i
                 continue
