@@ -9,6 +9,7 @@ put on pages by others, in comments. Never resolves names, and never looks behin
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -81,6 +82,8 @@ def outlinks_of(batch: Batch) -> Outlinks:
     return Outlinks(addresses, at, np.array(which, np.int64), starts)
 
 
+# Pages of a site come in many batches, and lead to the same places in all of them.
+@lru_cache(1 << 12)
 def _absolute(address: bytes, *, secure: bool) -> str:
     """What leads abroad is absolute, but for the scheme of its page; the rest is empty."""
     if not address.lstrip().lower().startswith(_ABROAD):
