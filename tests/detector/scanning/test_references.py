@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import html
 import html.entities
+import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reusewatch.detector.scanning.readable import Readable, attribute_text, folded
@@ -56,8 +57,13 @@ def test_a_reference_in_text(reference: str, character: str) -> None:
 
 
 @given(st.text(st.sampled_from("&#xX;=aeltgmpcouyi123 "), max_size=30))
+@example("1&#1X")
 def test_soup_of_references(text: str) -> None:
-    assert hashed(text) == words_of(html.unescape(text))
+    # Python drops a control character that is referred to. To browsers it is one, and ends a word.
+    kept = re.sub(
+        "&#(x[0-9a-f]+|[0-9]+);?", lambda m: m[0] if html.unescape(m[0]) else " ", text, flags=re.I
+    )
+    assert hashed(text) == words_of(html.unescape(kept))
 
 
 def test_references_are_decoded_before_words_are_cut() -> None:
