@@ -29,12 +29,14 @@ def open_bus(
     back: Callable[[], None] = lambda: None,
     packed: bool = False,
     in_flight_bytes: int | None = None,
+    linger: float | None = None,
 ) -> Bus:
     """The bus named by `bus`. `stop` ends the waiting for a broker that is away, and so does the
     end of `patience`, in seconds, where there is one.
 
     What is sent may be `packed` already, page by page: its batches are not compressed once more.
-    At most `in_flight_bytes` wait to be acknowledged, where that is said.
+    At most `in_flight_bytes` wait to be acknowledged, where that is said, and for company each so
+    long as `linger` says, in seconds.
 
     `away` is told, instead of `say`, that the broker does not answer, and `back` that it does.
     """
@@ -47,6 +49,8 @@ def open_bus(
         config = replace(config, compression=None)
     if in_flight_bytes is not None:
         config = replace(config, in_flight_bytes=in_flight_bytes)
+    if linger is not None:
+        config = replace(config, linger=linger)
     return KafkaBus(
         config, stopping=(stop or Event()).is_set, report=say, away=away, back=back
     )  # fmt: skip

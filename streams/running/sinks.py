@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 # What a live crawl sends is in its memory two or three times until it is acknowledged.
 LIVE_IN_FLIGHT_BYTES = 8 << 20
+# Of a replay nobody waits for one page, and each request costs as much as ten of them.
+REPLAY_LINGER = 0.05
 
 __all__ = ["PageSink", "open_live_sink", "open_sink"]
 
@@ -45,7 +47,7 @@ def open_sink(
     On a local bus the stages run here; where a process judges what crawls bring, the pages go to
     it. Raises NotInstalled where it runs the stages, and what those need is not installed.
     """
-    bus = open_bus(settings, stop=stop, say=say, packed=True)
+    bus = open_bus(settings, stop=stop, say=say, packed=True, linger=REPLAY_LINGER)
     if not isinstance(bus, LocalBus):
         return BusSink(bus)
     with needed_for(f"a local bus ({settings.bus})"):

@@ -17,6 +17,7 @@ def test_what_is_packed_is_not_compressed_once_more(
     wanted: str, packed: bool, found: str | None
 ) -> None:
     settings = Settings(bus="kafka://127.0.0.1:1", kafka_compression=wanted)  # type: ignore[arg-type]
-    bus = open_bus(settings, packed=packed, in_flight_bytes=5)
+    bus = open_bus(settings, packed=packed, in_flight_bytes=5, linger=0.5)
     assert isinstance(bus, KafkaBus)
-    assert (bus.config.compression, bus.config.in_flight_bytes) == (found, 5)
+    said = bus.config.compression, bus.config.in_flight_bytes, bus.config.linger
+    assert said == (found, 5, 0.5)
