@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 
-from deflate import DeflateError, crc32, deflate_decompress, gzip_decompress
+from deflate import DeflateError, crc32, gzip_decompress
 
 from reusewatch.crawler.archives.members import Gzip
 from reusewatch.crawler.archives.usual import found_in
@@ -24,8 +24,7 @@ _BEGIN = re.compile(re.escape(Gzip.magic))
 # larger little is kept by who looks closely.
 _LARGE = 1 << 22
 _MOST = 1 << 23
-# A head without further fields has ten bytes; a checksum and a size of four each end a member.
-_PLAIN, _HEAD = Gzip.magic + b"\x00", 10
+# A checksum and a size of four bytes each end a member.
 _SUM, _SIZE = 8, 4
 
 
@@ -62,10 +61,7 @@ def unpacked(packed: bytes, begin: int, end: int, most: int) -> bytearray | None
     if size > min(most, _MOST):
         return None
     try:
-        if packed.startswith(_PLAIN, begin):
-            data = deflate_decompress(packed[begin + _HEAD : end - _SUM], size)
-        else:
-            data = gzip_decompress(packed[begin:end], size)
+        data = gzip_decompress(packed[begin:end], size)
     except (DeflateError, ValueError):
         return None
     # Where the member ends earlier, what stands in front of the next one is of something else. A

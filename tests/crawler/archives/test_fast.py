@@ -114,6 +114,12 @@ def test_a_page_behind_a_member_cannot_end_it_later() -> None:
             assert _urls(careful)[:1] == [zoo.url(0)]
 
 
+def test_bytes_before_a_checksum_are_damage() -> None:
+    member = zoo.member_each(_SAME[:1])
+    _, fast, stop = _both(member[:-8] + b"more" + member[-8:] + member)
+    assert (fast, stop) == ([], 0)
+
+
 @pytest.mark.parametrize("size", [0, 1, 1 << 22, 0xFFFFFFFF])
 def test_a_size_that_is_wrong_is_not_believed(size: int) -> None:
     first, second = (zoo.member_each([data]) for data in _SAME[:2])
