@@ -7,11 +7,11 @@ imports, directly or not. Compiles nothing, and loads no numba.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import NamedTuple
 
 import xxhash
@@ -70,17 +70,16 @@ def _digest(modules: list[str]) -> str:
 
 @cache
 def _sources() -> dict[str, _Source]:
-    return dict(_modules(str(files(_ROOT)), f"{_ROOT}."))
+    return dict(_modules(files(_ROOT), f"{_ROOT}."))
 
 
-def _modules(folder: str, place: str) -> Iterator[tuple[str, _Source]]:
-    for each in os.scandir(folder):
+def _modules(folder: Traversable, place: str) -> Iterator[tuple[str, _Source]]:
+    for each in folder.iterdir():
         if each.is_dir():
-            yield from _modules(each.path, f"{place}{each.name}.")
+            yield from _modules(each, f"{place}{each.name}.")
         elif each.name.endswith(".py"):
-            with open(each.path, "rb", buffering=0) as file:
-                text = file.read()
             # The text itself goes: all of them are a megabyte.
+            text = each.read_bytes()
             yield (
                 place + each.name.removesuffix(".py"),
                 _Source(xxhash.xxh3_128_digest(text), _imported(text)),
