@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -34,7 +34,8 @@ _HEAD = re.compile(
 _ASKED = re.compile(rb"\n(content-(?:type|encoding|length)|transfer-encoding):([ -~]*)")
 _TYPE, _LENGTH = b"content-type", b"content-length"
 # Of records, and of what is said of their type.
-_KINDS = 256
+_KINDS, _LONGEST = 256, 256
+_HTTP = "application/http"
 # Of a length so many digits are read: of a longer one nobody has as many bytes.
 _DIGITS = 16
 # What a server answers with a part of a page.
@@ -72,12 +73,17 @@ def usual_in(whole: Whole, offset: int, end: int, reading: Reading) -> Found | N
     answer = _answer_in(whole)
     if answer is None:
         # Beside most answers stands what was asked, and what else was noted.
-        kind = _skipped_as(whole.asked[1])
+        kind = _known(_skipped_as, whole.asked[1])
         return None if kind is None else reading.skip(kind, offset, end)
     if not answer.type.may_be_page:
         return reading.skip("content-type", offset, end)
     page = usual_page(whole, answer, offset, reading)
     return None if page is None else reading.page(page, end)
+
+
+def _known(of: Any, said: bytes) -> Any:
+    """What was made of it before. Of what is longer, as anybody may write it, none is kept."""
+    return of(said) if len(said) <= _LONGEST else of.__wrapped__(said)
 
 
 # Of both there are few: each is taken apart once.
@@ -99,7 +105,7 @@ def _answer_in(whole: Whole) -> _Answer | None:
         return None
     head = _HEAD.match(whole.data, whole.start, min(whole.stop, whole.start + MAX_HEAD))
     # Behind an interim answer another one stands.
-    if head is None or head[1] < b"200" or _type_of(kept_as).media != "application/http":
+    if head is None or head[1] < b"200" or _known(_type_of, kept_as).media != _HTTP:
         return None
     said, length, is_plain = b"", b"0", True
     # From the last one on: of a name the first counts.
@@ -113,7 +119,7 @@ def _answer_in(whole: Whole) -> _Answer | None:
     start = head.end()
     # A body that is to be longer may end too early.
     is_whole = length.isdigit() and int(length[:_DIGITS]) <= whole.stop - start
-    return _Answer(int(head[1]), _type_of(said), start, is_whole and is_plain)
+    return _Answer(int(head[1]), _known(_type_of, said), start, is_whole and is_plain)
 
 
 def usual_page(whole: Whole, answer: _Answer, offset: int, reading: Reading) -> Page | None:

@@ -20,7 +20,8 @@ from reusewatch.detector.errors import BadPage
 
 GZIP = b"\x1f\x8b\x08"
 ZSTD = b"\x28\xb5\x2f\xfd"
-_PACKED = (GZIP, ZSTD)
+_NAMES = {GZIP: "gzip", ZSTD: "zstd"}
+_PACKED = tuple(_NAMES)
 _NONE = frozenset({"", "identity", "none", "utf-8", "8bit", "7bit", "binary", "chunked"})
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -71,9 +72,7 @@ def is_compressed(body: bytes) -> bool:
 
 
 def _compressed(body: bytes) -> str | None:
-    if body.startswith(GZIP):
-        return "gzip"
-    return "zstd" if body.startswith(ZSTD) else None
+    return next((name for magic, name in _NAMES.items() if body.startswith(magic)), None)
 
 
 def _undo(body: bytes, name: str, max_bytes: int) -> bytes:

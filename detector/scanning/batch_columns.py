@@ -19,6 +19,10 @@ from reusewatch.detector.scanning.output import Output
 
 # A batch that needs more than its first pages promise is copied once more.
 _MORE = 1.1
+# Room that is not worth doubt: what is not written to takes no memory.
+_USUAL = 1 << 18
+# Times what was written: a batch of dense pages alone still needs one step more than it was given.
+_MOST = 8
 _TYPES = (np.uint64, np.int32, np.int32, np.int32, np.uint8, np.uint32, *(np.int32,) * 5)
 # Of which kind of rows each column is: tokens, blocks, links, pictures, segments; how many wide.
 _KINDS = (0, 0, 0, 0, 0, 0, 1, 1, 2, 3, 4)
@@ -55,15 +59,18 @@ def empty(sizes: Sequence[int]) -> Columns:
 def longer(columns: Columns, used: Sequence[int], need: Sequence[int], share: float) -> Columns:
     """The same with room for more, of which there are so many and which are about this share of
     all; at least for so many as one page needs."""
-    sizes = [
-        max(2 * some, int(some / share * _MORE) if share > 0 else 0) + more
-        for some, more in zip(used, need, strict=True)
-    ]
-    made = empty(sizes)
+    made = empty([_room(some, share) + more for some, more in zip(used, need, strict=True)])
     pairs: Any = zip(made, cut(columns, used), strict=True)
     for to, known in pairs:
         to[: len(known)] = known
     return made
+
+
+def _room(some: int, share: float) -> int:
+    """For so many that are about this share of all. A page may be the only one with as many: what
+    it promises for a batch of small ones would be gigabytes."""
+    promised = int(some / share * _MORE) if share > 0 else 0
+    return max(2 * some, min(promised, max(_MOST * some, _USUAL)))
 
 
 def cut(columns: Columns, used: Sequence[int]) -> Columns:

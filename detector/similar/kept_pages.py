@@ -113,12 +113,15 @@ class Stands:
     weights_at: int
 
     def terms_in(self, read: Callable[[int, int], bytes | memoryview], row: int) -> Runs:
-        """The terms of one page, and their weights; `read` gives so many bytes from one on."""
+        """The terms of one page, and their weights; `read` gives so many bytes from one on. Copied
+        from what they are a part of: it would stay in memory as long as they do."""
         start, end = self.terms[row : row + 2].tolist()
         first, last = self.runs[row : row + 2].tolist()
-        runs = np.frombuffer(read(self.begins_at + 4 * first, 4 * (last - first)), np.int32)
-        shares = np.frombuffer(read(self.weights_at + 4 * first, 4 * (last - first)), np.float32)
-        found = np.frombuffer(read(self.terms_at + 8 * start, 8 * (end - start)), np.uint64)
+        runs = np.frombuffer(bytes(read(self.begins_at + 4 * first, 4 * (last - first))), np.int32)
+        shares = np.frombuffer(
+            bytes(read(self.weights_at + 4 * first, 4 * (last - first))), np.float32
+        )
+        found = np.frombuffer(bytes(read(self.terms_at + 8 * start, 8 * (end - start))), np.uint64)
         return Runs(found, runs, shares, start)
 
 

@@ -83,7 +83,7 @@ def outlinks_of(batch: Batch) -> Outlinks:
 
 
 # Pages of a site come in many batches, and lead to the same places in all of them.
-@lru_cache(1 << 12)
+@lru_cache(1 << 10)
 def _absolute(address: bytes, *, secure: bool) -> str:
     """What leads abroad is absolute, but for the scheme of its page; the rest is empty."""
     if not address.lstrip().lower().startswith(_ABROAD):

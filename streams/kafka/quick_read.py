@@ -59,8 +59,9 @@ def _usual(batch: Any) -> Any:
     attributes, view = said[_ATTRIBUTES], memoryview(batch._buffer)
     length, begin = _varint(view, batch._pos)
     end = begin + length
-    # Its own attributes are none; it does not end behind its batch; and it is no transaction's end.
-    if view[begin] or end > len(view) or attributes & _Batch.CONTROL_MASK:
+    # Its own attributes are none; it ends behind its begin and within its batch; and it is no
+    # transaction's end.
+    if length <= 0 or view[begin] or end > len(view) or attributes & _Batch.CONTROL_MASK:
         raise ValueError("not as usual")
     since, at = _varint(view, begin + 1)
     offset, at = _varint(view, at)

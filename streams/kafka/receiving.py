@@ -26,6 +26,8 @@ from reusewatch.streams.kafka.quick_send import KNOWN
 AT_ONCE = 1 << 18
 # A record of TLS is taken whole, or the rest of it waits in OpenSSL, where no selector looks.
 TLS_RECORD = 1 << 14
+# What is smaller is copied, as who logs in takes it for bytes.
+_SMALL = 1 << 12
 _log = logging.getLogger(transport.__name__)
 _KINDS: tuple[Any, ...] = (transport.KafkaTCPTransport, transport.KafkaSSLTransport)
 _Answer: Any = KafkaBytes
@@ -66,7 +68,7 @@ def _read(answer: Any, count: int | None = None) -> bytes | memoryview:
     begin = answer._idx
     end = answer._idx = len(answer) if count is None else min(begin + count, len(answer))
     found = memoryview(answer)[begin:end]
-    return found if count is None else bytes(found)
+    return found if count is None and len(found) > _SMALL else bytes(found)
 
 
 def receive_at_once() -> None:

@@ -119,9 +119,13 @@ def _give_back_files() -> None:
 
 
 def _said_of(pages: int, begin: int, end: int) -> bytes:
-    """What the system says of each page of memory, a number of 8 bytes: the highest of them."""
-    first, size = begin // mmap.PAGESIZE, (end - begin) // mmap.PAGESIZE
-    return os.pread(pages, _SAID * size, _SAID * first)[_SAID - 1 :: _SAID]
+    """What the system says of each page of memory, a number of 8 bytes: the highest of them.
+    OSError where it does not say all: a page that somebody wrote to may be among the rest."""
+    first, size = begin // mmap.PAGESIZE, _SAID * ((end - begin) // mmap.PAGESIZE)
+    answer = os.pread(pages, size, _SAID * first)
+    if len(answer) != size:
+        raise OSError(f"{size} bytes were asked for of {_PAGES}, {len(answer)} came")
+    return answer[_SAID - 1 :: _SAID]
 
 
 def _unchanged(mapped: str, said_of: Callable[[int, int], bytes]) -> Iterator[tuple[int, int]]:

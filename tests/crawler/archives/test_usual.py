@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reusewatch.crawler.archives import usual
 from reusewatch.crawler.archives.framing import Record
 from reusewatch.crawler.archives.judging import judge
 from reusewatch.crawler.archives.usual import found_in, usual_in
@@ -142,3 +143,12 @@ def test_of_what_is_no_page_nothing_else_is_looked_at(line: str, body: bytes) ->
         usual, close = _both({**_USUAL, "WARC-Type": kind}, body)
         assert usual is not None
         assert usual == close
+
+
+def test_long_types_are_not_remembered() -> None:
+    said = b"text/html; x=" + b"y" * usual._LONGEST
+    before = usual._type_of.cache_info().currsize
+    assert usual._known(usual._type_of, said).media == "text/html"
+    assert usual._type_of.cache_info().currsize == before
+    assert usual._known(usual._type_of, said[:20]).media == "text/html"
+    assert usual._type_of.cache_info().currsize == before + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.scanning import batch_columns
 from reusewatch.detector.scanning import scan as scanning
 from reusewatch.detector.scanning.decoding import decode
 from reusewatch.detector.scanning.scan import Scan, ScanLimits, Source, scan_batch
@@ -71,3 +73,20 @@ def test_a_span_is_from_a_words_begin_to_a_words_end(texts: list[tuple[str, str]
         for a, b in pairs[page]
     ]
     assert np.stack(found, axis=1).tolist() == expected
+
+
+def test_a_dense_page_in_front_of_small_ones_asks_for_little_more_than_it_writes() -> None:
+    dense = Source(b"a " * 20_000, url="http://a.b/")
+    pages = [dense, *[Source(b"<p>some words", url=f"http://a.b/{n}") for n in range(255)]]
+    asked: list[int] = []
+
+    def longer(*given: Any) -> Any:
+        made = batch_columns.longer(*given)
+        asked.append(made.hashes.size)
+        return made
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batch_columns, "_USUAL", 1)
+        patch.setattr(scanning, "longer", longer)
+        tokens = sum(scanned.hashes.size for scanned in scan_batch(pages, key=7))
+    assert 0 < max(asked) < 20 * tokens

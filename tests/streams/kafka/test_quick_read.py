@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kafka.errors import CorruptRecordError
 from kafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchBuilder
+from kafka.record.util import encode_varint
 
 from reusewatch.streams.kafka import quick_read
 from reusewatch.streams.kafka.header_names import read_forgiving
@@ -93,3 +94,14 @@ def test_a_client_whose_inside_is_not_known_stays_as_it_is(monkeypatch: pytest.M
         assert _Batch._read_msg is None
     quick_read.read_quickly()
     assert _Batch._read_msg is quick_read._read
+
+
+@pytest.mark.parametrize("length", [-1, -24, -67, 0])
+def test_a_record_that_ends_before_it_begins_is_none(length: int) -> None:
+    said = bytes(_batch([(1, b"key", b"value", [("name", b"of it")])]))
+    sized = bytearray()
+    encode_varint(length, sized.append)
+    damaged = said[:_HEADER] + bytes(sized) + said[_HEADER + 1 :]
+    (refused,) = found = _read(damaged, quick_read._read)
+    assert isinstance(refused, str)
+    assert found == _read(damaged, read_forgiving)

@@ -121,6 +121,14 @@ def test_what_the_system_says_of_pages_is_known(tmp_path: Path) -> None:
     assert read & (HERE | OF_FILE) == HERE | OF_FILE
 
 
+def test_of_pages_that_the_system_does_not_say_all_of_nothing_is_taken_as_known(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "pagemap").write_bytes(b"x" * 12)
+    with (tmp_path / "pagemap").open("rb") as cut, pytest.raises(OSError, match="12 came"):
+        _said_of(cut.fileno(), 0, 2 * mmap.PAGESIZE)
+
+
 _JUST_BEGUN = """
 from reusewatch.streams.running import allocation
 
