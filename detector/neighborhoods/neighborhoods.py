@@ -35,20 +35,9 @@ from reusewatch.detector.mean_and_deviation import (
 from reusewatch.detector.neighborhoods.contributions import Contribution, Forgotten, SeenPages
 from reusewatch.detector.neighborhoods.figures import Change, Neighborhood, PageFacts, shown
 from reusewatch.detector.neighborhoods.judging import Judging
-from reusewatch.detector.neighborhoods.prefix_sums import (
-    MOST_LABELS,
-    File,
-    PrefixSums,
-    columns_of,
-    restored,
-)
-from reusewatch.detector.neighborhoods.prefixes import (
-    DIRECTORIES,
-    Trap,
-    directory_of,
-    neighborhoods_of,
-    prefixes,
-)
+from reusewatch.detector.neighborhoods.prefix_sums import MOST_LABELS, File, PrefixSums
+from reusewatch.detector.neighborhoods.prefix_table import PrefixTable
+from reusewatch.detector.neighborhoods.prefixes import Trap, neighborhoods_of, prefixes
 from reusewatch.detector.neighborhoods.unlabeled import Unlabeled, count_in
 from reusewatch.detector.text_column import packed, unpacked
 
@@ -77,10 +66,7 @@ class Neighborhoods:
         self._threshold = threshold
         self._page_threshold = page_threshold
         self._judging = Judging(min_files, closes_below)
-        self._nodes: OrderedDict[str, PrefixSums] = OrderedDict()
-        # By directory, what leads from a page's URL to its prefixes; of these none has left.
-        self._known: dict[str, tuple[frozenset[str], tuple[PrefixSums, ...]]] = {}
-        self._left_open: OrderedDict[str, int] = OrderedDict()
+        self._table = PrefixTable(max_prefixes)
         self._traps: OrderedDict[str, None] = OrderedDict()
         self._seen = SeenPages(max_pages)
         self._turn = 0
@@ -92,7 +78,7 @@ class Neighborhoods:
         self.evicted = 0
 
     def __len__(self) -> int:
-        return len(self._nodes)
+        return len(self._table.nodes)
 
     @property
     def threshold(self) -> float:
@@ -132,7 +118,7 @@ class Neighborhoods:
         """The worst neighborhoods, worst first; ties by prefix."""
         found = (
             item
-            for item in self._nodes.items()
+            for item in self._table.nodes.items()
             if item[0].startswith(under) and item[1].files >= max(min_files, 1)
         )
         worst = nlargest(count, sorted(found), key=lambda item: item[1].badness)
@@ -140,7 +126,7 @@ class Neighborhoods:
 
     def of(self, prefix: str) -> Neighborhood | None:
         """The neighborhood of a prefix, if it is known."""
-        node = self._nodes.get(prefix)
+        node = self._table.nodes.get(prefix)
         return None if node is None else shown(node)
 
     def add(self, page: PageFacts) -> Change:
@@ -153,11 +139,11 @@ class Neighborhoods:
         if old is not None and not new.newer_than(old):
             return Change(threshold=self.threshold)
         changed, gone = self._take(page, touched, old, new)
-        nodes = map(self._nodes.__getitem__, changed)
+        nodes = map(self._table.nodes.__getitem__, changed)
         judged = [node for node in nodes if node.shares or node.open]
         threshold = self.threshold if judged else 0.0
         opened, closed, moved = self._judging.judge(judged, threshold)
-        evicted = self._evict() if len(self._nodes) > self._max_prefixes else 0
+        evicted = self._evict() if len(self) > self._max_prefixes else 0
         if gone is None and not (opened or closed or moved or evicted):
             return COUNTED
         forgotten = None if gone is None else gone.page
@@ -181,11 +167,12 @@ class Neighborhoods:
         # pages are counted does not depend on which was touched last.
         touched: dict[str, tuple[PrefixSums, ...]] = {}
         change: Change | None = None
+        table = self._table
         for at in range(begin, min(end, begin + self._seen.room)):
             page, total = pages.page[at], pages.total[at]
             if page in seen:
                 break
-            nodes = self._nodes_of(pages.url[at], self._turn + len(directories))
+            nodes = table.of_page(pages.url[at], self._turn + len(directories))
             if not nodes:
                 break
             seen.add(page)
@@ -200,43 +187,12 @@ class Neighborhoods:
                 break
         for nodes in touched.values():
             for node in nodes:
-                self._nodes.move_to_end(node.prefix)
+                table.nodes.move_to_end(node.prefix)
         some = slice(begin, begin + len(directories))
         self._seen.put_new(pages.page[some], pages.at[some], pages.total[some], self._turn,
                            directories)  # fmt: skip
         self._turn += len(directories)
         return len(directories), change
-
-    def _nodes_of(self, url: str, turn: int) -> tuple[PrefixSums, ...]:
-        """The prefixes of a page, those that are new with this turn; nothing of a page in a trap,
-        and where that takes more than to add them."""
-        end = url.rfind("/") + 1
-        known = self._known.get(url[:end])
-        if known is not None:
-            components, nodes = known
-            name = url[end:]
-            if name not in components and "?" not in name and "#" not in name:
-                return nodes
-        trap, touched = neighborhoods_of(url)
-        nodes = () if trap is not None else self._with(touched, turn)
-        directory, shared = directory_of(url)
-        if nodes and shared is not None:
-            if len(self._known) >= DIRECTORIES:
-                self._known.clear()
-            self._known[directory] = shared.components, nodes
-        return nodes
-
-    def _with(self, touched: tuple[str, ...], turn: int) -> tuple[PrefixSums, ...]:
-        """These prefixes, where no other has to leave for them."""
-        nodes = self._nodes
-        new = [prefix for prefix in touched if prefix not in nodes]
-        if new:
-            if len(nodes) + len(new) > self._max_prefixes:
-                return ()
-            if any(prefix in self._left_open for prefix in new):
-                return ()
-            nodes.update((prefix, PrefixSums(prefix, turn)) for prefix in new)
-        return tuple([nodes[prefix] for prefix in touched])
 
     def _turned(self, nodes: Sequence[PrefixSums]) -> Change | None:
         """What is to be reported of these prefixes, now that a page was counted in each."""
@@ -262,10 +218,7 @@ class Neighborhoods:
 
     def hold_open(self, prefix: str, told: int = 0) -> None:
         """This one was open before a restart; `told` is the badness that was reported, in 2^-32."""
-        if prefix in self._nodes:
-            self._nodes[prefix].open, self._nodes[prefix].told = True, told
-        else:
-            self._leave_open(prefix, told)
+        self._table.hold_open(prefix, told)
 
     def hold_trap(self, prefix: str) -> None:
         """This trap was reported before a restart."""
@@ -279,7 +232,7 @@ class Neighborhoods:
         prefixes changed. The host is the last: of a page's prefixes, the deepest is the first to
         leave."""
         self._count_page(old, new)
-        file, nodes = page.file, self._nodes
+        file, nodes = page.file, self._table.nodes
         plain = old is None and not (new.labeled or page.labels)
         for prefix in touched:
             node = nodes.get(prefix)
@@ -300,7 +253,7 @@ class Neighborhoods:
             self.pages.remove(share(gone.added.labeled, gone.added.total))
         changed = []
         for prefix in prefixes(gone.directory):
-            node = self._nodes.get(prefix)
+            node = self._table.nodes.get(prefix)
             if node is not None and gone.added.turn >= node.born:
                 files, badness = node.files, node.badness
                 node.count(gone.added, -1)
@@ -346,14 +299,7 @@ class Neighborhoods:
         old: Contribution | None,
         new: Contribution,
     ) -> None:
-        node = self._nodes.get(prefix)
-        if node is None:
-            told = self._left_open.pop(prefix, None)
-            node = self._nodes[prefix] = PrefixSums(
-                prefix, self._turn, open=told is not None, told=told or 0
-            )
-        else:
-            self._nodes.move_to_end(prefix)
+        node = self._table.seen(prefix, self._turn)
         files, badness = node.files, node.badness
         # What was counted before the prefix was evicted is not in its sums any more.
         if old is not None and old.turn >= node.born:
@@ -376,36 +322,23 @@ class Neighborhoods:
             self.neighborhoods.add(now)
 
     def _evict(self) -> int:
-        """The prefixes seen longest ago leave; those that are open are remembered as such."""
-        count = 0
-        while len(self._nodes) > self._max_prefixes:
-            prefix, node = self._nodes.popitem(last=False)
+        """The prefixes that are too many leave, and their figures with them."""
+        gone = self._table.evict()
+        for node in gone:
             if node.files:
                 self.neighborhoods.remove(node.badness)
-            if node.open:
-                self._leave_open(prefix, node.told)
-            count += 1
-        if count:
-            self._known.clear()
-        self.evicted += count
-        return count
-
-    def _leave_open(self, prefix: str, told: int) -> None:
-        self._left_open[prefix] = told
-        if len(self._left_open) > self._max_prefixes:
-            self._left_open.popitem(last=False)
+        self.evicted += len(gone)
+        return len(gone)
 
     def __iter__(self) -> Iterator[Neighborhood]:
-        return map(shown, self._nodes.values())
+        return map(shown, self._table.nodes.values())
 
     def save(self) -> dict[str, NDArray[Any]]:
         """All state as arrays: what a restored one does next is what this one would have done."""
         facts = [self._turn, self.trapped, self.evicted, self._seen.forgotten,
                  self.pages.total, self.pages.count]  # fmt: skip
         return {
-            **columns_of(self._nodes.values()),
-            "left_open": packed(self._left_open),
-            "left_told": np.array(list(self._left_open.values()), np.int64),
+            **self._table.save(),
             "traps": packed(self._traps),
             "facts": np.array(facts, np.int64),
             "page_squares": np.frombuffer(self.pages.squares.to_bytes(24, "little"), np.uint8),
@@ -417,15 +350,10 @@ class Neighborhoods:
         self._turn, self.trapped, self.evicted, forgotten, total, count = saved["facts"].tolist()
         squares = int.from_bytes(saved["page_squares"].tobytes(), "little")
         self.pages, self.neighborhoods = Moments(count, total, squares), Moments()
-        self._nodes = OrderedDict((node.prefix, node) for node in restored(saved))
-        self._known.clear()
-        for node in self._nodes.values():
+        self._table.restore(saved)
+        for node in self._table.nodes.values():
             if node.files:
                 self.neighborhoods.add(node.badness)
-        left = list(unpacked(saved["left_open"]))
-        # A state that was saved before does not say what was told of them.
-        told_of = saved.get("left_told", np.zeros(len(left), np.int64)).tolist()
-        self._left_open = OrderedDict(zip(left, told_of, strict=True))
         self._traps = OrderedDict.fromkeys(unpacked(saved["traps"]))
         if pages:
             of_pages = ("page", "at", "labeled", "total", "turn", "directory", "directories")
