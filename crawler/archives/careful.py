@@ -15,11 +15,13 @@ from reusewatch.crawler.archives.covering import covered_in
 from reusewatch.crawler.archives.doubt import INDEX_BIT, salvaged
 from reusewatch.crawler.archives.framing import (
     ALL,
+    Ahead,
     Break,
     Dialect,
     Head,
     Record,
     head_at,
+    nothing_ahead,
     piece_at,
     search,
     url_of,
@@ -33,14 +35,21 @@ _OFFSET_MASK = (1 << INDEX_BIT) - 1
 
 
 def read_plain(
-    view: View, start: int, dialect: Dialect, reading: Reading, *, until: bytes | None = None
+    view: View,
+    start: int,
+    dialect: Dialect,
+    reading: Reading,
+    *,
+    until: bytes | None = None,
+    ahead: Ahead = nothing_ahead,
 ) -> Generator[Found, None, int]:
-    """The records of an archive that is not compressed, up to one that begins with `until`. Returns
-    the offset after the last one that was read."""
+    """The records of an archive that is not compressed, up to one that begins with `until`; where
+    damage is searched, up to what is `ahead`. Returns the offset after the last one that was
+    read."""
     offset = start
     while (
         not begins_with(view, offset, until)
-        and (piece := piece_at(view, offset, dialect, reading.limits)) is not None
+        and (piece := piece_at(view, offset, dialect, reading.limits, ahead)) is not None
     ):
         found = found_of(piece, reading)
         if isinstance(piece, Record) and _is_wrong(found):
@@ -152,7 +161,8 @@ def read_members(
             found = found_of(piece._replace(offset=here, next_offset=after), reading)
             # What stands behind damage in a member was searched for.
             found = salvaged(found) if number > broken else found
-            yield replace(found, position=view.position()) if number else found
+            # Where there are several, offsets say which of them, too, and are no bytes read.
+            yield replace(found, position=view.position()) if len(pieces) > 1 else found
         offset, index = end, 0
         most = None if most is None else most - 1
         view.forget(offset)

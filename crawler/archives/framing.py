@@ -76,7 +76,18 @@ class Break(NamedTuple):
     doubt: int = ALL
 
 
-def piece_at(view: View, offset: int, dialect: Dialect, limits: Limits) -> Record | Break | None:
+Ahead = Callable[[int], int]
+"""From an offset on, where a record begins that is written in another way: a search ends there."""
+
+
+def nothing_ahead(offset: int) -> int:
+    """All records are written in the same way."""
+    return ALL
+
+
+def piece_at(
+    view: View, offset: int, dialect: Dialect, limits: Limits, ahead: Ahead = nothing_ahead
+) -> Record | Break | None:
     """The record or break at an offset, after blank lines; None at the end."""
     offset = skip_blank(view, offset)
     view.forget(offset)
@@ -84,11 +95,11 @@ def piece_at(view: View, offset: int, dialect: Dialect, limits: Limits) -> Recor
         return None
     head = head_at(view, offset, dialect, limits)
     if head is None:
-        return _garbage(view, offset, dialect)
+        return _garbage(view, offset, dialect, ahead)
     if head.block_length is None:
-        after = search(view, offset + 1, dialect)
+        after = search(view, offset + 1, dialect, ahead(offset + 1))
         return Break("bad-header", "no Content-Length", offset, after, url_of(head))
-    return _framed(view, offset, head, dialect, limits)
+    return _framed(view, offset, head, dialect, limits, ahead)
 
 
 def head_at(view: View, offset: int, dialect: Dialect, limits: Limits) -> Head | None:
@@ -100,25 +111,25 @@ def head_at(view: View, offset: int, dialect: Dialect, limits: Limits) -> Head |
     return head
 
 
-def _garbage(view: View, offset: int, dialect: Dialect) -> Break:
+def _garbage(view: View, offset: int, dialect: Dialect, ahead: Ahead) -> Break:
     begin = view.at(offset, 48)
-    after = search(view, offset + 1, dialect)
+    after = search(view, offset + 1, dialect, ahead(offset + 1))
     return Break("garbage", f"{after - offset} bytes that are no record: {begin!r}", offset, after)
 
 
 def _framed(
-    view: View, offset: int, head: Head, dialect: Dialect, limits: Limits
+    view: View, offset: int, head: Head, dialect: Dialect, limits: Limits, ahead: Ahead
 ) -> Record | Break:
     length = head.block_length or 0
     start = offset + head.length
     if length > limits.max_record_bytes and not view.seekable:
         return _passed_over(view, offset, start, head, dialect, limits)
     if length and not view.at(start + length - 1, 1):
-        return _cut_short(view, offset, start, head, dialect)
+        return _cut_short(view, offset, start, head, dialect, ahead)
     landing = _landing(view, start + length, dialect)
     if landing is not None:
         return Record(head.fields, offset, landing, view, start, length)
-    after = search(view, start, dialect)
+    after = search(view, start, dialect, ahead(start))
     detail = f"Content-Length {length} does not lead to the next record"
     return Break("bad-length", detail, offset, after, url_of(head))
 
@@ -133,7 +144,7 @@ def _passed_over(
     length = head.block_length or 0
     kept = view.at(start, limits.max_record_bytes)
     if len(kept) < limits.max_record_bytes:
-        return _cut_short(view, offset, start, head, dialect)
+        return _cut_short(view, offset, start, head, dialect, nothing_ahead)
     # The last byte stays: whether a line begins behind it is asked where the length leads nowhere.
     view.skip(start + length - 1)
     if not view.at(start + length - 1, 1):
@@ -147,9 +158,11 @@ def _passed_over(
     return Break("bad-length", detail, offset, after, url_of(head))
 
 
-def _cut_short(view: View, offset: int, start: int, head: Head, dialect: Dialect) -> Break:
+def _cut_short(
+    view: View, offset: int, start: int, head: Head, dialect: Dialect, ahead: Ahead
+) -> Break:
     """A block that reaches past the end: a lie if another record follows, else truncation."""
-    after = search(view, start, dialect)
+    after = search(view, start, dialect, ahead(start))
     if view.at(after, 1):
         detail = f"Content-Length {head.block_length} reaches past the end and over other records"
         return Break("bad-length", detail, offset, after, url_of(head))

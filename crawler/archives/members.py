@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from reusewatch.crawler.archives.framing import Dialect
+from reusewatch.crawler.archives.framing import Dialect, nothing_ahead
 from reusewatch.crawler.compression import frames
 from reusewatch.crawler.compression.views import STEP, InMemory, View
 
@@ -246,6 +246,25 @@ def begins(codec: Codec, view: View, offset: int, size: int, look: int = _LOOK) 
     Something that takes in much and gives nothing is none.
     """
     return codec.begin_of_broken(view, offset, size, max(look, size))
+
+
+class MembersAhead:
+    """Where the next member that begins with a record stands: looked for once for all who ask from
+    before it, or damage in pieces would have the rest of an archive searched for each of them."""
+
+    def __init__(self, codec: Codec, view: View, dialect: Dialect) -> None:
+        self._codec, self._view, self._dialect = codec, view, dialect
+        self._looked_from = self._at = -1
+
+    def __call__(self, offset: int) -> int:
+        """From this offset on; the end if there is none. A stream would forget what it searches:
+        there, none is known."""
+        if not self._view.seekable:
+            return nothing_ahead(offset)
+        if not self._looked_from <= offset <= self._at:
+            self._looked_from = offset
+            self._at = next_member(self._codec, self._view, offset, self._dialect)
+        return self._at
 
 
 def next_member(codec: Codec, view: View, offset: int, dialect: Dialect | None) -> int:

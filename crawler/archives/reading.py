@@ -27,7 +27,7 @@ from reusewatch.crawler.archives.doubt import INDEX_BIT, doubted
 from reusewatch.crawler.archives.fast import read_fast
 from reusewatch.crawler.archives.framing import Dialect
 from reusewatch.crawler.archives.magic import NotAnArchive, Shape, shape_of
-from reusewatch.crawler.archives.members import Codec, Gzip
+from reusewatch.crawler.archives.members import Codec, Gzip, MembersAhead
 from reusewatch.crawler.archives.warc import WARC
 from reusewatch.crawler.archives.whole import Ways
 from reusewatch.crawler.compression.pipes import arriving, is_pipe, opened_pipe
@@ -155,13 +155,15 @@ def _read_members(
         yield from _read_mixed(view, start, codec, dialect, reading, plain=False)
         return
     # Of all of the archive: who leaves the fast path often would learn them as often.
-    offset, ways = start, Ways()
+    offset, ways, ahead = start, Ways(), MembersAhead(codec, view, WARC)
     if offset >> INDEX_BIT:
         offset = yield from read_members(view, offset, codec, WARC, reading, most=1)
     while view.at(offset, 1):
         offset = yield from read_fast(view, offset, reading, ways)
         if begins_with(view, offset, _PLAIN):
-            offset = yield from read_plain(view, offset, WARC, reading, until=codec.magic)
+            offset = yield from read_plain(
+                view, offset, WARC, reading, until=codec.magic, ahead=ahead
+            )
             if not begins_with(view, offset, codec.magic):
                 return  # nothing is left but line ends
         elif view.at(offset, 1):
@@ -176,13 +178,16 @@ def _read_mixed(
     """Records as they are, and members, whichever the archive begins with: some are put together of
     both. What is neither is damage, and is looked at as what stood before it."""
     offset, other = start, _PLAIN if dialect is WARC else None
+    ahead = MembersAhead(codec, view, dialect)
     while True:
         if offset >> INDEX_BIT or begins_with(view, offset, codec.magic):
             plain = False
         elif begins_with(view, offset, other):
             plain = True
         if plain:
-            offset = yield from read_plain(view, offset, dialect, reading, until=codec.magic)
+            offset = yield from read_plain(
+                view, offset, dialect, reading, until=codec.magic, ahead=ahead
+            )
         else:
             offset = yield from read_members(view, offset, codec, dialect, reading, until=other)
         if not begins_with(view, offset, codec.magic if plain else other):

@@ -135,6 +135,7 @@ class Replay:
                 cursor.tally.add(known)
                 cursor.known += 1
                 cursor.done.append(source.name)
+                cursor.sizes[source.name] = source.size
         if job.endless:
             settle()
             raise Interrupted(job.followed)
@@ -150,7 +151,9 @@ class Replay:
         """What this replay has not done, and what is in those that an earlier one has read."""
         done = set(cursor.done)
         for source in sources:
-            if source.name not in done or cursor.sizes[source.name] != source.size:
+            # Of what an earlier replay had read, older cursors do not say how large it was.
+            size = cursor.sizes.get(source.name, source.size)
+            if source.name not in done or size != source.size:
                 yield source, None if self._done is None else self._done.find(source)
 
     def _read(

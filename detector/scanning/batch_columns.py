@@ -20,7 +20,7 @@ from reusewatch.detector.scanning.output import Output
 # A batch that needs more than its first pages promise is copied once more.
 _MORE = 1.1
 # Room that is not worth doubt: what is not written to takes no memory.
-_USUAL = 1 << 18
+_USUAL = 1 << 20
 # Times what was written: a batch of dense pages alone still needs one step more than it was given.
 _MOST = 8
 _TYPES = (np.uint64, np.int32, np.int32, np.int32, np.uint8, np.uint32, *(np.int32,) * 5)

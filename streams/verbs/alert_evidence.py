@@ -22,8 +22,8 @@ WHY: dict[EvidenceMissing, str] = {
     "budget": "it was left to who asks",
     "no origin": "it is not known where the pages can be read again",
     "retention": "the bus keeps a page no longer",
-    "archive gone": "a page is not where it was: its archive is gone, or below no directory that "
-    "the setting archive_roots names",
+    "archive gone": "a page is not where it was: its archive is gone, is below no directory that "
+    "the setting archive_roots names, or was standard input (-), which is read once",
     "crawl without keep_pages": "the crawl kept no pages; the setting keep_pages does",
     "changed": "where a page was its archive holds something else by now, or ends",
     "no common run": "they have no run of words in common",

@@ -15,7 +15,7 @@ from html import escape
 
 from reusewatch.streams.console import harmless
 from reusewatch.streams.records import Alert
-from reusewatch.streams.verbs.showing import name_of_donors, told_direction
+from reusewatch.streams.verbs.showing import in_common, name_of_donors, told_direction
 from reusewatch.streams.verbs.sides import Lengths, Part
 
 LENGTHS = Lengths(copied=1000, own=60)
@@ -85,23 +85,13 @@ def _facts(alert: Alert) -> Iterable[tuple[str, str]]:
     if alert.direction is not None:
         yield "original", told_direction(alert.direction, len(alert.donors))
     if alert.within is not None:
-        yield (
-            "in common",
-            (
-                f"{_percent(alert.within.here)} of this page's words stand in the other page, "
-                f"{_percent(alert.within.there)} of that one's here"
-            ),
-        )
+        yield "in common", in_common(alert, alert.within)
     if alert.differs is not None:
         yield "only here", ", ".join(alert.differs.only_here) or "-"
         yield "only there", ", ".join(alert.differs.only_there) or "-"
     if alert.labels:
         yield "labels", ", ".join(alert.labels)
     yield "alert", f"{alert.id}, by {alert.detector}"
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}" if share in (0, 1) else f"{min(max(share, 0.01), 0.99):.0%}"
 
 
 def _side(name: str, url: str, parts: Sequence[Part]) -> str:

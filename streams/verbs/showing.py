@@ -309,10 +309,16 @@ def _span_of_time(seconds: int) -> str:
     return f"{count} {names[unit]}" + ("" if count == 1 else "s")
 
 
-def _in_common(alert: Alert, within: Within) -> Iterator[str]:
-    """How much of each page the other has, and how that goes with the other shares of the alert."""
+def in_common(alert: Alert, within: Within) -> str:
+    """How much of each page the other has; which one that is, where there are several."""
     here, there = _percent(within.here), _percent(within.there)
-    yield f"{here} of this page's words stand in the other page, {there} of that one's here"
+    other = harmless(within.url) if len(alert.donors) > 1 else "the other page"
+    return f"{here} of this page's words stand in {other}, {there} of that one's here"
+
+
+def _in_common(alert: Alert, within: Within) -> Iterator[str]:
+    """The same, and how that goes with the other shares of the alert."""
+    yield in_common(alert, within)
     if alert.kind in _BY_RUNS:
         yield (
             "these are counted word by word in both pages; the other shares are estimates, of runs "

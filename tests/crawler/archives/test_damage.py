@@ -8,6 +8,7 @@ import tracemalloc
 import zlib
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import brotli
 import pytest
@@ -15,6 +16,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reusewatch.crawler.archives import members
 from reusewatch.crawler.archives.careful import INDEX_BIT
 from reusewatch.crawler.archives.members import Gzip, begins
 from reusewatch.crawler.archives.reading import Limits
@@ -149,3 +151,42 @@ def test_what_only_looks_like_a_member_costs_little() -> None:
     view = Counting(data)
     assert begins(Gzip(), view, 0, 4096) == b""
     assert view.served <= 1 << 15
+
+
+_PLAIN = zoo.response(zoo.url(9), zoo.html("a page as it is " * 9))
+
+
+@pytest.mark.parametrize(
+    ("between", "reasons"),
+    [
+        (b"WARC/1.0\r\n", ["garbage"]),
+        (_PLAIN[:-60], ["bad-length"]),
+        (_PLAIN[:-4] + b"junk", ["bad-length"]),
+        (zoo.response(zoo.url(9), zoo.html("x"), length=1 << 20), ["bad-length"]),
+    ],
+)
+def test_members_behind_a_broken_record_that_is_none_are_read(
+    between: bytes, reasons: list[str]
+) -> None:
+    first, *others = (zoo.member_each([record]) for record in _RECORDS)
+    urls, damages = _pages(b"".join([first, between, *others]))
+    assert urls == [zoo.url(number) for number in range(5)]
+    assert damages == reasons
+
+
+def test_members_are_looked_for_once_however_much_is_broken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[int] = []
+
+    search = members.next_member
+
+    def next_member(*given: Any) -> int:
+        looked.append(found := search(*given))
+        return found
+
+    monkeypatch.setattr(members, "next_member", next_member)
+    broken = b"".join(b"WARC/1.0\r\nContent-Length: x\r\n\r\n" for _ in range(99))
+    urls, damages = _pages(zoo.plain(_RECORDS[:1]) + broken + zoo.member_each(_RECORDS[1:]))
+    assert urls == [zoo.url(number) for number in range(5)]
+    assert len(damages) > len(looked) == 1

@@ -62,3 +62,10 @@ def test_the_shares_of_a_part_say_what_each_is_of(capsys: pytest.CaptureFixture[
     assert "42% of this page's words stand in the other page, 60% of that one's here" in said
     assert "the other shares are estimates, of runs of five words" in said
     assert "0.57 of the page's runs of five words, or of the other's, are in both" in said
+
+
+def test_of_several_other_pages_it_is_said_which_one_has_words_in_common() -> None:
+    donors = tuple(Donor(url=f"https://{name}.example/", share=0.3, fetched_at=AT) for name in "bc")
+    within = Within(url="https://c.example/", here=0.42, there=0.6)
+    quilt = msgspec.structs.replace(NEAR, kind="quilt", donors=donors, within=within)
+    assert "stand in https://c.example/, 60%" in showing.in_common(quilt, within)
