@@ -51,8 +51,10 @@ def scan_pages(
     columns: Columns,
     at: NDArray[np.int64],
     first: Int,
+    is_scanned: Int,
 ) -> Int:
     """Scan pages from `first` on, up to one whose columns have no room for it; which one that is.
+    What was written of it stays: with longer columns it is not scanned again (`is_scanned`).
 
     `bodies` are addresses; URLs, hosts and sites stand in `names`. `limits`: tokens, blocks, links
     of one page, and tokens sampled behind the first limit. `rooms`: of tokens, blocks, links,
@@ -62,33 +64,40 @@ def scan_pages(
     look: Tables = tables[0]
     work: Work = works[0]
     st = work.st
+    own = work.facts
     for page in range(first, pages.shape[0]):
-        _load(bodies, names, pages, page, buf, work)
-        _begin(st, limits, rooms)
-        work.dodges[dodges.SHOWN] = 0
-        while True:
-            scan_page(buf, look, work, out, scratch)
-            if work.dodges[dodges.UNREAD] <= st[o.TOKEN] + st[o.TOKENS_LOST]:
-                break
-            # It hides more than it shows: a script will show it, or there would be no page.
-            work.dodges[dodges.SHOWN] = 1
+        if page > first or not is_scanned:
+            _load(bodies, names, pages, page, buf, work)
             _begin(st, limits, rooms)
-        own = work.facts
-        own[s.TOKENS] = st[o.TOKEN]
-        own[s.BLOCKS] = st[o.BLOCK] + 1
-        own[s.LINKS] = st[o.LINK]
-        own[s.PICTURES] = st[o.PICTURE]
-        own[s.SEGMENTS] = st[o.SEGMENT]
-        own[s.SAMPLED] = max(0, st[o.TOKEN] - st[o.TOKEN_END])
-        own[s.TOKENS_LOST] = st[o.TOKENS_LOST]
-        own[s.BLOCKS_LOST] = st[o.BLOCKS_LOST]
-        own[s.LINKS_LOST] = st[o.LINKS_LOST]
-        for k in range(facts.shape[1]):
-            facts[page, k] = own[k]
+            work.dodges[dodges.SHOWN] = 0
+            while True:
+                scan_page(buf, look, work, out, scratch)
+                if work.dodges[dodges.UNREAD] <= st[o.TOKEN] + st[o.TOKENS_LOST]:
+                    break
+                # It hides more than it shows: a script will show it, or there would be no page.
+                work.dodges[dodges.SHOWN] = 1
+                _begin(st, limits, rooms)
+            _count(st, own)
+            for k in range(facts.shape[1]):
+                facts[page, k] = own[k]
         if not fits(own, columns, at):
             return page
         put(st, own, out, columns, at)
     return pages.shape[0]
+
+
+@part()
+def _count(st: NDArray[np.int64], own: NDArray[np.int64]) -> None:
+    """How much was written of a page, and how much there was no room for."""
+    own[s.TOKENS] = st[o.TOKEN]
+    own[s.BLOCKS] = st[o.BLOCK] + 1
+    own[s.LINKS] = st[o.LINK]
+    own[s.PICTURES] = st[o.PICTURE]
+    own[s.SEGMENTS] = st[o.SEGMENT]
+    own[s.SAMPLED] = max(0, st[o.TOKEN] - st[o.TOKEN_END])
+    own[s.TOKENS_LOST] = st[o.TOKENS_LOST]
+    own[s.BLOCKS_LOST] = st[o.BLOCKS_LOST]
+    own[s.LINKS_LOST] = st[o.LINKS_LOST]
 
 
 @part()

@@ -315,13 +315,15 @@ def _scanned(
     columns = empty(_at_first(rooms, int(sizes[0].sum()), count))
     buf, out, scratch = _room(rooms, longest, longest + url + host)
     limited, room = np.array(_of(limits), np.int64), np.array(rooms, np.int64)
-    work, first = _fresh(key).copy(), 0
+    work, first, is_scanned = _fresh(key).copy(), 0, 0
     while True:
         stop = scan_pages(
-            *laid, tables(), work, limited, room, buf, out, scratch, facts, columns, used, first
-        )
+            *laid, tables(), work, limited, room, buf, out, scratch, facts, columns, used, first,
+            is_scanned,
+        )  # fmt: skip
         if stop == count:
             return cut(columns, used.tolist())
+        is_scanned = 1
         first, need = stop, facts[stop, state.TOKENS : state.SEGMENTS + 1].tolist()
         columns = longer(columns, used.tolist(), need, first / count)
 
