@@ -181,7 +181,7 @@ class Replay:
             self._take(found, cursor)
             # How much was read for a record: a tree's positions are numbers of files.
             cursor.tally.bytes += _in_body(found) if is_tree else max(found.position - position, 0)
-            position = found.position
+            position = max(position, found.position)
             if not is_last:
                 continue  # a cursor before pages that are on the bus would have them read again
             if self._stop.is_set():

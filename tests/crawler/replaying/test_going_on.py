@@ -89,6 +89,17 @@ def test_the_next_archive_is_read_behind_the_last_pages_of_one(
     assert sink.begun == begun
 
 
+def test_bytes_that_were_read_are_those_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.warc.gz"
+    together = zoo.one_member(RECORDS[1:3])
+    path.write_bytes(zoo.member_each(RECORDS[:1]) + together + zoo.member_each(RECORDS[3:]))
+    sink, stop = AheadOrNot(lambda: None), Event()
+    reader = Reader(zoo.SCHEME, Limits())
+    job = job_of([str(path)], [], None, reader=reader, settle_seconds=0, stop=stop)
+    cursor = run_replay(sink, job, Cursors(tmp_path), stop=stop, checkpoint_seconds=1e9)
+    assert (cursor.tally.pages, cursor.tally.bytes) == (len(RECORDS), path.stat().st_size)
+
+
 @pytest.mark.parametrize("seconds", [0.0, 1e9])
 def test_what_processes_brought_together_is_read_once(tmp_path: Path, seconds: float) -> None:
     path = tmp_path / "x.warc.gz"
