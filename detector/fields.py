@@ -24,5 +24,8 @@ class Field(IntEnum):
 UNSEEN = (Field.KEYWORDS, Field.DESCRIPTION, Field.URL)
 """Fields no reader sees: they weigh as terms but are no part of the page's text."""
 
+SEEN_BITS = sum(1 << field for field in Field if field not in UNSEEN)
+"""A bit for each of the others."""
+
 ALONE = 1 << 31
 """In a token's length: it is a character of a script without spaces, and is written without one."""

@@ -18,11 +18,11 @@ from reusewatch.detector.scanning.scratch_memory import Work
 
 # Places in the counters. Of a kind of rows: the next, the end of the page's room, those lost.
 (
-    TOKEN, TOKEN_END, TOKENS_LOST, BLOCK, BLOCK_FIRST, BLOCK_END, BLOCKS_LOST, OPEN, GAP, LINES,
+    TOKEN, TOKEN_END, TOKENS_LOST, BLOCK, BLOCK_END, BLOCKS_LOST, OPEN, GAP, LINES,
     NUMBERED, LINK, LINK_END, LINKS_LOST, OPEN_LINK, PICTURE, PICTURE_END, SEGMENT, SEGMENT_END,
     GAP_LEVEL, ORIGIN, BLOCK_STARTS, BLOCK_ENDS, LINKS, PICTURES,
     SEGMENTS, SAMPLE_END, SAMPLE_FROM, SAMPLE_GAP, SAMPLE_RUN, SAMPLING,
-) = range(31)  # fmt: skip
+) = range(30)  # fmt: skip
 
 # Behind the limit of tokens: words after which it is asked anew whether words are taken. A block
 # of a page's text has fewer, and is taken whole or not at all. Of a small sample, a 16th: else one
@@ -87,7 +87,7 @@ def emit(work: Work, out: Output, value: Int, start: Int, end: Int, facts: Int) 
         else:
             # The last block takes all that follows.
             st[BLOCKS_LOST] += 1
-    out.columns[uint64(at + 3)] = st[BLOCK] - st[BLOCK_FIRST]
+    out.columns[uint64(at + 3)] = st[BLOCK]
 
 
 @part()
@@ -184,29 +184,27 @@ def add_segment(work: Work, out: Output, start: Int, end: Int, bits: Int) -> Non
 
 
 @part()
-def title_first(work: Work, out: Output, page: Int, tokens: Int, pictures: Int) -> None:
-    """Bring a title that stood behind text to the front.
-
-    The page's tokens start at `page`, the title's at `tokens`; the last block is the title's.
-    """
+def title_first(work: Work, out: Output, tokens: Int) -> None:
+    """Bring a title that stood behind text to the front: its tokens start at `tokens`, and the last
+    block is its own."""
     st = work.st
     end = st[TOKEN]
     many = end - tokens
-    if many == 0 or tokens == page:
+    if many == 0 or tokens == 0:
         return
     columns = out.columns
-    _rotate(out.hashes, page, tokens, end)
-    _rotate(columns, TOKEN_WIDTH * page, TOKEN_WIDTH * tokens, TOKEN_WIDTH * end)
-    own = columns[TOKEN_WIDTH * page + 3]
+    _rotate(out.hashes, 0, tokens, end)
+    _rotate(columns, 0, TOKEN_WIDTH * tokens, TOKEN_WIDTH * end)
+    own = columns[3]
     # At the limit of blocks the title shares the last block of the text.
     if columns[TOKEN_WIDTH * (end - 1) + 3] != own:
-        first, last = st[BLOCK_FIRST], st[BLOCK]
+        last = st[BLOCK]
         for column in (BLOCK_STARTS, BLOCK_ENDS):
-            _rotate(columns, st[column] + first, st[column] + last, st[column] + last + 1)
-        for t in range(page, end):
+            _rotate(columns, st[column], st[column] + last, st[column] + last + 1)
+        for t in range(end):
             at = TOKEN_WIDTH * t + 3
-            columns[at] = 0 if t < page + many else columns[at] + 1
-    for k in range(pictures, st[PICTURE]):
+            columns[at] = 0 if t < many else columns[at] + 1
+    for k in range(st[PICTURE]):
         columns[st[PICTURES] + k] += many
 
 

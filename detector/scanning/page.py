@@ -37,9 +37,8 @@ def scan_page(
     buf: NDArray[np.uint8], look: Tables, work: Work, out: Output, scratch: NDArray[np.uint8]
 ) -> None:
     """Scan the page that `work.bound` names."""
-    st, now = work.st, work.now
+    now = work.now
     lo, hi = work.bound[0], work.bound[1]
-    first_picture = st[o.PICTURE]
     _start(work, lo)
     i = lo
     if hi - lo >= 3 and buf[lo] == _MARK_1 and buf[lo + 1] == _MARK_2 and buf[lo + 2] == _MARK_3:
@@ -73,7 +72,7 @@ def scan_page(
         note_segment(work, out, plain, hi, how)
     o.end_block(work, out, hi, hi)
     end_link(hi, work, out)
-    _waiting(buf, look, work, out, first_picture)
+    _waiting(buf, look, work, out)
 
 
 @part()
@@ -97,7 +96,6 @@ def _start(work: Work, lo: Int) -> None:
         now[k] = -1
     now[s.BASE_WHERE] = RELATIVE
     now[s.PLAIN_FROM] = -1
-    now[s.PAGE_TOKEN] = st[o.TOKEN]
     work.word[tx.WHAT] = 0
     for k in range(dodges.SHOWN):
         work.dodges[k] = 0
@@ -267,13 +265,10 @@ def _past_hidden(
 
 
 @part()
-def _waiting(
-    buf: NDArray[np.uint8], look: Tables, work: Work, out: Output, first_picture: Int
-) -> None:
+def _waiting(buf: NDArray[np.uint8], look: Tables, work: Work, out: Output) -> None:
     """What is read out of its place: a late title; meta content and URL, which are in no block."""
     apart()
     st, now, bound = work.st, work.now, work.bound
-    first_token = now[s.PAGE_TOKEN]
     if now[s.LATE_START] >= 0:
         body = st[o.TOKEN]
         st[o.GAP] = now[s.LATE_START]
@@ -281,8 +276,8 @@ def _waiting(
         read_range(buf, now[s.LATE_START], now[s.LATE_END], s.REFERENCES, s.TITLE, look, work, out)
         tx.end_word(work, out)
         o.end_block(work, out, now[s.LATE_END], now[s.LATE_END])
-        o.title_first(work, out, first_token, body, first_picture)
-    work.facts[s.TEXT_TOKENS] = st[o.TOKEN] - first_token
+        o.title_first(work, out, body)
+    work.facts[s.TEXT_TOKENS] = st[o.TOKEN]
     work.facts[s.FOLDED] = work.dodges[dodges.FOLDED]
     work.facts[s.HIDDEN] = work.dodges[dodges.HIDDEN]
     st[o.NUMBERED] = 0

@@ -71,7 +71,7 @@ def _last_start(work: Work, out: Output) -> Int:
     word, t = work.word, work.st[o.TOKEN] - 1
     if word[tx.WHAT] != 0:
         return int64(word[tx.START])
-    if t < work.now[s.PAGE_TOKEN] or out.columns[o.TOKEN_WIDTH * t + 2] == s.TITLE:
+    if t < 0 or out.columns[o.TOKEN_WIDTH * t + 2] == s.TITLE:
         return int64(-1)
     return int64(out.columns[o.TOKEN_WIDTH * t]) + work.st[o.ORIGIN]
 
@@ -214,7 +214,7 @@ def _title(buf: NDArray[np.uint8], end: Int, hi: Int, look: Tables, work: Work, 
     if facts[s.TITLE_START] < 0:
         facts[s.TITLE_START] = end - st[o.ORIGIN]
         facts[s.TITLE_END] = stop - st[o.ORIGIN]
-        if st[o.TOKEN] == now[s.PAGE_TOKEN]:
+        if st[o.TOKEN] == 0:
             st[o.GAP_LEVEL] = o.PARAGRAPH | o.OF_TITLE
             read_range(buf, end, stop, s.REFERENCES, s.TITLE, look, work, out)
             tx.end_word(work, out)
@@ -244,7 +244,7 @@ def _picture(
         facts = o.facts_of(now[s.FIELD], size)
         o.emit(work, out, value, found[sx.SRC], found[sx.SRC + 1], facts)
         if st[o.TOKEN] > token:
-            o.add_picture(work, out, token - now[s.PAGE_TOKEN])
+            o.add_picture(work, out, token)
 
 
 @part()

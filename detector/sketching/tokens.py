@@ -24,11 +24,10 @@ from reusewatch.detector.compiling.kernels import (
     tuple_of,
 )
 from reusewatch.detector.compiling.mixers import mix
-from reusewatch.detector.fields import UNSEEN, Field
+from reusewatch.detector.fields import SEEN_BITS, Field
 from reusewatch.detector.ragged import Ragged, trimmed
 
-# A bit for each field.
-_SEEN = np.uint64(sum(1 << field for field in Field if field not in UNSEEN))
+_SEEN = np.uint64(SEEN_BITS)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _COLUMNS = (
     tuple_of(COUNTS, COUNTS),

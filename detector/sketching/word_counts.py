@@ -23,7 +23,7 @@ from reusewatch.detector.compiling.kernels import (
     kernel,
     tuple_of,
 )
-from reusewatch.detector.fields import UNSEEN, Field
+from reusewatch.detector.fields import SEEN_BITS, Field
 from reusewatch.detector.ragged import Ragged, trimmed
 from reusewatch.detector.sketching.grams import number_of, table_bits
 
@@ -42,7 +42,7 @@ WEIGHTS = {
 # Sums of halves are exact in integers, whatever the order they are added in. A byte for each field:
 # a tuple is looked up in memory.
 _HALVES = np.uint64(sum(int(2 * weight) << 8 * field for field, weight in WEIGHTS.items()))
-_SEEN = np.uint64(sum(1 << field for field in Field if field not in UNSEEN))
+_SEEN = np.uint64(SEEN_BITS)
 _EIGHT, _BYTE, _ONE = np.uint64(3), np.uint64(0xFF), np.uint64(1)
 _HIGH, _LOW = np.uint64(32), np.uint64((1 << 32) - 1)
 
