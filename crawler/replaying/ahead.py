@@ -29,7 +29,7 @@ from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.records import Page
 from reusewatch.streams.running.page_sink import PageSink, ReadsAhead, room
 
-_BYTES, _RECORDS = 8 << 20, 2048
+_BYTES, _RECORDS = 16 << 20, 2048
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from reusewatch.streams.running.serving import Health
     from reusewatch.streams.running.worker import Worker
 
-_BATCH_BYTES = 8 << 20
+_BATCH_BYTES = 16 << 20
 _GIVEN_BACK_SECONDS = 4.0
 _ONLY = Partition(topics.PAGES, 0)
 _FIRST = Page(

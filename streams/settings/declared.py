@@ -88,7 +88,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "Pages that are judged together, as one block; one that follows a block cut short may "
             "have a quarter more."
         ),
-    ] = 256
+    ] = 512
     commit_seconds: Annotated[Seconds, about("The time between two commits.")] = 2.0
     snapshot_seconds: Annotated[Seconds, about("The time between two snapshots of the window.")] = (
         60.0
@@ -240,7 +240,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         about(
             "Parts of a page are looked for, and near-duplicates told, when so many later pages of "
             "its partition were judged: so that what they were taken from, and what of them is a "
-            "template, is known whichever came first; in steps of 256 pages, or of "
+            "template, is known whichever came first; in steps of 512 pages, or of "
             "so many where these are fewer. Copies never wait."
         ),
     ] = 2000
@@ -253,12 +253,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     evidence_pairs: Annotated[
         Natural,
         about(
-            "Near-duplicate alerts of a step of pages (256, or `settle_pages` where these are "
+            "Near-duplicate alerts of a step of pages (512, or `settle_pages` where these are "
             "fewer) whose evidence is made with them: so many once as pages come and once as "
             "they settle; on Kafka for each partition. Both pages are read again for each; what "
             "is over it, `alerts show` makes. 0 leaves all to it."
         ),
-    ] = 64
+    ] = 128
     similar_pages: Annotated[
         Natural,
         about(

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 ReadOrigin = Callable[[Origin], Page]
 # Bodies held at a time, whatever a batch refers to.
-PART_BYTES = 8 << 20
+PART_BYTES = 16 << 20
 _MOST_START = (1 << 32) - 1
 Target = Callable[[str], tuple[int, int] | None]
 # One gram in so many, by its value: the same grams on every page.

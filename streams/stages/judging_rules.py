@@ -21,7 +21,7 @@ class Rules:
     site: Literal["registered-domain", "simple"] = "registered-domain"
     max_cluster: int = 100_000
     # Alerts of a batch whose evidence is made with them: two pages are read for one.
-    evidence_pairs: int = 64
+    evidence_pairs: int = 128
     # Pages that are always the original, and pages that may copy.
     owned: UrlSet = field(default_factory=UrlSet)
     allowed: UrlSet = field(default_factory=UrlSet)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from reusewatch.detector.quilts.postings import GramPages
 
-STEP = 256
+STEP = 512
 """Pages that settle together. Fewer cost more: where a step ends, a block is cut."""
 _PAGE_BYTES = 700
 _GRAM_BYTES = 16

@@ -315,7 +315,7 @@ def test_what_waits_is_handed_out_once_by_the_positions_of_its_own_partition(
     assert (list(settling.all()), len(settling)) == ([], 0)
 
 
-@pytest.mark.parametrize(("settle", "step"), [(0, STEP), (8, 8), (300, STEP), (2000, STEP)])
+@pytest.mark.parametrize(("settle", "step"), [(0, STEP), (8, 8), (600, STEP), (2000, STEP)])
 def test_no_part_of_a_block_goes_past_a_step(settle: int, step: int) -> None:
     settling, at = Settling(settle), 0
     for pages in (step - 3, 1, 2, 5, 3 * step, 0, 7):
