@@ -3,6 +3,9 @@
 Their machine code is kept under digests of the sources that it stands on (`detector.compiling`), in
 a directory for what compiles them: an upgrade never runs what an older version left, and compiles
 what has changed. The installation itself may be read-only, and is never written to.
+
+The file that says that all of some kernels are compiled is their image, which a start loads without
+numba; it is empty on processors for which no images are made.
 """
 
 from __future__ import annotations
@@ -26,8 +29,9 @@ import xxhash
 
 from reusewatch import detector
 from reusewatch.detector.compiling.sources import digest_of_sources
-from reusewatch.detector.compiling.timing import leave_to_calls
 
+_ABOUT_PROCESSOR = Path("/proc/cpuinfo")
+_LASTING = ("vendor_id", "cpu family", "model", "stepping", "flags", "CPU ", "Features")
 _VARIABLE = "NUMBA_CACHE_DIR"
 _PLACES = "NUMBA_CACHE_LOCATOR_CLASSES"
 _NAMED_ONLY = "UserProvidedCacheLocator"
@@ -36,10 +40,11 @@ _PAGES = "compiled-pages"
 _ASKED = "compiled-questions"
 # A compiler makes many objects and few cycles: looking for these is a tenth of its time.
 _GARBAGE = 100_000
-_SCAN = (
+_BEFORE = (
     f"import gc; gc.set_threshold({_GARBAGE}); "
-    "from reusewatch.detector.scanning.scan import scan; scan(b'', key=0)"
+    "from reusewatch.detector.compiling.calling import make_all"
 )
+_SCAN = "from reusewatch.detector.scanning.scan import scan; scan(b'', key=0)"
 # The first three take as long to compile as the others and the scan.
 _HERE = (
     "reusewatch.detector.window.index",
@@ -96,7 +101,7 @@ def _take_over(warm: Path, place: Path) -> None:
     shutil.copytree(warm, place, ignore=shutil.ignore_patterns(*marks), dirs_exist_ok=True)
     for mark in marks:
         if (warm / mark).exists():
-            (place / mark).touch()
+            shutil.copyfile(warm / mark, place / mark)
 
 
 def mark_of(name: str) -> str:
@@ -136,13 +141,16 @@ def _digest() -> str:
     return digest.hexdigest()
 
 
-def _processor() -> tuple[str, str]:
+def _processor() -> tuple[str, ...]:
     """What the machine code is for: an image may run elsewhere than where it was built."""
+    given = tuple(os.environ.get(name, "") for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"))
+    with suppress(OSError, IndexError):
+        # Without what changes from one moment to the next.
+        first = _ABOUT_PROCESSOR.read_text().split("\n\n")[0].splitlines()
+        return *given, *(line for line in first if line.startswith(_LASTING))
     from llvmlite.binding import get_host_cpu_features, get_host_cpu_name  # slow to load
 
-    name = os.environ.get("NUMBA_CPU_NAME") or get_host_cpu_name()
-    features = os.environ.get("NUMBA_CPU_FEATURES") or get_host_cpu_features().flatten()
-    return name, features
+    return *given, get_host_cpu_name(), get_host_cpu_features().flatten()
 
 
 def are_compiled(*, questions: bool = False) -> bool:
@@ -159,43 +167,76 @@ def prepare(tell: Callable[[str], None], *, pages: bool = False) -> None:
     what it compiled.
     """
     where, mark = _chosen(), _PAGES if pages else _MARK
-    leave_to_calls(all_are_kept=are_compiled())
+    if _loaded(where, _MARK) or (pages and _loaded(where, _PAGES)):
+        return
     if where is None:
         tell(
             "no cache directory can be written: the kernels are compiled for this run only, about "
             "half a minute; XDG_CACHE_HOME names a directory for them"
         )
-    elif not are_compiled() and not (where / mark_of(mark)).exists():
+    elif are_compiled() or (where / mark_of(mark)).exists():
+        # No image for this processor: what was kept is loaded by numba when it is called.
+        _load_numba()
+        return
+    else:
         seconds = 15 if pages else 20
         tell(f"compiling the kernels, once for this machine: about {seconds} seconds")
         _compile_together(_BESIDE[:1] if pages else _HERE, () if pages else _BESIDE)
-    _load_numba()
-    from reusewatch.detector.hashing import HashScheme
-    from reusewatch.detector.sketching.fingerprint import Document, fingerprints
-
-    fingerprints([Document(b"<p>ready")], HashScheme())
+    _make(_BESIDE[:1] if pages else MODULES)
     _keep(where, mark)
+
+
+def _make(modules: Iterable[str]) -> None:
+    """Have numba load their kernels and the scan, or compile what is missing: not to be found out
+    by a page, half a minute into its batch."""
+    _load_numba()
+    from reusewatch.detector.compiling.calling import make_all
+    from reusewatch.detector.scanning.scan import scan
+
+    for module in modules:
+        import_module(module)
+    make_all()
+    scan(b"", key=0)
 
 
 @cache
 def prepare_stored(tell: Callable[[str], None]) -> None:
     """The same for whoever only looks at what was stored: what is compiled is loaded when it is
     needed, and most of it never is."""
-    _chosen()
-    if not are_compiled():
+    if not _loaded(_chosen(), _MARK) and not are_compiled():
         prepare(tell)
-    leave_to_calls(all_are_kept=are_compiled())
 
 
 @cache
 def prepare_questions(tell: Callable[[str], None]) -> None:
     """The same of what nobody needs who does not ask: the first run does not wait for it."""
-    where, are_kept = _chosen(), are_compiled(questions=True)
-    leave_to_calls(all_are_kept=are_kept)
-    if not are_kept:
+    where = _chosen()
+    if _loaded(where, _ASKED):
+        return
+    if not are_compiled(questions=True):
+        from reusewatch.detector.compiling.calling import make_all
+
         tell("compiling the kernels of `similar`, once for this machine: about ten seconds")
-    import_module(QUESTIONS)
+        import_module(QUESTIONS)
+        make_all()
     _keep(where, _ASKED)
+
+
+@cache
+def _loaded(where: Path | None, mark: str) -> bool:
+    """Whether the kernels are there, out of an image."""
+    if where is None or not (path := where / mark_of(mark)).exists():
+        return False
+    from reusewatch.detector.compiling import image  # numpy
+
+    try:
+        if data := path.read_bytes():
+            image.load(data)
+        return bool(data)
+    except (OSError, image.BadImage):
+        with suppress(OSError):  # made anew, from what numba has kept
+            path.unlink()
+        return False
 
 
 def _chosen() -> Path | None:
@@ -227,12 +268,29 @@ def _load_numba() -> None:
 
 
 def _keep(where: Path | None, mark: str) -> None:
-    if where is None or (where / mark_of(mark)).exists():
+    if where is None or (path := where / mark_of(mark)).exists():
         return
     with suppress(OSError):  # gone meanwhile: the next start compiles, and says so
         for old in where.glob(f"{mark}-{'?' * len(digest_of_sources())}"):
             old.unlink(missing_ok=True)
-        (where / mark_of(mark)).touch()
+        part = path.with_name(f"{path.name}.{os.getpid()}")
+        try:
+            part.write_bytes(_image())
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def _image() -> bytes:
+    """Of all kernels that this process has; empty where there can be none."""
+    from reusewatch.detector.compiling import image
+    from reusewatch.detector.compiling.calling import Kernel
+    from reusewatch.detector.compiling.imaging import NoImage, image_of
+
+    try:
+        return image.packed(image_of(one for one in Kernel.every if not image.holds(one.name)))
+    except (NoImage, image.BadImage):
+        return b""
 
 
 def _compile_together(here: Iterable[str], beside: Iterable[str]) -> None:
@@ -241,19 +299,24 @@ def _compile_together(here: Iterable[str], beside: Iterable[str]) -> None:
     So do the modules named for it; with more cores than two, into a third. If one fails, this
     process compiles what is missing, and says what is wrong.
     """
-    commands = [_SCAN, *(f"import {module}" for module in beside)]
+    commands = [_SCAN, *(f"import {module}; make_all()" for module in beside)]
     if len(os.sched_getaffinity(0)) <= _TWO:
         commands = ["; ".join(commands)]
     processes = [
         # -P: not what lies in the working directory. Ctrl-C is for this process, which ends them.
-        subprocess.Popen([sys.executable, "-P", "-c", command], start_new_session=True)  # noqa: S603
+        subprocess.Popen(  # noqa: S603
+            [sys.executable, "-P", "-c", f"{_BEFORE}; {command}"], start_new_session=True
+        )
         for command in commands
     ]
+    from reusewatch.detector.compiling.calling import make_all
+
     usual = gc.get_threshold()
     gc.set_threshold(_GARBAGE)
     try:
         for module in here:
             import_module(module)
+        make_all()
     except BaseException:
         for process in processes:
             process.kill()
@@ -262,5 +325,3 @@ def _compile_together(here: Iterable[str], beside: Iterable[str]) -> None:
         gc.set_threshold(*usual)
         for process in processes:
             process.wait()
-    for module in beside:
-        import_module(module)

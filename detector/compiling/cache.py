@@ -5,32 +5,30 @@ machine code of parts that have been edited since. Here a kernel is kept under a
 modules that its own stands on (`sources`): an edit renews what is built on it, and nothing else.
 The place is numba's to find: the process that loads the kernels names it before.
 
-A kernel is there once its module is imported, or once it is called first: `timing`.
+Only for who compiles, or has no image of the kernels (`image`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numba as _numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.runtime.nrt import rtsys
 
-from reusewatch.detector.compiling.array_types import leave_masks_out
-from reusewatch.detector.compiling.declaring import declared, left_to_calls, make
+from reusewatch.detector.compiling.array_checks import check_arrays
+from reusewatch.detector.compiling.declaring import declared
 from reusewatch.detector.compiling.indexing import WithoutEnds
+from reusewatch.detector.compiling.later import now
 from reusewatch.detector.compiling.loading import load_lazily
 from reusewatch.detector.compiling.sources import digest_of
-from reusewatch.detector.compiling.timing import is_left_to_calls
 
 # numba's own classes and functions are not typed.
 # mypy: disable-error-code="no-untyped-call"
 _njit: Any = _numba.njit
 _FunctionCache: Any = FunctionCache
+check_arrays()
 load_lazily()
-leave_masks_out()
 
 
 class _Cache(_FunctionCache):  # type: ignore[misc]
@@ -49,33 +47,11 @@ class _Cache(_FunctionCache):  # type: ignore[misc]
             return self._load_overload(sig, target_context)
 
 
-class _Late:
-    """The same, looked for when it is needed: finding the place and the digest takes as long as
-    loading a small kernel."""
-
-    def __init__(self, function: Any) -> None:
-        self._function = function
-
-    @cached_property
-    def _found(self) -> Any:
-        try:
-            return _Cache(self._function)
-        except RuntimeError:  # no place can be written: it is compiled for this process
-            return NullCache()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._found, name)
-
-
-def kept(signature: Any = None, **options: Any) -> Callable[[Any], Any]:
+def kept(function: Any, signature: Any, options: Any) -> Any:
     """numba's `njit`; what it compiles is kept, if there is a place for it."""
-
-    def compile_(function: Any) -> Any:
-        dispatcher = _njit(pipeline_class=WithoutEnds, **options)(function)
-        dispatcher._cache = _Late(function)
-        if signature is not None:
-            declared(dispatcher, signature)
-            (left_to_calls if is_left_to_calls() else make)(dispatcher, signature)
-        return dispatcher
-
-    return compile_
+    dispatcher = _njit(pipeline_class=WithoutEnds, **options)(function)
+    try:
+        dispatcher._cache = _Cache(function)
+    except RuntimeError:  # no place can be written: it is compiled for this process
+        dispatcher._cache = NullCache()
+    return dispatcher if signature is None else declared(dispatcher, now(signature))

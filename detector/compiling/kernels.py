@@ -11,17 +11,21 @@ the types at the first call: so does the scan, whose parts hand on records of ar
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
-from reusewatch.detector.compiling.cache import kept
-from reusewatch.detector.compiling.linking import linked
+from reusewatch.detector.compiling import later
+from reusewatch.detector.compiling.calling import Kernel, Part
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+types: Any = later.Module("numba.types")
+"""numba's types, as they are said in signatures and named within kernels."""
+ir: Any = later.Imported("llvmlite.ir")
+"""What instructions are made of, for functions that define an `intrinsic`."""
 
 # Inputs are declared read-only: a signature for writable arrays refuses columns that come
 # straight out of an Arrow block or a memory map, while this one takes both.
@@ -50,7 +54,28 @@ uint64: Any = np.uint64
 
 def tuple_of(*members: Any) -> Any:
     """The type of a tuple: columns that belong together, passed as one argument."""
-    return types.Tuple(members)  # type: ignore[no-untyped-call]
+    return types.Tuple(members)
+
+
+def packed(kind: Any, members: list[Any]) -> Any:
+    """The type of a named tuple whose values are passed by their address (`by_address`)."""
+    return later.Module("reusewatch.detector.compiling.by_address").packed(kind, members)
+
+
+def records(kind: np.dtype[Any]) -> Any:
+    """The type of an array of such records."""
+    return types.Array(later.Module("numba").from_dtype(kind), 1, "C")
+
+
+def intrinsic(define: Callable[..., Any]) -> Any:
+    """What becomes an instruction or a few, and no call, within kernels."""
+
+    @wraps(define)
+    def typed(*arguments: Any) -> tuple[Any, Any]:
+        signature, codegen = define(*arguments)
+        return later.now(signature), codegen
+
+    return later.Module("numba.extending").intrinsic(typed)
 
 
 PAIR = tuple_of(types.uint64, types.uint64)
@@ -64,10 +89,14 @@ def kernel(
     One that allocates nothing, as the scan, counts no references: to do so for a dozen arrays in
     every call between its parts would take ten times as long as the scan.
     """
-    decorate = kept(
-        signature, nogil=True, error_model="numpy", no_cfunc_wrapper=True, _nrt=allocates
-    )
-    return cast("Callable[[Callable[P, R]], Callable[P, R]]", decorate)
+    options = {
+        "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": allocates,
+    }  # fmt: skip
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        return Kernel(function, signature, options)
+
+    return decorate
 
 
 def part(
@@ -79,20 +108,11 @@ def part(
     references: of a dozen arrays in each call, both take longer to compile than what it does.
     `inline` is for what every tag passes, or is small: its call would cost more than its work.
     """
-    # Inlining is said either way: numba else takes it from the part within whose compilation
-    # this one is compiled.
-    decorate = linked(
-        signature, error_model="numpy", _nrt=allocates or _returns_arrays(signature),
-        forceinline=inline,
-    )  # fmt: skip
-    return cast("Callable[[Callable[P, R]], Callable[P, R]]", decorate)
 
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        return cast("Callable[P, R]", Part(function, signature, allocates, inline))
 
-def _returns_arrays(signature: Any) -> bool:
-    if signature is None:
-        return False
-    returned = getattr(signature.return_type, "types", (signature.return_type,))
-    return any(isinstance(one, types.Array) for one in returned)
+    return decorate
 
 
 def _apart(typing: Any) -> Any:
@@ -103,7 +123,7 @@ def _apart(typing: Any) -> Any:
     return types.none(), codegen
 
 
-apart = cast(Any, intrinsic(_apart))
+apart = intrinsic(_apart)
 """Within a part: it stays a function. What is rare would make the loop that calls it slow, and
 long to compile."""
 
@@ -117,6 +137,6 @@ def _wide(typing: Any) -> Any:
     return types.none(), codegen
 
 
-wide = cast(Any, intrinsic(_wide))
+wide = intrinsic(_wide)
 """Within a kernel: its loops are made of the widest vectors that the machine has. Of those with
 AVX-512 LLVM takes half as wide ones by itself, and multiplies 64-bit numbers at half the speed."""

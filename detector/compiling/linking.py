@@ -20,12 +20,11 @@ of their descriptions. It asks a value for its type by the name `_numba_type_`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import llvmlite.binding as llvm
 import numba as _numba
+from numba import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
@@ -33,14 +32,13 @@ from numba.core.typed_passes import NativeLowering
 
 from reusewatch.detector.compiling.declaring import declared
 from reusewatch.detector.compiling.indexing import never_from_the_end
+from reusewatch.detector.compiling.later import now
 
 # numba's compiler is not typed.
 # mypy: disable-error-code="no-untyped-call"
 _njit: Any = _numba.njit
 
 _ENVIRONMENT = "_ZN08NumbaEnv"
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Whole(JITCodeLibrary):
@@ -111,33 +109,20 @@ class _Part(CompilerBase):
         return [passes]
 
 
-class _Waiting:
-    """A part, until a kernel is compiled that calls it."""
-
-    def __init__(self, function: Any, signature: Any, options: dict[str, Any]) -> None:
-        self.__doc__, self._given = function.__doc__, (function, signature, options)
-
-    def __call__(self, *_: Any) -> Any:
-        raise TypeError(f"{self._given[0].__name__} is called by kernels only, not from Python")
-
-    @property
-    def _numba_type_(self) -> Any:
-        return self._made._numba_type_
-
-    @cached_property
-    def _made(self) -> Any:
-        function, signature, options = self._given
-        made = _njit(
-            nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_Part,
-            **options,
-        )(function)  # fmt: skip
-        return made if signature is None else declared(made, signature)
-
-
-def linked(signature: Any = None, **options: Any) -> Callable[[F], F]:
+def linked(function: Any, signature: Any, allocates: bool, inline: bool) -> Any:
     """numba's `njit` for what only kernels call: without a way in from Python."""
+    signature = now(signature)
+    made = _njit(
+        nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_Part,
+        # Inlining is said either way: numba else takes it from the part within whose compilation
+        # this one is compiled.
+        error_model="numpy", _nrt=allocates or _returns_arrays(signature), forceinline=inline,
+    )(function)  # fmt: skip
+    return made if signature is None else declared(made, signature)
 
-    def wait(function: F) -> F:
-        return cast("F", _Waiting(function, signature, options))
 
-    return wait
+def _returns_arrays(signature: Any) -> bool:
+    if signature is None:
+        return False
+    returned = getattr(signature.return_type, "types", (signature.return_type,))
+    return any(isinstance(one, types.Array) for one in returned)

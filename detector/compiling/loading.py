@@ -18,9 +18,9 @@ import zlib
 from typing import Any
 
 import llvmlite.binding as llvm
-import numpy as np
 from numba.core.codegen import JITCPUCodegen
 
+from reusewatch.detector.compiling.elf import MARK, defined
 from reusewatch.detector.compiling.linking import Whole
 
 # numba's own classes and functions are not typed.
@@ -28,42 +28,13 @@ from reusewatch.detector.compiling.linking import Whole
 _Library: Any = Whole
 _Generator: Any = JITCPUCodegen
 
-_ELF64 = b"\x7fELF\x02\x01"
-_SECTION = np.dtype(
-    [("name", "<u4"), ("type", "<u4"), ("flags", "<u8"), ("address", "<u8"), ("offset", "<u8"),
-     ("size", "<u8"), ("link", "<u4"), ("info", "<u4"), ("align", "<u8"), ("entry", "<u8")]
-)  # fmt: skip
-_SYMBOL = np.dtype(
-    [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"),
-     ("size", "<u8")]
-)  # fmt: skip
-_SECTIONS_AT, _SECTION_COUNT_AT = 40, 60
-_SYMBOLS = 2
-_LOCAL = 4
-"""Of `info`, the bits above are the binding: 0 is a symbol that nobody else sees."""
-
-
-def defined(code: bytes) -> set[str]:
-    """The names that an object file defines for others."""
-    start = int.from_bytes(code[_SECTIONS_AT : _SECTIONS_AT + 8], "little")
-    count = int.from_bytes(code[_SECTION_COUNT_AT : _SECTION_COUNT_AT + 2], "little")
-    sections = np.frombuffer(code, _SECTION, count, start)
-    found: set[str] = set()
-    for table in sections[sections["type"] == _SYMBOLS]:
-        symbols = np.frombuffer(
-            code, _SYMBOL, int(table["size"]) // _SYMBOL.itemsize, int(table["offset"])
-        )
-        text = int(sections[int(table["link"])]["offset"])
-        known = symbols[(symbols["section"] != 0) & (symbols["info"] >> _LOCAL != 0)]
-        for name in known["name"].tolist():
-            found.add(code[text + name : code.index(b"\0", text + name)].decode())
-    return found
-
 
 class _Loaded(_Library):  # type: ignore[misc]
     """A library whose intermediate form is parsed where somebody links with it."""
 
     _form: bytes | None = None
+    code: bytes = b""
+    """The object file, which numba drops once it has taken it in."""
 
     def _get_module_for_linking(self) -> Any:
         if self._form is not None:
@@ -73,6 +44,7 @@ class _Loaded(_Library):  # type: ignore[misc]
 
     def serialize_using_object_code(self) -> Any:
         name, kind, (code, form) = super().serialize_using_object_code()
+        self.code = code
         return name, kind, (code, zlib.compress(form))
 
     @classmethod
@@ -81,10 +53,10 @@ class _Loaded(_Library):  # type: ignore[misc]
         if kind != "object":
             return super()._unserialize(codegen, state)
         code, form = data
-        if not code.startswith(_ELF64):
+        if not code.startswith(MARK):
             return super()._unserialize(codegen, (name, kind, (code, zlib.decompress(form))))
         library = codegen.create_library(name)
-        library._form = form
+        library._form, library.code = form, code
         library.enable_object_caching()
         library._set_compiled_object(code)
         library._finalize_final_module()

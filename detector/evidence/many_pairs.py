@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import (
@@ -22,6 +21,7 @@ from reusewatch.detector.compiling.kernels import (
     WORDS,
     kernel,
     tuple_of,
+    types,
 )
 from reusewatch.detector.evidence.alignment import aligned
 from reusewatch.detector.evidence.own_words import MOST_OWN, own

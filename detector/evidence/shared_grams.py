@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import ArrayLike, NDArray
 
 from reusewatch.detector.compiling.kernels import (
@@ -21,6 +20,7 @@ from reusewatch.detector.compiling.kernels import (
     kernel,
     part,
     tuple_of,
+    types,
 )
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import (
@@ -21,6 +20,7 @@ from reusewatch.detector.compiling.kernels import (
     WORDS,
     kernel,
     part,
+    types,
 )
 from reusewatch.detector.ragged import Ragged
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import (
@@ -24,6 +23,7 @@ from reusewatch.detector.compiling.kernels import (
     WORDS,
     kernel,
     part,
+    types,
 )
 from reusewatch.detector.labels.places import ABSENT
 

@@ -12,10 +12,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel, part
+from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel, part, types
 from reusewatch.detector.compiling.mixers import mix
 
 _STEPS = 8

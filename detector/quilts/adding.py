@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from reusewatch.detector.compiling.kernels import (
     COUNTS,
@@ -20,6 +19,7 @@ from reusewatch.detector.compiling.kernels import (
     WORDS,
     kernel,
     part,
+    types,
 )
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.quilts.gram_table import (

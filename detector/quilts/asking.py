@@ -20,7 +20,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from reusewatch.detector.compiling.kernels import (
     OFFSETS,
@@ -31,6 +30,7 @@ from reusewatch.detector.compiling.kernels import (
     kernel,
     part,
     tuple_of,
+    types,
 )
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.quilts.adding import document_by

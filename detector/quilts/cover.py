@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from reusewatch.detector.compiling.kernels import part
+from reusewatch.detector.compiling.kernels import part, records, types
 from reusewatch.detector.quilts.scratch import DONORS, INTS, PAIRS, PATCHES, SCRATCH
-from reusewatch.detector.quilts.store import DOCUMENTS, OWNED, records
+from reusewatch.detector.quilts.store import DOCUMENTS, OWNED
 
 SOURCE = np.dtype([("document", "i4"), ("brought", "i4"), ("shared", "i4"), ("share", "f8")])
 """A source: the patch grams that it adds to the cover, all that it shares with the page, and the

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from reusewatch.detector.compiling.kernels import OUT_OFFSETS, WORDS, part
+from reusewatch.detector.compiling.kernels import OUT_OFFSETS, WORDS, part, types
 from reusewatch.detector.compiling.lines import LINE, first_of, is_from
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.quilts.store import BLOCK, STORE, WARM

@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel
+from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel, types
 from reusewatch.detector.compiling.lines import LINE
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.large_arrays import move, used_up, zeros

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import (
@@ -27,7 +26,9 @@ from reusewatch.detector.compiling.kernels import (
     WORDS,
     kernel,
     part,
+    records,
     tuple_of,
+    types,
 )
 from reusewatch.detector.quilts.adding import earlier
 from reusewatch.detector.quilts.cover import SOURCE, SOURCES, cover, rank_donors
@@ -46,7 +47,7 @@ from reusewatch.detector.quilts.scratch import (
     new_scratch,
 )
 from reusewatch.detector.quilts.site_peers import LEAST, many, popular
-from reusewatch.detector.quilts.store import DOCUMENTS, OWNED, records
+from reusewatch.detector.quilts.store import DOCUMENTS, OWNED
 from reusewatch.detector.sketching.grams import find, table_bits
 
 JUDGED = np.dtype(

@@ -8,13 +8,11 @@ what leads to their documents.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
-from reusewatch.detector.compiling.kernels import part
+from reusewatch.detector.compiling.kernels import intrinsic, part, types
 from reusewatch.detector.quilts.store import BLOCK, END_DOCUMENT, END_LINK, STORE
 
 _ONE = np.uint64(1)
@@ -27,7 +25,7 @@ def _population(typing: Any, word: Any) -> Any:
     return types.int64(types.uint64), codegen
 
 
-_ones = cast(Any, intrinsic(_population))
+_ones = intrinsic(_population)
 """How many bits of a word are set: one instruction of the machine."""
 
 

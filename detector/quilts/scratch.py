@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.by_address import packed
-from reusewatch.detector.compiling.kernels import OUT_BYTES, OUT_OFFSETS
+from reusewatch.detector.compiling.kernels import OUT_BYTES, OUT_OFFSETS, packed, types
 
 INTS = types.Array(types.int32, 1, "C")
 

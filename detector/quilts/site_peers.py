@@ -17,9 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import types
-
-from reusewatch.detector.compiling.kernels import part
+from reusewatch.detector.compiling.kernels import part, types
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.quilts.store import GONE, MAX_AGE, NEWEST, STORE
 from reusewatch.detector.window.buckets import number_bits, put, swap, take, with_key

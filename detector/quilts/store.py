@@ -19,11 +19,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import from_dtype, types
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.by_address import packed
-from reusewatch.detector.compiling.kernels import OUT_COUNTS, OUT_OFFSETS, OUT_WORDS
+from reusewatch.detector.compiling.kernels import (
+    OUT_COUNTS,
+    OUT_OFFSETS,
+    OUT_WORDS,
+    packed,
+    records,
+)
 from reusewatch.detector.window.buckets import empty_tables
 
 OWNED = 1
@@ -94,11 +98,6 @@ class Store(NamedTuple):
     by_page: NDArray[np.uint32]
     by_site: NDArray[np.uint32]
     numbers: NDArray[np.int64]
-
-
-def records(kind: np.dtype[Any]) -> Any:
-    """The kernels' type of an array of records."""
-    return types.Array(from_dtype(kind), 1, "C")
 
 
 DOCUMENTS = records(DOCUMENT)

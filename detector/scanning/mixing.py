@@ -9,13 +9,12 @@ The scheme is wyhash's, reduced to a stream.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types, uint64
-from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from reusewatch.detector.compiling.kernels import intrinsic, ir, types
 
 _MASK = (1 << 64) - 1
 
@@ -27,10 +26,10 @@ def _product(typing: Any, a: Any, b: Any) -> Any:
         high = builder.lshr(product, ir.Constant(wide, 64))
         return builder.trunc(builder.xor(product, high), ir.IntType(64))
 
-    return uint64(types.uint64, types.uint64), codegen
+    return types.uint64(types.uint64, types.uint64), codegen
 
 
-fold_product = cast(Any, intrinsic(_product))
+fold_product = intrinsic(_product)
 """High half xor low half of the product of two 64-bit numbers, within kernels."""
 
 

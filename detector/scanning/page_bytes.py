@@ -6,21 +6,18 @@ addresses are mostly shorter, and so are read without a loop, whose end no proce
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.kernels import Int, int64, part, uint64
+from reusewatch.detector.compiling.kernels import Int, int64, intrinsic, ir, part, types, uint64
+from reusewatch.detector.compiling.later import Imported
 from reusewatch.detector.scanning import characters as ch
 
 _EIGHT = 8
+_cgutils: Any = Imported("numba.core.cgutils")
 SIXTEEN, WIDE = 16, 32
-_SIXTEEN_BYTES = ir.VectorType(ir.IntType(8), SIXTEEN)
 BEHIND = WIDE
 """So many bytes behind a page are looked at, whatever they are, and count for nothing."""
 _LETTERS, _DIGITS = 26, 10
@@ -50,7 +47,7 @@ def _run_of(is_one: Any) -> Any:
 
         return types.int64(array, types.uint64), codegen
 
-    return cast(Any, intrinsic(typed))
+    return intrinsic(typed)
 
 
 def _vector(context: Any, builder: Any, signature: Any, args: Any, size: int) -> Any:
@@ -88,14 +85,14 @@ def _copy_from(typing: Any, address: Any, to: Any, size: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = context.make_array(signature.args[1])(context, builder, value=args[1]).data
         source = builder.inttoptr(args[0], data.type)
-        cgutils.raw_memcpy(builder, data, source, args[2], 1)  # type: ignore[no-untyped-call]
+        _cgutils.raw_memcpy(builder, data, source, args[2], 1)
         return context.get_dummy_value()
 
     return types.none(types.int64, to, types.uint64), codegen
 
 
 def _all(byte: int) -> Any:
-    return ir.Constant(_SIXTEEN_BYTES, [byte] * SIXTEEN)
+    return ir.Constant(ir.VectorType(ir.IntType(8), SIXTEEN), [byte] * SIXTEEN)
 
 
 def _are_alphanumeric(builder: Any, given: Any) -> Any:
@@ -114,11 +111,11 @@ def _are_in_a_name(builder: Any, given: Any) -> Any:
 
 # Some of these may stand behind the page: who asks cuts what was found. Eight are one number, the
 # first byte the lowest.
-eight_at = cast(Any, intrinsic(_load))
+eight_at = intrinsic(_load)
 alphanumerics_at = _run_of(_are_alphanumeric)
 name_bytes_at = _run_of(_are_in_a_name)
-_place_within = cast(Any, intrinsic(_search))
-copy_from = cast(Any, intrinsic(_copy_from))
+_place_within = intrinsic(_search)
+copy_from = intrinsic(_copy_from)
 """Bring so many bytes from an address to the beginning of an array. Whoever says the address keeps
 what stands there alive, and the array has room for it."""
 

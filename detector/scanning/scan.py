@@ -298,7 +298,8 @@ def _laid(sources: Sequence[Source], limits: ScanLimits) -> _Laid:
     rows[:, 6] = html
     # Addresses, as long as the sources are.
     addresses: Any = (ctypes.c_char_p * len(sources))(*bodies)
-    named = np.frombuffer(names or b" ", np.uint8)
+    # Read-only like what stands for none: the scan is compiled for one type of array.
+    named = np.frombuffer(bytes(names) or b" ", np.uint8)
     return _Laid(np.ndarray(len(sources), np.int64, addresses), named, rows)
 
 

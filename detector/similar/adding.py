@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from reusewatch.detector.compiling.kernels import (
     BYTES,
@@ -21,6 +20,7 @@ from reusewatch.detector.compiling.kernels import (
     kernel,
     part,
     tuple_of,
+    types,
 )
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.similar.overlap import SHARES

@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel
+from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel, types
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.large_arrays import longer
 from reusewatch.detector.similar.store import (

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import ArrayLike, NDArray
 
 from reusewatch.detector.compiling.kernels import (
@@ -25,6 +24,7 @@ from reusewatch.detector.compiling.kernels import (
     WORDS,
     kernel,
     part,
+    types,
 )
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.ragged import Ragged

@@ -31,10 +31,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 from numpy.typing import ArrayLike, NDArray
 
-from reusewatch.detector.compiling.kernels import WORDS, kernel
+from reusewatch.detector.compiling.kernels import WORDS, kernel, types
 from reusewatch.detector.compiling.mixers import chain
 from reusewatch.detector.sketching.grams import find, table_bits
 

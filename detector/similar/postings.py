@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from reusewatch.detector.compiling.kernels import OUT_OFFSETS, WORDS, part
+from reusewatch.detector.compiling.kernels import OUT_OFFSETS, WORDS, part, types
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.similar.overlap import SHARES
 from reusewatch.detector.similar.store import (

@@ -15,13 +15,18 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.by_address import packed
-from reusewatch.detector.compiling.kernels import OUT_COUNTS, OUT_OFFSETS, OUT_SHARES
+from reusewatch.detector.compiling.kernels import (
+    OUT_COUNTS,
+    OUT_OFFSETS,
+    OUT_SHARES,
+    packed,
+    records,
+    types,
+)
 from reusewatch.detector.window.buckets import empty_tables
-from reusewatch.detector.window.store import LINKS, records
+from reusewatch.detector.window.store import LINKS
 
 BLOCK = 8
 MOST_TERMS = 1024

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import (
@@ -27,6 +26,7 @@ from reusewatch.detector.compiling.kernels import (
     WORDS,
     kernel,
     tuple_of,
+    types,
 )
 from reusewatch.detector.compiling.mixers import chain, mix
 from reusewatch.detector.fields import ALONE

@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import (
@@ -23,6 +22,7 @@ from reusewatch.detector.compiling.kernels import (
     kernel,
     part,
     tuple_of,
+    types,
 )
 from reusewatch.detector.ragged import page_offsets
 from reusewatch.detector.scanning import characters as ch

@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.kernels import BYTES, OFFSETS, OUT_OFFSETS, kernel
+from reusewatch.detector.compiling.kernels import BYTES, OFFSETS, OUT_OFFSETS, kernel, types
 from reusewatch.detector.fields import Field
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged

@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.kernels import OFFSETS, OUT_WORDS, WORDS, kernel, part
+from reusewatch.detector.compiling.kernels import OFFSETS, OUT_WORDS, WORDS, kernel, part, types
 from reusewatch.detector.compiling.mixers import chain, mix
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged

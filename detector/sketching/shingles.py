@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import (
@@ -29,6 +28,7 @@ from reusewatch.detector.compiling.kernels import (
     WORDS,
     kernel,
     part,
+    types,
     wide,
 )
 from reusewatch.detector.compiling.mixers import chain, mix

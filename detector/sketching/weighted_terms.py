@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import (
@@ -32,6 +31,7 @@ from reusewatch.detector.compiling.kernels import (
     kernel,
     part,
     tuple_of,
+    types,
 )
 from reusewatch.detector.ragged import Ragged, trimmed
 from reusewatch.detector.sketching.word_counts import WordCounts

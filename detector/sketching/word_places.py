@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import (
@@ -20,6 +19,7 @@ from reusewatch.detector.compiling.kernels import (
     OUT_OFFSETS,
     kernel,
     tuple_of,
+    types,
 )
 from reusewatch.detector.scanning.decoding import Decoded
 from reusewatch.detector.scanning.scan import Batch

@@ -11,10 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel, part
+from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel, part, types
 from reusewatch.detector.compiling.lines import LINE, first_of, is_from
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.large_arrays import zeros

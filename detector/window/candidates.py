@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from reusewatch.detector.compiling.kernels import OUT_COUNTS, part
+from reusewatch.detector.compiling.kernels import OUT_COUNTS, part, types
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.window.buckets import home, number, put, seek, take, with_key
 from reusewatch.detector.window.store import (

@@ -16,7 +16,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import (
@@ -26,6 +25,7 @@ from reusewatch.detector.compiling.kernels import (
     kernel,
     part,
     tuple_of,
+    types,
 )
 from reusewatch.detector.compiling.mixers import mix
 
@@ -101,7 +101,7 @@ def _place(super5: Any, at: Any, one: Any, other: Any, words: Any) -> Any:
     return has, types.int64(hashed >> _WORD) & (words - 1), bit
 
 
-@kernel(types.int64[::1](_SUPER5, types.int64, types.int64, OUT_WORD_ROWS))
+@kernel(OUT_OFFSETS(_SUPER5, types.int64, types.int64, OUT_WORD_ROWS))
 def _not_alone(super5: Any, one: Any, other: Any, met: Any) -> Any:
     """The sets whose pair another set has too, and a few more; `met` is room for bits, of zeros."""
     found, size = np.empty(super5.shape[0], np.int64), 0

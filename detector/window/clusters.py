@@ -14,9 +14,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from reusewatch.detector.compiling.kernels import kernel, part
+from reusewatch.detector.compiling.kernels import kernel, part, types
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.window.candidates import CANDIDATES, collect
 from reusewatch.detector.window.numbering import give_number, take_number

@@ -12,9 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import types
-
-from reusewatch.detector.compiling.kernels import OUT_OFFSETS, kernel, part
+from reusewatch.detector.compiling.kernels import OUT_OFFSETS, kernel, part, types
 from reusewatch.detector.window.numbering import give_number
 from reusewatch.detector.window.store import (
     BLANK,

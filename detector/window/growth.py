@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel
+from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel, types
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.large_arrays import longer
 from reusewatch.detector.window.buckets import empty_tables, number, number_bits, put

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import (
@@ -21,6 +20,7 @@ from reusewatch.detector.compiling.kernels import (
     kernel,
     part,
     tuple_of,
+    types,
 )
 from reusewatch.detector.ragged import page_offsets
 from reusewatch.detector.window.buckets import number_bits

@@ -13,9 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from reusewatch.detector.compiling.kernels import part, tuple_of
+from reusewatch.detector.compiling.kernels import part, tuple_of, types
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.window.buckets import put, swap, take, with_key
 from reusewatch.detector.window.owned import owned

@@ -15,9 +15,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from reusewatch.detector.compiling.kernels import OUT_OFFSETS, part
+from reusewatch.detector.compiling.kernels import OUT_OFFSETS, part, types
 from reusewatch.detector.window.clusters import lead
 from reusewatch.detector.window.identity_sets import (
     listed,

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from reusewatch.detector.compiling.kernels import OUT_OFFSETS, part, tuple_of
+from reusewatch.detector.compiling.kernels import OUT_OFFSETS, part, records, tuple_of, types
 from reusewatch.detector.window.candidates import CANDIDATES, MARKS
 from reusewatch.detector.window.clusters import cluster_id
 from reusewatch.detector.window.identity_sets import donates, file_root, next_donor
@@ -24,7 +23,6 @@ from reusewatch.detector.window.store import (
     SEEN_TYPE,
     STORE,
     TEXT_LINKS,
-    records,
 )
 from reusewatch.detector.window.treap import first_of
 from reusewatch.detector.window.versions import text_of_row

@@ -6,9 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import types
-
-from reusewatch.detector.compiling.kernels import OFFSETS, OUT_OFFSETS, WORDS, kernel, part
+from reusewatch.detector.compiling.kernels import OFFSETS, OUT_OFFSETS, WORDS, kernel, part, types
 from reusewatch.detector.window.buckets import number_bits
 from reusewatch.detector.window.store import BY_PAGE, STORE
 from reusewatch.detector.window.versions import latest, text_of_row

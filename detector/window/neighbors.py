@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from reusewatch.detector.compiling.kernels import OUT_OFFSETS, part, tuple_of
+from reusewatch.detector.compiling.kernels import OUT_OFFSETS, part, tuple_of, types
 from reusewatch.detector.window.candidates import CANDIDATES, collect, projected
 from reusewatch.detector.window.identity_sets import listed
 from reusewatch.detector.window.owned import owned

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import types
-
-from reusewatch.detector.compiling.kernels import part
+from reusewatch.detector.compiling.kernels import part, types
 
 AHEAD_US = 1 << 62
 NEVER = 1 << 61

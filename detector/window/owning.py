@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import types
-
-from reusewatch.detector.compiling.kernels import OFFSETS, kernel, part
+from reusewatch.detector.compiling.kernels import OFFSETS, kernel, part, types
 from reusewatch.detector.window.buckets import number_bits
 from reusewatch.detector.window.clusters import lead, led_no_more
 from reusewatch.detector.window.identity_sets import (

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from reusewatch.detector.compiling.kernels import part
+from reusewatch.detector.compiling.kernels import part, types
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.window.buckets import home
 from reusewatch.detector.window.candidates import hash_of, key_of

@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from reusewatch.detector.compiling.kernels import OFFSETS, OUT_OFFSETS, kernel, part
+from reusewatch.detector.compiling.kernels import OFFSETS, OUT_OFFSETS, kernel, part, types
 from reusewatch.detector.window.adding import room
 from reusewatch.detector.window.buckets import number_bits
 from reusewatch.detector.window.judging import (

@@ -19,9 +19,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from reusewatch.detector.compiling.kernels import OUT_OFFSETS, OUT_WORDS, kernel, part
+from reusewatch.detector.compiling.kernels import OUT_OFFSETS, OUT_WORDS, kernel, part, types
 from reusewatch.detector.window.expiry import aged, crowded, rise, sink, sooner
 from reusewatch.detector.window.store import (
     BLANK,

@@ -23,11 +23,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import from_dtype, types
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.by_address import packed
-from reusewatch.detector.compiling.kernels import OUT_BYTES, OUT_OFFSETS
+from reusewatch.detector.compiling.kernels import OUT_BYTES, OUT_OFFSETS, packed, records, types
 
 NO_ROW = -1
 SAMPLE = 16
@@ -145,11 +143,6 @@ class Store(NamedTuple):
     crowds: NDArray[Any]
     crowd_due: NDArray[np.int64]
     crowd_row: NDArray[np.int32]
-
-
-def records(kind: np.dtype[Any]) -> Any:
-    """The kernels' type of an array of records."""
-    return types.Array(from_dtype(kind), 1, "C")
 
 
 ROWS_TYPE = records(ROW)

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import types
-
-from reusewatch.detector.compiling.kernels import part
+from reusewatch.detector.compiling.kernels import part, types
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.window.store import LINKS, ROWS_TYPE
 

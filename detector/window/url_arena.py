@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from reusewatch.detector.compiling.kernels import BYTES, kernel, part
+from reusewatch.detector.compiling.kernels import BYTES, kernel, part, types
 from reusewatch.detector.window.store import ARENA, ARENA_FREE, LIVE, ROWS, SEEN_TYPE, STORE
 
 UNIT = 8

@@ -14,9 +14,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from reusewatch.detector.compiling.kernels import BYTES, kernel, part
+from reusewatch.detector.compiling.kernels import BYTES, kernel, part, types
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.window.buckets import number_bits, put, swap, take, with_key
 from reusewatch.detector.window.candidates import leave

@@ -34,7 +34,7 @@ def can_fork() -> bool:
 
 def load_all() -> None:
     """Load what makes fingerprints and evidence, ahead of the processes that need it."""
-    from reusewatch.detector.compiling.declaring import make_all
+    from reusewatch.detector.compiling.calling import make_all
     from reusewatch.detector.evidence import many_pairs  # noqa: F401
     from reusewatch.streams.labels import matching  # noqa: F401
     from reusewatch.streams.stages import fingerprinting  # noqa: F401

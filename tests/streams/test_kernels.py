@@ -65,6 +65,7 @@ def test_what_was_not_compiled_beside_is_compiled_here(monkeypatch: pytest.Monke
     monkeypatch.setattr(sys, "executable", "/bin/false")
     monkeypatch.delitem(sys.modules, "colorsys", raising=False)
     kernels._compile_together((), ("colorsys",))
+    kernels._make(("colorsys",))
     assert "colorsys" in sys.modules
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.command import ROOT
 
 _PART = """
-from numba import types
+from reusewatch.detector.compiling.kernels import types
 from reusewatch.detector.compiling.kernels import part
 
 @part({signature})
@@ -21,7 +21,7 @@ def answer(x):
     return x + {more}
 """
 _KERNEL = """
-from numba import types
+from reusewatch.detector.compiling.kernels import types
 from reusewatch.detector.compiling.kernels import kernel
 from reusewatch.detector.probe_part import answer
 
@@ -29,9 +29,10 @@ from reusewatch.detector.probe_part import answer
 def ask(x):
     return answer(x)
 """
-_ASK = (
-    "from reusewatch.detector.probe import ask; print(ask(40), sum(ask.stats.cache_hits.values()))"
-)
+_ASK = """
+from reusewatch.detector.probe import ask
+print(ask(40), sum(ask.dispatcher.stats.cache_hits.values()))
+"""
 SIGNATURES = ["types.int64(types.int64)", ""]
 
 

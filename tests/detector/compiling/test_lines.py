@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from numba import types
 
-from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel
+from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel, types
 from reusewatch.detector.compiling.lines import LINE, first_of, is_from
 
 # Few values near each other and near the ends, so that some are within and some beside.

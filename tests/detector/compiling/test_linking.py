@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 from numba import njit
 
-from reusewatch.detector.compiling.kernels import wide
-from reusewatch.detector.compiling.linking import linked
+from reusewatch.detector.compiling.kernels import part, wide
 
 
-@linked()
+@part()
 def _half(x: Any) -> Any:
     return x // 2
 
 
-@linked(forceinline=True)
+@part(inline=True)
 def _steps(x: Any) -> Any:
     steps = 0
     while x > 1:

@@ -11,11 +11,11 @@ import llvmlite.binding as llvm
 import pytest
 from numba import njit
 
-from reusewatch.detector.compiling.loading import defined
+from reusewatch.detector.compiling.elf import defined
 
 _KEPT = """
 import numpy as np
-from numba import types
+from reusewatch.detector.compiling.kernels import types
 from reusewatch.detector.compiling.kernels import WORDS, kernel
 @kernel(types.uint64(WORDS))
 def total(words):
@@ -25,7 +25,7 @@ def total(words):
     return found
 """
 _MORE = """
-from numba import types
+from reusewatch.detector.compiling.kernels import types
 from reusewatch.detector.compiling.kernels import WORDS, kernel
 from made import total
 @kernel(types.uint64(WORDS))

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from reusewatch.detector.compiling.kernels import OUT_OFFSETS, kernel, part, tuple_of
+from reusewatch.detector.compiling.kernels import OUT_OFFSETS, kernel, part, tuple_of, types
 from reusewatch.detector.similar.store import BLOCK, TERM_STORE
 from reusewatch.detector.window.store import LINKS, ROWS_TYPE
 

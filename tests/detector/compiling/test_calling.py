@@ -1,31 +1,21 @@
-"""A kernel is made for one signature, at its first call or before."""
+"""A kernel is made for one signature when it is called first, by Python or by another kernel."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
-from numba import types
 
-from reusewatch.detector.compiling import timing
-from reusewatch.detector.compiling.declaring import make_all
-from reusewatch.detector.compiling.kernels import WORDS, kernel, part
-
-
-@pytest.fixture(autouse=True)
-def _left_to_calls() -> Iterator[None]:
-    before = timing.is_left_to_calls()
-    timing.leave_to_calls(all_are_kept=True)
-    yield
-    timing.leave_to_calls(all_are_kept=before)
+from reusewatch.detector.compiling.calling import make_all
+from reusewatch.detector.compiling.kernels import OUT_WORDS, WORDS, kernel, part, types
 
 
 def _first() -> Any:
     @kernel(types.uint64(WORDS))
     def first(words: Any) -> Any:
+        """The first word."""
         return words[0]
 
     return first
@@ -33,9 +23,10 @@ def _first() -> Any:
 
 def test_it_is_made_when_it_is_called_and_takes_what_was_declared() -> None:
     first = _first()
-    assert not first.overloads
+    assert first.compiled is None
     assert first(np.array([7, 8], np.uint64)) == 7
-    assert len(first.overloads) == 1
+    assert len(first.compiled) == 1
+    assert first.__doc__ == "The first word."
 
 
 def test_other_types_are_refused_at_the_first_call_too() -> None:
@@ -52,12 +43,20 @@ def test_within_another_kernel_it_has_its_own_signature() -> None:
     def second(words: Any) -> Any:
         return words[1]
 
-    @kernel(types.uint64(types.Array(types.uint64, 1, "C")))
+    @kernel(types.uint64(OUT_WORDS))
     def both(words: Any) -> Any:
         return first(words) + second(words)
 
     assert both(np.array([7, 8], np.uint64)) == 15
-    assert list(first.overloads) == [(WORDS,)]
+    assert len(first.compiled) == 1
+
+
+def test_without_a_signature_the_first_call_says_the_types() -> None:
+    @kernel()
+    def double(number: Any) -> Any:
+        return number + number
+
+    assert (double(3), double(4)) == (6, 8)
 
 
 def test_threads_that_call_it_at_once_all_have_it() -> None:
@@ -66,12 +65,7 @@ def test_threads_that_call_it_at_once_all_have_it() -> None:
         assert list(pool.map(first, [words] * 8)) == [7] * 8
 
 
-def test_whoever_forks_makes_all_before() -> None:
+def test_all_that_were_imported_are_made_at_once() -> None:
     first = _first()
     make_all()
-    assert first.overloads
-
-
-def test_at_once_unless_all_are_kept() -> None:
-    timing.leave_to_calls(all_are_kept=False)
-    assert _first().overloads
+    assert first.compiled
