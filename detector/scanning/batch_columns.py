@@ -28,7 +28,7 @@ _TYPES = (np.uint64, np.int32, np.int32, np.int32, np.uint8, np.uint32, *(np.int
 _KINDS = (0, 0, 0, 0, 0, 0, 1, 1, 2, 3, 4)
 _WIDTHS = (1, 1, 1, 1, 1, 1, 1, 1, o.LINK_WIDTH, 1, o.SEGMENT_WIDTH)
 KINDS = 5
-_ONE, _TWO, _THREE, _FOUR = uint64(1), uint64(2), uint64(3), uint64(4)
+_ONE, _TWO, _THREE = uint64(1), uint64(2), uint64(3)
 
 
 class Columns(NamedTuple):
@@ -118,9 +118,10 @@ def _put_tokens(out: Output, columns: Columns, at: Int, count: Int) -> None:
         columns.hashes[to] = hashes[token]
         columns.starts[to] = rows[row]
         columns.ends[to] = rows[row + _ONE]
-        columns.fields[to] = rows[row + _TWO]
-        columns.blocks[to] = rows[row + _THREE]
-        columns.lengths[to] = rows[row + _FOUR]
+        columns.blocks[to] = rows[row + _TWO]
+        facts = rows[row + _THREE]
+        columns.fields[to] = facts & o.FIELD_BITS
+        columns.lengths[to] = facts >> o.SIZE_SHIFT | (facts & o.ALONE) << o.TO_ALONE
 
 
 @part()

@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reusewatch.detector.compiling.kernels import Int, apart, part
-from reusewatch.detector.fields import ALONE
 from reusewatch.detector.scanning.scratch_memory import Work
 
 if TYPE_CHECKING:
@@ -52,8 +51,11 @@ def note(work: Work, seen: Int, size: Int) -> None:
 
 
 @part()
-def settle(work: Work, columns: NDArray[np.int32], width: Int, token: Int) -> None:
-    """A block with words in doubt ends before `token`; the lengths are the last of its columns."""
+def settle(
+    work: Work, columns: NDArray[np.int32], width: Int, alone: Int, token: Int
+) -> None:  # fmt: skip
+    """A block with words in doubt ends before `token`; the last of its columns says by the bit
+    `alone` which are of a script without spaces."""
     apart()
     counts = work.dodges
     # More words of Latin letters and digits than of another alphabet.
@@ -61,7 +63,7 @@ def settle(work: Work, columns: NDArray[np.int32], width: Int, token: Int) -> No
         counts[FOLDED] += counts[ALIKE_WORDS]
     if counts[WIDE_WORDS] != 0:
         t = counts[FIRST]
-        while t < token and (columns[width * t + width - 1] & ALONE) == 0:
+        while t < token and (columns[width * t + width - 1] & alone) == 0:
             t += 1
         if t == token:
             counts[FOLDED] += counts[WIDE_WORDS]

@@ -33,12 +33,12 @@ JOINED, SPACE, LINE, PARAGRAPH = range(4)
 # A segment's other bits.
 REFERENCES, KEEP_SPACE, OF_TITLE = 4, 8, 16
 
-TOKEN_WIDTH = 5  # start, end, field, block, length
+TOKEN_WIDTH = 4  # start, end, block, facts
 # A token's facts: its field; whether it is a character of a script without spaces; its characters.
 FIELD_BITS, ALONE, SIZE_SHIFT = 7, 8, 4
 OWN = FIELD_BITS | ALONE
 _LARGEST = (1 << 27) - 1
-_TO_ALONE = (fields.ALONE // ALONE).bit_length() - 1
+TO_ALONE = (fields.ALONE // ALONE).bit_length() - 1
 LINK_WIDTH = 5  # href start, href end, anchor start, anchor end, what the link is
 # What a link is, as bits: it stays on its site; or it leads away, a reader sees words or a picture
 # in it, and the page does not say that it vouches for nothing.
@@ -73,10 +73,9 @@ def emit(work: Work, out: Output, value: Int, start: Int, end: Int, facts: Int) 
     at = TOKEN_WIDTH * t
     out.columns[uint64(at)] = start - st[ORIGIN]
     out.columns[uint64(at + 1)] = end - st[ORIGIN]
-    out.columns[uint64(at + 2)] = facts & FIELD_BITS
-    out.columns[uint64(at + 4)] = facts >> SIZE_SHIFT | (facts & ALONE) << _TO_ALONE
+    out.columns[uint64(at + 3)] = facts
     if st[NUMBERED] == 0:
-        out.columns[uint64(at + 3)] = -1
+        out.columns[uint64(at + 2)] = -1
         return
     if st[OPEN] == 0:
         st[OPEN] = 1
@@ -87,7 +86,7 @@ def emit(work: Work, out: Output, value: Int, start: Int, end: Int, facts: Int) 
         else:
             # The last block takes all that follows.
             st[BLOCKS_LOST] += 1
-    out.columns[uint64(at + 3)] = st[BLOCK]
+    out.columns[uint64(at + 2)] = st[BLOCK]
 
 
 @part()
@@ -127,7 +126,7 @@ def end_block(work: Work, out: Output, start: Int, end: Int) -> None:
         if (
             doubts[dodges.ALIKE_WORDS] | doubts[dodges.WIDE_WORDS] | doubts[dodges.OTHER_WORDS]
         ) != 0:
-            dodges.settle(work, out.columns, TOKEN_WIDTH, st[TOKEN])
+            dodges.settle(work, out.columns, TOKEN_WIDTH, ALONE, st[TOKEN])
     st[GAP] = end
     st[LINES] = 0
 
@@ -195,14 +194,14 @@ def title_first(work: Work, out: Output, tokens: Int) -> None:
     columns = out.columns
     _rotate(out.hashes, 0, tokens, end)
     _rotate(columns, 0, TOKEN_WIDTH * tokens, TOKEN_WIDTH * end)
-    own = columns[3]
+    own = columns[2]
     # At the limit of blocks the title shares the last block of the text.
-    if columns[TOKEN_WIDTH * (end - 1) + 3] != own:
+    if columns[TOKEN_WIDTH * (end - 1) + 2] != own:
         last = st[BLOCK]
         for column in (BLOCK_STARTS, BLOCK_ENDS):
             _rotate(columns, st[column], st[column] + last, st[column] + last + 1)
         for t in range(end):
-            at = TOKEN_WIDTH * t + 3
+            at = TOKEN_WIDTH * t + 2
             columns[at] = 0 if t < many else columns[at] + 1
     for k in range(st[PICTURE]):
         columns[st[PICTURES] + k] += many

@@ -17,8 +17,8 @@ from reusewatch.detector.scanning import characters as ch
 
 _EIGHT = 8
 _cgutils: Any = Imported("numba.core.cgutils")
-SIXTEEN, WIDE = 16, 32
-BEHIND = WIDE
+SIXTEEN, WIDE, BLOCK = 16, 32, 64
+BEHIND = BLOCK
 """So many bytes behind a page are looked at, whatever they are, and count for nothing."""
 _LETTERS, _DIGITS = 26, 10
 # What ends the name of an attribute.
@@ -48,6 +48,26 @@ def _run_of(is_one: Any) -> Any:
         return types.int64(array, types.uint64), codegen
 
     return intrinsic(typed)
+
+
+def _marks_of(is_one: Any) -> Any:
+    """Which of the bytes of a block are what `is_one` says, as bits, the first the lowest."""
+
+    def typed(typing: Any, array: Any, at: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            marks = is_one(builder, _vector(context, builder, signature, args, BLOCK))
+            return builder.bitcast(marks, ir.IntType(BLOCK))
+
+        return types.uint64(array, types.uint64), codegen
+
+    return intrinsic(typed)
+
+
+def _lowest(typing: Any, bits: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.uint64(types.uint64), codegen
 
 
 def _vector(context: Any, builder: Any, signature: Any, args: Any, size: int) -> Any:
@@ -91,29 +111,43 @@ def _copy_from(typing: Any, address: Any, to: Any, size: Any) -> Any:
     return types.none(types.int64, to, types.uint64), codegen
 
 
-def _all(byte: int) -> Any:
-    return ir.Constant(ir.VectorType(ir.IntType(8), SIXTEEN), [byte] * SIXTEEN)
+def _all(given: Any, byte: int) -> Any:
+    return ir.Constant(given.type, [byte] * given.type.count)
 
 
 def _are_alphanumeric(builder: Any, given: Any) -> Any:
-    lowered = builder.sub(builder.or_(given, _all(ch.LOWER)), _all(ch.LOWER_A))
-    letters = builder.icmp_unsigned("<", lowered, _all(_LETTERS))
-    digits = builder.icmp_unsigned("<", builder.sub(given, _all(ch.DIGIT_0)), _all(_DIGITS))
-    return builder.or_(letters, digits)
+    lowered = builder.sub(builder.or_(given, _all(given, ch.LOWER)), _all(given, ch.LOWER_A))
+    letters = builder.icmp_unsigned("<", lowered, _all(given, _LETTERS))
+    digits = builder.sub(given, _all(given, ch.DIGIT_0))
+    return builder.or_(letters, builder.icmp_unsigned("<", digits, _all(given, _DIGITS)))
 
 
-def _are_in_a_name(builder: Any, given: Any) -> Any:
-    ends = builder.icmp_unsigned("==", given, _all(_NAME_ENDS[0]))
-    for byte in _NAME_ENDS[1:]:
-        ends = builder.or_(ends, builder.icmp_unsigned("==", given, _all(byte)))
-    return builder.not_(ends)
+def _are_none_of(excluded: bytes) -> Any:
+    def are_none(builder: Any, given: Any) -> Any:
+        found = builder.icmp_unsigned("==", given, _all(given, excluded[0]))
+        for byte in excluded[1:]:
+            found = builder.or_(found, builder.icmp_unsigned("==", given, _all(given, byte)))
+        return builder.not_(found)
+
+    return are_none
+
+
+def _are_ascii_text(builder: Any, given: Any) -> Any:
+    ascii_ = builder.icmp_signed(">", given, _all(given, 0))
+    return builder.and_(ascii_, _are_none_of(b"<&")(builder, given))
 
 
 # Some of these may stand behind the page: who asks cuts what was found. Eight are one number, the
 # first byte the lowest.
 eight_at = intrinsic(_load)
 alphanumerics_at = _run_of(_are_alphanumeric)
-name_bytes_at = _run_of(_are_in_a_name)
+name_bytes_at = _run_of(_are_none_of(_NAME_ENDS))
+alphanumerics_in = _marks_of(_are_alphanumeric)
+# What is neither NUL nor beyond ASCII, and starts neither a tag nor a reference.
+ascii_text_in = _marks_of(_are_ascii_text)
+no_line_ends_in = _marks_of(_are_none_of(b"\n\r\f"))
+lowest = intrinsic(_lowest)
+"""The place of the lowest bit that is set; `BLOCK` of none."""
 _place_within = intrinsic(_search)
 copy_from = intrinsic(_copy_from)
 """Bring so many bytes from an address to the beginning of an array. Whoever says the address keeps

@@ -71,7 +71,7 @@ def _last_start(work: Work, out: Output) -> Int:
     word, t = work.word, work.st[o.TOKEN] - 1
     if word[tx.WHAT] != 0:
         return int64(word[tx.START])
-    if t < 0 or out.columns[o.TOKEN_WIDTH * t + 2] == s.TITLE:
+    if t < 0 or (out.columns[o.TOKEN_WIDTH * t + 3] & o.FIELD_BITS) == s.TITLE:
         return int64(-1)
     return int64(out.columns[o.TOKEN_WIDTH * t]) + work.st[o.ORIGIN]
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.compiling.kernels import Int, int64, part, uint64
+from reusewatch.detector.compiling.kernels import Int, Tuple, int64, part, uint64
 from reusewatch.detector.scanning import characters as ch
 from reusewatch.detector.scanning.dodges import (
     DRESSED,
@@ -38,10 +38,15 @@ from reusewatch.detector.scanning.output import (
     facts_of,
 )
 from reusewatch.detector.scanning.page_bytes import (
+    BLOCK,
     SIXTEEN,
     alphanumerics_at,
+    alphanumerics_in,
+    ascii_text_in,
     byte_at,
     eight_lowered_at,
+    lowest,
+    no_line_ends_in,
 )
 from reusewatch.detector.scanning.references import reference, starts_reference
 from reusewatch.detector.scanning.scratch_memory import Work
@@ -74,7 +79,7 @@ _BYTE = uint64(8)
 _FULL = uint64(64)
 _ZERO = uint64(0)
 _EIGHT, _BITS = 8, uint64(3)
-_ONE, _SEVEN = uint64(1), uint64(7)
+_ONE, _SEVEN, _SIXTEEN = uint64(1), uint64(7), uint64(SIXTEEN)
 
 # With a word's facts: whether marks on its last letter count, and what its letters say (`dodges`).
 _SEEN_SHIFT = 32
@@ -141,16 +146,12 @@ def read_text(
             size -= i
             length = SIXTEEN
             if used == _ZERO:
-                length = min(alphanumerics_at(buf, uint64(i)), limit - i)
+                # One letter alone is mostly foreseen: who goes on need not wait for its length.
+                length = 1
+                if look.ascii[byte_at(buf, i + 1)] > PLAIN:
+                    length = min(alphanumerics_at(buf, uint64(i)), limit - i)
             if length < SIXTEEN:
-                # The usual word is read at once, and as one of eight letters or more, too: nobody
-                # can foresee which it is, and a wrong guess costs more than both.
-                low = eight_lowered_at(buf, i)
-                is_long = _ZERO - (uint64(length) >> _BITS)
-                h ^= (fold_product(h ^ low, first) ^ h) & is_long
-                low ^= (eight_lowered_at(buf, i + _EIGHT) ^ low) & is_long
-                used = (uint64(length) & _SEVEN) << _BITS
-                w = low & ((_ONE << used) - _ONE)
+                h, w, used = _short(buf, i, uint64(length), h, first)
                 end = i = i + length
                 size += i
                 continue
@@ -173,13 +174,17 @@ def read_text(
             if kind != _NONE:
                 _emit(work, out, finish(h, w, secrets), start, end, own, size)
                 kind = _NONE
-            if (how & LINED) != 0:
-                _line(buf, i, limit, c, work, out)
-                i += 1
-                continue
             i += 1
-            while i < limit and look.ascii[byte_at(buf, i)] == PLAIN:
-                i += 1
+            if (how & LINED) != 0:
+                _line(buf, i - 1, limit, c, work, out)
+            else:
+                while i < limit and look.ascii[byte_at(buf, i)] == PLAIN:
+                    i += 1
+            # Behind a blank there is mostly more than one word; behind a `#` a block for one would
+            # cost more than the word.
+            blank = byte_at(buf, i - 1) <= ch.SPACE
+            if blank and i < limit and look.ascii[byte_at(buf, i)] > PLAIN:
+                i = _words(buf, i, limit, how, field, work, out)
             continue
         stop, code, second = i + 1, c, 0
         if c >= ch.ASCII_END:
@@ -231,6 +236,47 @@ def read_text(
     word[FACTS], word[SIZE] = uint64(own), uint64(size)
     word[HASH], word[BYTES], word[USED] = h, w, used
     return i
+
+
+@part(inline=True)
+def _short(buf: NDArray[np.uint8], at: Int, length: Int, h: Int, first: Int) -> Tuple:
+    """Read up to fifteen letters and digits: the usual word is read as one of eight and more, too,
+    since nobody can foresee which it is, and a wrong guess costs more than both."""
+    low = eight_lowered_at(buf, at)
+    is_long = _ZERO - (length >> _BITS)
+    h ^= (fold_product(h ^ low, first) ^ h) & is_long
+    low ^= (eight_lowered_at(buf, at + _EIGHT) ^ low) & is_long
+    used = (length & _SEVEN) << _BITS
+    return h, low & ((_ONE << used) - _ONE), used
+
+
+@part(inline=True)
+def _words(
+    buf: NDArray[np.uint8], at: Int, limit: Int, how: Int, field: Int, work: Work, out: Output
+) -> Int:  # fmt: skip
+    """Read the words that begin and end in the block at `at`, of which all are found at once, up to
+    a long one or to what is no plain text; where it stopped."""
+    seed, first = work.secrets[0], work.secrets[1]
+    words, text = alphanumerics_in(buf, uint64(at)), ascii_text_in(buf, uint64(at))
+    if limit - at < BLOCK:
+        text &= (_ONE << uint64(limit - at)) - _ONE
+    if (how & LINED) != 0:
+        text &= no_line_ends_in(buf, uint64(at))
+    # Up to the first byte that is none. What a word ends with has to be text, too: a mark or a
+    # reference may go on with the word.
+    text &= ~(text + _ONE)
+    starts, ends = words & ~(words << _ONE) & text, ~words & words << _ONE & text
+    while ends != _ZERO:
+        begin, end = lowest(starts), lowest(ends)
+        start, length = at + int64(begin), end - begin
+        if length >= _SIXTEEN:
+            return start
+        h, w, _ = _short(buf, start, length, seed, first)
+        facts = facts_of(field, int64(length))
+        emit(work, out, finish(h, w, work.secrets), start, at + int64(end), facts)
+        starts &= starts - _ONE
+        ends &= ends - _ONE
+    return at + int64(min(lowest(starts), lowest(~text)))
 
 
 @part()

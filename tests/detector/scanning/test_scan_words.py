@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from reusewatch.detector.hashing import PUBLIC_KEY, HashScheme
 from reusewatch.detector.scanning import unicode_tables
 from reusewatch.detector.scanning.mixing import word_hash
-from reusewatch.detector.scanning.scan import Source, scan, scan_batch
+from reusewatch.detector.scanning.scan import ScanLimits, Source, scan, scan_batch
 from reusewatch.detector.scanning.tables import tables
 from tests.detector.helpers import hashed, scanned
 from tests.detector.scanning.make_unicode_tables import source
@@ -36,6 +37,32 @@ _TEXT = st.text(
 @example("ภาษาไทย กำลัง 漢字kana漢 ｶﾞ 한국어 नमस्ते")
 def test_words_of_plain_text_are_those_of_the_definition(text: str) -> None:
     assert hashed(text, html=False) == words_of(text.removeprefix("\ufeff"))
+
+
+_MANY_WORDS = st.lists(
+    st.tuples(
+        st.text("aZ5", min_size=1, max_size=18) | st.integers(60, 70).map("q".__mul__),
+        st.sampled_from((" ", " ", "  ", ", ", "\n", "-", "\0", "é", "́ ", "<b>", "&amp;")),
+    ).map("".join),
+    max_size=80,
+).map("".join)
+
+
+@given(_MANY_WORDS)
+def test_words_are_the_same_wherever_a_block_of_bytes_ends(text: str) -> None:
+    shown = text.replace("<b>", "").replace("&amp;", "&")
+    assert hashed(f" {text}") == words_of(shown)
+    assert hashed(text, html=False) == words_of(text)
+
+
+@pytest.mark.parametrize("word", ["a", "Ab3", "a" * 8, "a" * 15, "a" * 16, "a" * 64])
+def test_a_word_is_cut_where_a_page_is(word: str) -> None:
+    text = f" {word}" * (200 // len(word))
+    for size in range(1, 140):
+        found = scan(text.encode(), key=PUBLIC_KEY, html=False, limits=ScanLimits(bytes=size))
+        expected = [match.span() for match in re.finditer(r"\w+", text[:size])]
+        assert list(zip(found.starts.tolist(), found.ends.tolist(), strict=True)) == expected
+        assert found.lengths.tolist() == [end - start for start, end in expected]
 
 
 @given(st.binary(max_size=200))
