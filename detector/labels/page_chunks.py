@@ -17,13 +17,12 @@ from reusewatch.detector.ragged import Ragged
 from reusewatch.detector.scanning.decoding import decode
 from reusewatch.detector.scanning.readable import Readable
 from reusewatch.detector.scanning.scan import Source, scan, scan_batch
-from reusewatch.detector.sketching.chunks import Chunks, Unit, text_chunks
+from reusewatch.detector.sketching.chunks import Chunks, Unit, text_of
 from reusewatch.detector.sketching.fingerprint import Document, source_of, tokens_of
 from reusewatch.detector.sketching.grams import GRAM_K, gram_sets
-from reusewatch.detector.sketching.identity import identity_hashes
 from reusewatch.detector.sketching.raw_chunks import raw_chunks_of
 from reusewatch.detector.sketching.shingles import phrases
-from reusewatch.detector.sketching.tokens import TokenBatch, text_of
+from reusewatch.detector.sketching.tokens import TokenBatch
 from reusewatch.detector.sketching.word_places import WordPlaces
 
 Spans = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -50,16 +49,16 @@ def content_of(
     """Chunks and grams of these pages; of the grams this share, chosen by value."""
     decoded = [decode(page.body, page.charset) for page in documents]
     batch = scan_batch(list(map(source_of, documents, decoded)), key=scheme.key)
-    text = text_of(tokens_of(batch))
+    text = text_of(tokens_of(batch), scheme)
     at = WordPlaces.of(batch, decoded, text.tokens.counts, text.places)
     if unit == "raw":
         chunks = raw_chunks_of(decoded, scheme)[0]
         spans = chunks.starts.astype(np.int64), chunks.ends.astype(np.int64)
     else:
-        chunks = text_chunks(text.tokens, text.blocks, text.lengths, scheme)
+        chunks = text.chunks
         spans = at.spans(chunks.hashes.offsets, chunks.starts, chunks.ends, behind=-1)
     straight = phrases(text.tokens, GRAM_K, scheme, circular=False)
-    found = gram_sets(straight, identity_hashes(text.tokens, scheme), sample=gram_share)
+    found = gram_sets(straight, text.identities, sample=gram_share)
     positions = found.positions
     in_grams = at.spans(found.hashes.offsets, positions, positions, behind=GRAM_K - 1)
     return Content(chunks, spans, found.hashes, in_grams)
@@ -71,8 +70,7 @@ def chunks_of(documents: Sequence[Document], scheme: HashScheme, unit: Unit = "t
     if unit == "raw":
         return raw_chunks_of(decoded, scheme)[0]
     sources = list(map(source_of, documents, decoded))
-    text = text_of(tokens_of(scan_batch(sources, key=scheme.key)))
-    return text_chunks(text.tokens, text.blocks, text.lengths, scheme)
+    return text_of(tokens_of(scan_batch(sources, key=scheme.key)), scheme).chunks
 
 
 def stop_chunks_of(listed: StopList, scheme: HashScheme) -> StopChunks:

@@ -22,11 +22,11 @@ from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.building import NO_FILE
 from reusewatch.detector.labels.hash_table import HashTable
 from reusewatch.detector.labels.places import ABSENT
-from reusewatch.detector.sketching.chunks import text_chunks
+from reusewatch.detector.sketching.chunks import text_of
 from reusewatch.detector.sketching.grams import GRAM_K
 from reusewatch.detector.sketching.raw_chunks import raw_chunks
 from reusewatch.detector.sketching.shingles import phrases
-from reusewatch.detector.sketching.tokens import TokenBatch, text_of
+from reusewatch.detector.sketching.tokens import TokenBatch
 
 _NO_GRAMS = np.empty(0, np.uint64)
 Tokenize = Callable[[Sequence[str]], TokenBatch]
@@ -157,12 +157,11 @@ def _of_texts(
     """The chunks of texts with their reasons, and their grams."""
     texts = [text for group in groups for text in group.texts]
     reasons = [group.reason for group in groups for _ in group.texts]
-    text = text_of(tokenize(texts))
-    chunks = text_chunks(text.tokens, text.blocks, text.lengths, scheme).hashes
+    text = text_of(tokenize(texts), scheme)
     grams = phrases(text.tokens, GRAM_K, scheme, circular=False)
     found = {
         value: reason
-        for reason, mine in zip(reasons, chunks, strict=True)
+        for reason, mine in zip(reasons, text.chunks.hashes, strict=True)
         for value in mine.tolist()
     }
     rising = np.sort(grams.values)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged
-from reusewatch.detector.sketching.chunks import Chunks, chunks_and_identities
+from reusewatch.detector.sketching.chunks import Chunks, text_of
 from reusewatch.detector.sketching.damping import damped
 from reusewatch.detector.sketching.grams import GRAM_K, SHORT, Grams, gram_sets
 from reusewatch.detector.sketching.shingles import (
@@ -25,7 +25,7 @@ from reusewatch.detector.sketching.shingles import (
     supershingles,
 )
 from reusewatch.detector.sketching.simhash import simhashes_of_counts
-from reusewatch.detector.sketching.tokens import TokenBatch, text_of
+from reusewatch.detector.sketching.tokens import TokenBatch
 from reusewatch.detector.sketching.weighted_terms import LEAST_SHARE, Terms, weighted_terms
 from reusewatch.detector.sketching.word_counts import word_counts
 
@@ -72,9 +72,8 @@ def sketch(
     Cheapest at `BATCH_TOKENS` or so: a small batch pays for the calls, one whose columns
     outgrow the second-level cache for memory.
     """
-    text = text_of(batch)
-    chunks, identity = chunks_and_identities(text.tokens, text.blocks, text.lengths, scheme)
-    counted = word_counts(batch.tokens, batch.fields, identity ^ text.unseen)
+    text = text_of(batch, scheme)
+    counted = word_counts(batch.tokens, batch.fields, text.salts)
     votes = counted.seen
     if scheme.counts != "paper":
         votes = damped(counted.words, counted.seen, text.tokens.counts)
@@ -84,14 +83,14 @@ def sketch(
     return Sketches(
         words=text.tokens.counts,
         places=text.places,
-        identity=identity,
+        identity=text.identities,
         min_values5=five,
         min_values8=eight,
         supershingles5=supershingles(five, scheme),
         supershingles8=supershingles(eight, scheme),
         simhash=simhashes_of_counts(counted.words, votes, scheme),
-        chunks=chunks,
-        grams=_grams(text.tokens, circular, identity, scheme, k=gram_k, sample=gram_sample),
+        chunks=text.chunks,
+        grams=_grams(text.tokens, circular, text.identities, scheme, k=gram_k, sample=gram_sample),
         terms=weighted_terms(counted, least_share=least_share),
         circular=circular,
     )

@@ -20,14 +20,13 @@ from typing import Any
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.scanning.scan import Source, scan_batch
-from reusewatch.detector.sketching.chunks import text_chunks
+from reusewatch.detector.sketching.chunks import text_of
 from reusewatch.detector.sketching.fingerprint import tokens_of
 from reusewatch.detector.sketching.grams import gram_sets
-from reusewatch.detector.sketching.identity import identity_hashes
 from reusewatch.detector.sketching.shingles import min_values, phrases, supershingles
 from reusewatch.detector.sketching.simhash import simhashes
 from reusewatch.detector.sketching.sketches import BATCH_TOKENS, sketch
-from reusewatch.detector.sketching.tokens import TokenBatch, text_of
+from reusewatch.detector.sketching.tokens import TokenBatch
 from reusewatch.detector.sketching.weighted_terms import weighted_terms
 from reusewatch.detector.sketching.word_counts import word_counts
 from tests.benchmarks.peer_speed import documents, fastest
@@ -45,12 +44,11 @@ def tokenized(texts: list[str]) -> TokenBatch:
 
 def signatures(texts: list[str]) -> None:
     """From text: 84 min-values twice, supershingles, 384-bit simhash, chunk hashes."""
-    text = text_of(tokenized(texts))
+    text = text_of(tokenized(texts), SCHEME)
     for k, circular in ((5, True), (8, False)):
         rows = min_values(phrases(text.tokens, k, SCHEME, circular=circular), SCHEME)
         supershingles(rows, SCHEME)
     simhashes(text.tokens, SCHEME)
-    text_chunks(text.tokens, text.blocks, text.lengths, SCHEME)
 
 
 def everything(texts: list[str]) -> None:
@@ -61,23 +59,21 @@ def everything(texts: list[str]) -> None:
 def steps(texts: list[str]) -> dict[str, Callable[[], object]]:
     """Each step alone, on what the steps before it made."""
     batch = tokenized(texts)
-    text = text_of(batch)
+    text = text_of(batch, SCHEME)
     tokens = text.tokens
     five = phrases(tokens, 5, SCHEME, circular=True)
     eight = phrases(tokens, 8, SCHEME, circular=False)
-    rows, salts = min_values(five, SCHEME), identity_hashes(tokens, SCHEME)
+    rows, salts = min_values(five, SCHEME), text.identities
     counted = word_counts(batch.tokens, batch.fields, salts)
     return {
         "scan": partial(tokenized, texts),
-        "visible text": partial(text_of, batch),
-        "identity": partial(identity_hashes, tokens, SCHEME),
+        "visible text, chunks, identity": partial(text_of, batch, SCHEME),
         "phrases, k = 5": partial(phrases, tokens, 5, SCHEME, circular=True),
         "phrases, k = 8": partial(phrases, tokens, 8, SCHEME, circular=False),
         "min-values, k = 5": partial(min_values, five, SCHEME),
         "min-values, k = 8": partial(min_values, eight, SCHEME),
         "supershingles": partial(supershingles, rows, SCHEME),
         "simhash": partial(simhashes, tokens, SCHEME),
-        "chunks": partial(text_chunks, tokens, text.blocks, text.lengths, SCHEME),
         "grams": partial(gram_sets, five, salts, wrapped=4),
         "words counted": partial(word_counts, batch.tokens, batch.fields, salts),
         "weighted terms": partial(weighted_terms, counted),

@@ -23,10 +23,10 @@ from reusewatch.crawler.demo.prose import paragraph, title
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged
 from reusewatch.detector.scanning.scan import Source, scan_batch
+from reusewatch.detector.sketching.chunks import text_of
 from reusewatch.detector.sketching.fingerprint import Document, fingerprints, tokens_of
 from reusewatch.detector.sketching.shingles import PHRASE_K, phrases
 from reusewatch.detector.sketching.simhash import simhashes
-from reusewatch.detector.sketching.tokens import text_of
 from reusewatch.detector.window.near_rules import sample_of
 from tests.corpora import (
     EIGEN_34,
@@ -151,7 +151,9 @@ def _pairs(name: str, served: Sequence[Served]) -> Strewn:
 
 def tokens_of_batch(pages: Sequence[bytes]) -> Ragged:
     """The words of pages."""
-    return text_of(tokens_of(scan_batch([Source(one) for one in pages], key=SCHEME.key))).tokens
+    return text_of(
+        tokens_of(scan_batch([Source(one) for one in pages], key=SCHEME.key)), SCHEME
+    ).tokens
 
 
 def own_phrases(sets: Sequence[NDArray[np.uint64]]) -> list[NDArray[np.uint64]]:

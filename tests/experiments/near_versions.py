@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.scanning.scan import Source, scan_batch
 from reusewatch.detector.sketching.agreement import b_similarity, c_similarity
+from reusewatch.detector.sketching.chunks import text_of
 from reusewatch.detector.sketching.fingerprint import Document, fingerprints, tokens_of
 from reusewatch.detector.sketching.shingles import SHINGLE_K, phrases
 from reusewatch.detector.sketching.sketches import Sketches
-from reusewatch.detector.sketching.tokens import text_of
 from reusewatch.detector.window.near_rules import Policy, sample_of
 from tests.corpora import (
     POSTGRES_13,
@@ -122,7 +122,9 @@ def compare(package: str, versions: Sequence[Versions]) -> Iterator[Compared]:
 
 def shingles(batch: Sequence[bytes]) -> list[NDArray[np.uint64]]:
     """The exact set of each page's shingles."""
-    tokens = text_of(tokens_of(scan_batch([Source(p) for p in batch], key=SCHEME.key))).tokens
+    tokens = text_of(
+        tokens_of(scan_batch([Source(p) for p in batch], key=SCHEME.key)), SCHEME
+    ).tokens
     column = phrases(tokens, SHINGLE_K, SCHEME, circular=False)
     return [
         np.unique(column.values[begin:end])

@@ -23,9 +23,9 @@ from reusewatch.crawler.demo.prose import paragraph, title
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged
 from reusewatch.detector.scanning.scan import Source, scan_batch
+from reusewatch.detector.sketching.chunks import text_of
 from reusewatch.detector.sketching.fingerprint import Document, fingerprints, tokens_of
 from reusewatch.detector.sketching.simhash import simhashes
-from reusewatch.detector.sketching.tokens import text_of
 from reusewatch.detector.window.near_rules import sample_of
 from tests.corpora import JAVA_17, POSTGRES_15, PYTHON_311, pages
 from tests.experiments import near_templates
@@ -179,7 +179,7 @@ def made_up() -> dict[str, list[bytes]]:
 def distinct(batch: Sequence[Page]) -> Ragged:
     """The set of each page's words."""
     sources = [Source(page.html, page.site, page.site) for page in batch]
-    tokens = text_of(tokens_of(scan_batch(sources, key=SCHEME.key))).tokens
+    tokens = text_of(tokens_of(scan_batch(sources, key=SCHEME.key)), SCHEME).tokens
     return Ragged.of([np.unique(tokens.values[a:b]) for a, b in pairwise(tokens.offsets)])
 
 

@@ -13,9 +13,8 @@ from reusewatch.detector.labels.stop_chunks import (
     proposals,
     shipped,
 )
-from reusewatch.detector.sketching.chunks import text_chunks
+from reusewatch.detector.sketching.chunks import text_of
 from reusewatch.detector.sketching.raw_chunks import raw_chunks
-from reusewatch.detector.sketching.tokens import text_of
 from tests.detector.scanning.plain_words import SCHEME, tokenize
 
 
@@ -26,8 +25,7 @@ def stops() -> StopChunks:
 
 def is_stop(stops: StopChunks, text: str) -> list[bool]:
     """Whether each line is a stop chunk."""
-    words = text_of(tokenize([text]))
-    chunks = text_chunks(words.tokens, words.blocks, words.lengths, SCHEME)
+    chunks = text_of(tokenize([text]), SCHEME).chunks
     return stops.has_chunks(chunks.hashes.values).tolist()
 
 

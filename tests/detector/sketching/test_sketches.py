@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.sketching.chunks import text_of
 from reusewatch.detector.sketching.grams import gram_sets
 from reusewatch.detector.sketching.sketches import Sketches, sketch
-from reusewatch.detector.sketching.tokens import TokenBatch, text_of
+from reusewatch.detector.sketching.tokens import TokenBatch
 from tests.detector.sketching import twins
 from tests.detector.sketching.strategies import batch_of, schemes, token_pages
 
@@ -51,15 +52,13 @@ def views(pages: list[Page], scheme: HashScheme) -> list[list[Any]]:
 
 @given(token_pages())
 def test_the_text_is_what_a_reader_sees(pages: list[Page]) -> None:
-    text = text_of(batch_of(pages))
+    text = text_of(batch_of(pages), HashScheme())
     at = 0
     for page in pages:
         seen = [i for i, token in enumerate(page) if token[1] not in twins.UNSEEN]
         span = slice(at, at + len(seen))
         assert text.places[span].tolist() == seen
         assert text.tokens.values[span].tolist() == [page[i][0] for i in seen]
-        assert text.blocks[span].tolist() == [page[i][2] for i in seen]
-        assert text.lengths[span].tolist() == [page[i][3] for i in seen]
         at += len(seen)
     assert len(text.places) == at
 
