@@ -106,9 +106,15 @@ def number_of(table: Any, mask: Any, known: Any, value: Any, salt: Any, count: A
     Whether a word is new nobody can foresee, and a wrong guess costs more than all else here: so a
     free slot counts as that of the next number, which has the value already.
     """
+    return number_from(table, mask, known, value, mix(value ^ salt), count)
+
+
+@part(types.int64(TABLE, types.int64, OUT_WORDS, types.uint64, types.uint64, types.int64))
+def number_from(table: Any, mask: Any, known: Any, value: Any, mixed: Any, count: Any) -> Any:
+    """The same of what `value` and the salt are mixed to."""
     known[types.uint64(count)] = value
     # Indices without a sign need no check for counting from the end.
-    slot, low = mix(value ^ salt) & types.uint64(mask), types.uint64(mask)
+    slot, low = mixed & types.uint64(mask), types.uint64(mask)
     number = types.int64(table[slot])
     number = count if number < 0 else number
     while known[types.uint64(number)] != value:

@@ -21,11 +21,12 @@ from reusewatch.detector.compiling.kernels import (
     WORDS,
     kernel,
     tuple_of,
-    types,
+    wide,
 )
+from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.fields import SEEN_BITS, Field
 from reusewatch.detector.ragged import Ragged, trimmed
-from reusewatch.detector.sketching.grams import number_of, table_bits
+from reusewatch.detector.sketching.grams import number_from, table_bits
 
 WEIGHTS = {
     Field.URL: 2.0,
@@ -45,6 +46,8 @@ _HALVES = np.uint64(sum(int(2 * weight) << 8 * field for field, weight in WEIGHT
 _SEEN = np.uint64(SEEN_BITS)
 _EIGHT, _BYTE, _ONE = np.uint64(3), np.uint64(0xFF), np.uint64(1)
 _HIGH, _LOW = np.uint64(32), np.uint64((1 << 32) - 1)
+# Words that are mixed in vectors before the first of them is looked for.
+_AT_A_TIME = 1024
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +83,9 @@ _OUT = tuple_of(OUT_OFFSETS, OUT_WORDS, OUT_COUNTS, OUT_COUNTS)
 
 @kernel(types.void(_GIVEN, _OUT))
 def _word_counts(given: Any, out: Any) -> None:
+    wide()
     tokens, offsets, fields, salts = given
+    mixed = np.empty(_AT_A_TIME, np.uint64)
     starts, words, seen, halves = out
     longest = 0
     for page in range(offsets.size - 1):
@@ -91,20 +96,20 @@ def _word_counts(given: Any, out: Any) -> None:
     at = types.uint64(0)
     starts[0] = 0
     for page in range(offsets.size - 1):
-        first, stop, salt = (
-            types.uint64(offsets[page]),
-            types.uint64(offsets[page + 1]),
-            salts[page],
-        )
+        first, stop, salt = offsets[page], offsets[page + 1], salts[page]
         mask, count = (1 << table_bits(types.int64(stop - first))) - 1, 0
         table[: mask + 1] = -1
-        for position in range(first, stop):
-            sums[types.uint64(count)] = 0
-            number = number_of(table, mask, known, tokens[position], salt, count)
-            count += number == count
-            field = types.uint64(fields[position])
-            weight = _HALVES >> (field << _EIGHT) & _BYTE
-            sums[types.uint64(number)] += weight | (_SEEN >> field & _ONE) << _HIGH
+        for begin in range(first, stop, _AT_A_TIME):
+            some = tokens[begin : min(begin + _AT_A_TIME, stop)]
+            for i in range(some.size):
+                mixed[i] = mix(some[i] ^ salt)
+            for i in range(some.size):
+                sums[types.uint64(count)] = 0
+                number = number_from(table, mask, known, some[i], mixed[i], count)
+                count += number == count
+                field = types.uint64(fields[begin + i])
+                weight = _HALVES >> (field << _EIGHT) & _BYTE
+                sums[types.uint64(number)] += weight | (_SEEN >> field & _ONE) << _HIGH
         for number in range(types.uint64(count)):
             words[at + number] = known[number]
             seen[at + number] = sums[number] >> _HIGH
