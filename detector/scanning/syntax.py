@@ -73,6 +73,9 @@ def starts_markup(buf: NDArray[np.uint8], at: Int, hi: Int) -> Bool:
 @part(inline=True)
 def _name(buf: NDArray[np.uint8], at: Int, hi: Int) -> Tuple:
     """Where the name of a tag ends, and its first and second eight bytes as numbers."""
+    # `<p>` is mostly foreseen: who goes on need not wait for the name's length.
+    if at + 1 < hi and byte_at(buf, at + 1) == ch.GREATER:
+        return at + 1, lowered_at(buf, at, 1), uint64(0)
     # The usual name is of letters and digits, and read at once.
     length = alphanumerics_at(buf, uint64(at))
     if length < SIXTEEN and at + length < hi:
