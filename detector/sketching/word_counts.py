@@ -21,6 +21,7 @@ from reusewatch.detector.compiling.kernels import (
     WORDS,
     kernel,
     tuple_of,
+    types,
     wide,
 )
 from reusewatch.detector.compiling.mixers import mix
