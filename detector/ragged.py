@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 
 def page_offsets(counts: Iterable[int]) -> NDArray[np.int64]:
@@ -28,11 +28,21 @@ def trimmed(column: NDArray[Any], count: int) -> NDArray[Any]:
     return column[:count] if 4 * count >= 3 * column.size else column[:count].copy()
 
 
+def as_column(values: ArrayLike, kind: type) -> NDArray[Any]:
+    """Values as kernels take them: of this kind, in one stretch, copied only where they are not."""
+    # First: `np.require` looks for what it is asked in Python, for each column of each batch.
+    if isinstance(values, np.ndarray) and values.dtype == kind:
+        stands = values.flags
+        if stands.c_contiguous and stands.aligned:
+            return values
+    return np.require(values, kind, ["C", "A"])
+
+
 def check_offsets(offsets: NDArray[np.int64], size: int) -> None:
     """Refuse offsets that do not cut a column of `size` values into pages."""
     if offsets.ndim != 1 or not len(offsets) or offsets[0] != 0 or offsets[-1] != size:
         raise ValueError(f"page offsets must run from 0 to the {size} values of the column")
-    if np.any(offsets[1:] < offsets[:-1]):
+    if (offsets[1:] < offsets[:-1]).any():
         raise ValueError("page offsets must not fall")
 
 
@@ -44,8 +54,8 @@ class Ragged:
     offsets: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", np.require(self.values, np.uint64, ["C", "A"]))
-        object.__setattr__(self, "offsets", np.require(self.offsets, np.int64, ["C", "A"]))
+        object.__setattr__(self, "values", as_column(self.values, np.uint64))
+        object.__setattr__(self, "offsets", as_column(self.offsets, np.int64))
         check_offsets(self.offsets, self.values.size)
 
     @classmethod

@@ -99,16 +99,13 @@ class LogReader:
             )
 
     def read(self, limit: int) -> list[tuple[int, Entry]]:
-        """Up to `limit` entries; fewer where the log ends."""
+        """Up to `limit` entries; fewer where the log ends, as it does behind what was handed."""
+        handed = self._handed() if limit else None
+        if handed is not None:
+            return [(self.offset - 1, handed)]
         found: list[tuple[int, Entry]] = []
-        while len(found) < limit:
-            entry = self._handed()
-            if entry is None:
-                payload = self._next()
-                if payload is None:
-                    break
-                entry = _decoder.decode(payload)
-            found.append((self.offset - 1, entry))
+        while len(found) < limit and (payload := self._next()) is not None:
+            found.append((self.offset - 1, _decoder.decode(payload)))
         return found
 
     def _handed(self) -> Entry | None:

@@ -41,6 +41,7 @@ class Spread:
         self._registers = np.zeros((0, 2, REGISTERS), np.uint8)
         self._pages = 0
         self._since: dict[int, int] = {}
+        self._ends = _ends_of(self._keys)
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -48,7 +49,7 @@ class Spread:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays."""
-        return self._keys.nbytes + self._rows.nbytes + self._registers.nbytes
+        return sum(a.nbytes for a in (self._keys, self._rows, self._registers, self._ends))
 
     def follow(self, value: int, marks: NDArray[np.uint32], old: int, since: int = 0) -> bool:
         """Count a hash from now on, of which pages with these marks are known, the first `old` of
@@ -66,6 +67,7 @@ class Spread:
         at = int(np.searchsorted(self._keys, np.uint64(value)))
         self._keys = np.insert(self._keys, at, np.uint64(value))
         self._rows = np.insert(self._rows, at, row)
+        self._ends[value & (_ENDS - 1)] = True
         self._since[value] = since
         self._count(np.full(old, row), marks[:old], 1)
         self._count(np.full(len(marks) - old, row), marks[old:], 0)
@@ -78,36 +80,35 @@ class Spread:
         at = int(np.searchsorted(self._keys, np.uint64(value)))
         return at if at < len(self._keys) and int(self._keys[at]) == value else -1
 
-    def add(self, seen: Occurrences) -> list[tuple[int, int]]:
-        """Count the pages of a batch; the hashes of which there are more now, and how many pages.
+    def add(self, seen: Occurrences) -> set[int]:
+        """Count the pages of a batch; the hashes of which there are more now.
 
         What is skipped counts as well: what was discovered may have become a label since.
         """
-        risen = self._added(seen) if len(self) else np.empty(0, np.int64)
-        found = [(int(self._keys[at]), self._estimate(int(self._rows[at]))) for at in risen]
+        risen = self._added(seen) if len(self) else set[int]()
         self._since.clear()
         self._pages += len(seen.pages)
         if self._pages >= self._period:
             self._rotate()
-        return found
+        return risen
 
-    def _added(self, seen: Occurrences) -> NDArray[np.int64]:
+    def _added(self, seen: Occurrences) -> set[int]:
         # Next to no occurrence is followed: most are told by their last bits.
-        ends = np.zeros(_ENDS, np.bool_)
-        ends[self._keys.astype(np.uint16)] = True
-        hits = np.flatnonzero(ends[seen.hashes.values.astype(np.uint16)])
+        hits = np.flatnonzero(self._ends[seen.hashes.values.astype(np.uint16)])
         values = seen.hashes.values[hits]
         at = np.searchsorted(self._keys, values)
         at[at == len(self)] = 0
         followed = self._keys[at] == values
         hits, values, at = hits[followed], values[followed], at[followed]
+        if not hits.size:
+            return set()
         pages = np.searchsorted(seen.hashes.offsets, hits, "right") - 1
-        late = np.ones(len(hits), np.bool_)
-        for value, since in self._since.items():
-            late &= (values != np.uint64(value)) | (pages >= since)
-        at, pages = at[late], pages[late]
+        if self._since:
+            known = map(self._since.get, values.tolist())
+            late = pages >= np.array([since or 0 for since in known])
+            values, at, pages = values[late], at[late], pages[late]
         rose = self._count(self._rows[at], marks_of(seen.pages[pages], self._salt), 0)
-        return np.unique(at[rose])
+        return set(values[rose].tolist())
 
     def _count(self, rows: NDArray[Any], marks: NDArray[np.uint32], when: int) -> NDArray[np.bool_]:
         """Put marks into the registers of rows; which of them changed one."""
@@ -142,6 +143,7 @@ class Spread:
         self._keys = self._keys[kept]
         self._rows = np.arange(len(self._keys))
         self._registers = registers
+        self._ends = _ends_of(self._keys)
 
     def save(self) -> dict[str, NDArray[Any]]:
         """All state."""
@@ -155,3 +157,11 @@ class Spread:
         """Take back what `save` gave."""
         self._keys, self._registers = saved["keys"].copy(), saved["registers"].copy()
         self._rows, self._pages = np.arange(len(self._keys)), int(saved["turned"][0])
+        self._ends = _ends_of(self._keys)
+
+
+def _ends_of(keys: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """By which last bits any of these ends."""
+    ends = np.zeros(_ENDS, np.bool_)
+    ends[keys.astype(np.uint16)] = True
+    return ends

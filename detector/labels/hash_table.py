@@ -26,6 +26,7 @@ from reusewatch.detector.compiling.kernels import (
     types,
 )
 from reusewatch.detector.labels.places import ABSENT
+from reusewatch.detector.ragged import as_column
 
 MOST_HASHES = (1 << 32) - 1
 # 4 to 8 hashes a bucket: about a byte a label, and the guess is off by one. With 64 and more the
@@ -64,7 +65,7 @@ class HashTable:
         """The place of each hash in the sorted order; `ABSENT` where it has none."""
         if not len(self):  # as most overlays of a pack
             return np.full(len(hashes), ABSENT, np.int64)
-        wanted = np.require(hashes, np.uint64, ["C", "A"])
+        wanted = as_column(hashes, np.uint64)
         places = np.empty(wanted.size, np.int64)
         spans = np.empty((3, _GROUP), np.int64)
         _find(self.hashes, self.buckets, bucket_bits(len(self)), wanted, spans, places)

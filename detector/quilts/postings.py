@@ -40,7 +40,7 @@ from reusewatch.detector.quilts.store import (
     Store,
     empty_store,
 )
-from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.ragged import Ragged, as_column
 from reusewatch.detector.window.buckets import capacity_of
 
 _NOBODY = np.empty(0, np.uint64), np.empty(0, np.uint64), np.zeros(1, np.int64)
@@ -171,7 +171,7 @@ class GramPostings:
         if len(self._numbered) != len(self._store.documents):
             self._numbered = np.full(len(self._store.documents), -1, np.int32)
         known = holders_of(
-            self._store, np.require(grams, np.uint64, ["C", "A"]),
+            self._store, as_column(grams, np.uint64),
             pages, apart, most, (counts, offsets, held_by, starts), met,
             self._numbered,
         )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reusewatch.detector.ragged import Ragged, check_offsets
+from reusewatch.detector.ragged import Ragged, as_column, check_offsets
 from reusewatch.detector.similar.overlap import LIGHTEST
 from reusewatch.detector.similar.store import MOST_TERMS
 from reusewatch.detector.window.store import ROW
@@ -19,16 +19,17 @@ _MOST_WEIGHT = 1.001
 
 def checked_weights(terms: Ragged, weights: ArrayLike) -> NDArray[np.float32]:
     """Normalized weights, one for each term; others would break the bounds of the filters."""
-    shares = np.require(weights, np.float32, ["C", "A"])
+    shares = as_column(weights, np.float32)
     if shares.shape != terms.values.shape:
         raise ValueError(f"{shares.size} weights for {terms.values.size} terms")
-    if not np.all((shares >= LIGHTEST) & (shares <= 1)):
+    if shares.size and not (shares.min() >= LIGHTEST and shares.max() <= 1):
         raise ValueError(f"normalized weights are from {LIGHTEST:.2g} to 1")
     counts = terms.counts
     if counts.size and int(counts.max()) > MOST_TERMS:
         raise ValueError(f"a page has at most {MOST_TERMS} weighted terms, not {counts.max()}")
-    sums = np.concatenate(([0.0], np.cumsum(shares, dtype=np.float64)))[terms.offsets]
-    if np.any(np.diff(sums) > _MOST_WEIGHT):
+    # Of pages without terms there would be the sum of the next one's.
+    begins = terms.offsets[:-1][counts > 0]
+    if begins.size and np.add.reduceat(shares, begins, dtype=np.float64).max() > _MOST_WEIGHT:
         raise ValueError("the weights of a page add up to 1")
     return shares
 
@@ -47,13 +48,13 @@ class WeightedPages:
     def __post_init__(self) -> None:
         count = len(self.terms)
         for name, kind in (("page", np.uint64), ("at", np.int64)):
-            column = np.require(getattr(self, name), kind, ["C", "A"])
+            column = as_column(getattr(self, name), kind)
             if column.shape != (count,):
                 raise ValueError(f"{name} has shape {column.shape} for {count} pages")
             object.__setattr__(self, name, column)
         object.__setattr__(self, "weights", checked_weights(self.terms, self.weights))
-        object.__setattr__(self, "urls", np.require(self.urls, np.uint8, ["C", "A"]))
-        offsets = np.require(self.url_offsets, np.int64, ["C", "A"])
+        object.__setattr__(self, "urls", as_column(self.urls, np.uint8))
+        offsets = as_column(self.url_offsets, np.int64)
         check_offsets(offsets, self.urls.size)
         if len(offsets) != count + 1:
             raise ValueError(f"{len(offsets) - 1} URLs for {count} pages")

@@ -24,7 +24,7 @@ from reusewatch.detector.compiling.kernels import (
     types,
 )
 from reusewatch.detector.compiling.mixers import mix
-from reusewatch.detector.ragged import Ragged, trimmed
+from reusewatch.detector.ragged import Ragged, as_column, trimmed
 
 GRAM_K = 5
 SHORT = 256
@@ -67,7 +67,7 @@ def gram_sets(
     offsets = np.empty(len(phrases) + 1, np.int64)
     hashes = np.empty(phrases.values.size, np.uint64)
     positions = np.empty(phrases.values.size, np.uint32)
-    salts = np.require(salts, np.uint64, ["C", "A"])
+    salts = as_column(salts, np.uint64)
     if salts.size != len(phrases):
         raise ValueError(f"{salts.size} salts for {len(phrases)} pages")
     taken, out = (wrapped, sampled_below(sample), short), (offsets, hashes, positions)

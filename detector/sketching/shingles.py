@@ -33,7 +33,7 @@ from reusewatch.detector.compiling.kernels import (
 )
 from reusewatch.detector.compiling.mixers import chain, mix
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.ragged import Ragged, as_column
 
 PHRASE_K = 5
 """Words of a phrase in Fetterly et al.'s circular reading."""
@@ -93,7 +93,7 @@ def supershingles(min_values: NDArray[np.uint64], scheme: HashScheme) -> NDArray
     """Hashes of the non-overlapping runs of 14 min-values, a row of six a page."""
     rows = np.empty((len(min_values), SUPERSHINGLES), np.uint64)
     seeds, factor = scheme.numbers("supershingle", SUPERSHINGLES), scheme.numbers("run", 1)[0]
-    _supershingles(np.require(min_values, np.uint64, ["C", "A"]), seeds, factor, rows)
+    _supershingles(as_column(min_values, np.uint64), seeds, factor, rows)
     return rows
 
 

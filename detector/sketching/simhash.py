@@ -31,7 +31,7 @@ from reusewatch.detector.compiling.kernels import (
     wide,
 )
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.ragged import Ragged, as_column
 from reusewatch.detector.sketching.agreement import BITS
 
 WORDS_PER_PAGE = BITS // 64
@@ -70,7 +70,7 @@ def simhashes_of_counts(
         raise ValueError(f"{counts.size} counts for {words.values.size} words")
     rows = np.empty((len(words), WORDS_PER_PAGE), np.uint64)
     constants = scheme.numbers("projection", 2 * _LANES)
-    counts = np.require(counts, np.uint32, ["C", "A"])
+    counts = as_column(counts, np.uint32)
     _simhashes(words.values, words.offsets, counts, constants, rows)
     return rows
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.fields import Field
-from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.ragged import Ragged, as_column
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,7 +28,7 @@ class TokenBatch:
 
     def __post_init__(self) -> None:
         for name, kind in (("fields", np.uint8), ("blocks", np.uint32), ("lengths", np.uint32)):
-            column = np.require(getattr(self, name), kind, ["C", "A"])
+            column = as_column(getattr(self, name), kind)
             if column.shape != self.tokens.values.shape:
                 raise ValueError(f"{column.size} {name} for {self.tokens.values.size} tokens")
             object.__setattr__(self, name, column)

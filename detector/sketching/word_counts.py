@@ -26,7 +26,7 @@ from reusewatch.detector.compiling.kernels import (
 )
 from reusewatch.detector.compiling.mixers import mix
 from reusewatch.detector.fields import SEEN_BITS, Field
-from reusewatch.detector.ragged import Ragged, trimmed
+from reusewatch.detector.ragged import Ragged, as_column, trimmed
 from reusewatch.detector.sketching.grams import number_from, table_bits
 
 WEIGHTS = {
@@ -71,7 +71,7 @@ def word_counts(tokens: Ragged, fields: NDArray[np.uint8], salts: NDArray[np.uin
         raise ValueError(f"{salts.size} salts for {len(tokens)} pages")
     offsets, words = np.empty(len(tokens) + 1, np.int64), np.empty(fields.size, np.uint64)
     seen, halves = np.empty(fields.size, np.uint32), np.empty(fields.size, np.uint32)
-    given = (tokens.values, tokens.offsets, np.require(fields, np.uint8, ["C", "A"]), salts)
+    given = (tokens.values, tokens.offsets, as_column(fields, np.uint8), salts)
     _word_counts(given, (offsets, words, seen, halves))
     count = offsets[-1]
     counted = Ragged(trimmed(words, count), offsets)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from reusewatch.detector.ragged import as_column
 from reusewatch.detector.window.judging import (
     ALERT,
     ALERT_SAME,
@@ -66,17 +67,17 @@ class Sightings:
     def __post_init__(self) -> None:
         count = len(self.page)
         for name, kind, shape in _COLUMNS:
-            column = np.require(getattr(self, name), kind, ["C", "A"])
+            column = as_column(getattr(self, name), kind)
             if column.shape != (count, *shape):
                 raise ValueError(f"{name} has shape {column.shape} for {count} pages")
             object.__setattr__(self, name, column)
-        offsets = np.require(self.url_offsets, np.int64, ["C", "A"])
-        if offsets.shape != (count + 1,) or np.any(np.diff(offsets) < 0) or offsets[0] < 0:
+        offsets = as_column(self.url_offsets, np.int64)
+        if offsets.shape != (count + 1,) or (offsets[1:] < offsets[:-1]).any() or offsets[0] < 0:
             raise ValueError(f"URL offsets do not cut the URLs of {count} pages")
         if offsets[-1] > self.urls.size:
             raise ValueError(f"URLs end at {offsets[-1]}, there are {self.urls.size} bytes")
         object.__setattr__(self, "url_offsets", offsets)
-        object.__setattr__(self, "urls", np.require(self.urls, np.uint8, ["C", "A"]))
+        object.__setattr__(self, "urls", as_column(self.urls, np.uint8))
         if self.owned is not None and self.owned.shape != (count,):
             raise ValueError(f"owned has shape {self.owned.shape} for {count} pages")
         if self.canonical is not None and self.canonical.shape != (count,):
@@ -113,17 +114,19 @@ class Sightings:
             rows["since"] -= np.where(self.owned, AHEAD_US, 0)
         if self.canonical is not None:
             rows["canonical"] = self.canonical
-        rows["length"] = np.diff(self.url_offsets)
+        rows["length"] = self.url_offsets[1:] - self.url_offsets[:-1]
         return rows
 
     def entries(self) -> NDArray[Any]:
         """As the window keeps identity sets."""
         entries = np.zeros(len(self), ENTRY)
-        worded = self.text != 0
         entries["text"] = self.text
-        entries["simhash"] = self.simhash * worded[:, None].astype(np.uint64)
-        entries["super8"] = short_supershingles(self.super8 * worded[:, None])
-        entries["super5"] = short_supershingles(self.super5 * worded[:, None])
+        entries["simhash"] = self.simhash
+        entries["super8"] = short_supershingles(self.super8)
+        entries["super5"] = short_supershingles(self.super5)
+        wordless = self.text == 0
+        for name in ("simhash", "super8", "super5"):
+            entries[name][wordless] = 0
         entries["sample"] = self.sample
         return entries
 

@@ -67,8 +67,9 @@ class QuiltColumns:
         from reusewatch.detector.sketching.grams import in_sample
 
         grams, offsets = lists_of(block.column("grams"))
-        kept = np.diff(offsets)
-        ranged = np.concatenate(([0], np.cumsum(in_sample(grams, self._sample))))
+        kept = offsets[1:] - offsets[:-1]
+        ranged = np.zeros(len(grams) + 1, np.int64)
+        in_sample(grams, self._sample).cumsum(out=ranged[1:])
         whole = block.column("grams_are_all").to_numpy(zero_copy_only=False)
         records = np.zeros(len(block), DOCUMENT)
         records["page"] = block.column("page").to_numpy()
@@ -78,7 +79,7 @@ class QuiltColumns:
         records["at"] = block.column("fetched_at").view(pa.int64()).to_numpy()
         records["kept"] = kept
         records["grams"] = np.where(whole, kept, np.maximum(kept / self._sample, kept + 1))
-        records["ranged"] = np.diff(ranged[offsets])
+        records["ranged"] = ranged[offsets[1:]] - ranged[offsets[:-1]]
         records["flags"] = np.where(owned, OWNED, 0)
         starts, ends = (lists_of(block.column(name))[0] for name in _BESIDE)
         if not kept.all():  # not by taking them out of the block: all that is asked of it is this

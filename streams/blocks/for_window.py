@@ -63,7 +63,7 @@ def subjects_of(block: pa.RecordBatch, origins: Origins) -> list[Subject]:
 def obfuscated_of(block: pa.RecordBatch) -> NDArray[np.float32]:
     """The share of each page's words that dodge; 0 where nobody looked."""
     shares = block.column("obfuscated").to_numpy(zero_copy_only=False)  # null: no number
-    found: NDArray[np.float32] = np.nan_to_num(shares).clip(0, 1).astype(np.float32)
+    found: NDArray[np.float32] = np.fmin(np.fmax(shares, 0), 1)
     return found
 
 
@@ -84,7 +84,7 @@ class Last(Generic[_Found]):
         return known[1]
 
 
-_LAST_JUDGED = Last[NDArray[np.bool_]]()
+_LAST_JUDGED, _LAST_COUNTED = Last[NDArray[np.bool_]](), Last[NDArray[np.bool_]]()
 
 
 def is_judged(block: pa.RecordBatch) -> NDArray[np.bool_]:
@@ -109,8 +109,7 @@ def counts(block: pa.RecordBatch) -> NDArray[np.bool_]:
 
     Another page may have forged it, under any URL and with any date.
     """
-    found: NDArray[np.bool_] = is_judged(block) & ~_salvaged(block)
-    return found
+    return _LAST_COUNTED.of(block, lambda one: is_judged(one) & ~_salvaged(one))
 
 
 def only(block: pa.RecordBatch, wanted: NDArray[np.bool_]) -> pa.RecordBatch:

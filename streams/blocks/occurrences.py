@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from reusewatch.streams.blocks.for_window import is_judged, only
+from reusewatch.streams.blocks.for_window import counts, only
 from reusewatch.streams.blocks.values import is_here
 from reusewatch.streams.urls import owner_of
 from reusewatch.streams.wire import Malformed
@@ -31,8 +31,7 @@ IsStopFile = Callable[[NDArray[np.uint64]], NDArray[np.bool_]]
 def countable(block: pa.RecordBatch) -> pa.RecordBatch:
     """The pages of a block whose content is theirs."""
     # One that another page may have forged is nobody's.
-    seen = is_judged(block) & ~block.column("salvaged").to_numpy(zero_copy_only=False)
-    return only(block, seen)
+    return only(block, counts(block))
 
 
 def check_marks(block: pa.RecordBatch) -> None:
@@ -73,8 +72,7 @@ def files_of(
     from reusewatch.detector.ragged import Ragged
 
     hashes = block.column("file_hash").to_numpy()
-    _, names = lists_of(block.column("file_labels"))
-    skipped = (hashes == _NO_FILE) | (np.diff(names) > 0)
+    skipped = (hashes == _NO_FILE) | (lengths_of(block.column("file_labels")) > 0)
     if is_stop is not None:
         skipped |= is_stop(hashes)
     starts, ends = (block.column(name).to_numpy() for name in ("text_start", "text_end"))
@@ -92,11 +90,12 @@ def _pages(block: pa.RecordBatch) -> NDArray[np.uint64]:
 
 def lists_of(column: pa.ListArray) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Values of a column of lists, and where each list starts. The column may be a slice."""
-    offsets = column.offsets.to_numpy().astype(np.int64)
-    values = column.values.slice(offsets[0], offsets[-1] - offsets[0])
+    offsets, values = column.offsets.to_numpy().astype(np.int64), column.values
+    begin, end = int(offsets[0]), int(offsets[-1])
+    offsets -= begin
     if pa.types.is_string(values.type):  # only counted
-        return np.empty(0, np.uint64), offsets - offsets[0]
-    return values.to_numpy(zero_copy_only=False), offsets - offsets[0]
+        return np.empty(0, np.uint64), offsets
+    return values.slice(begin, end - begin).to_numpy(zero_copy_only=False), offsets
 
 
 def text_of(column: pa.StringArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -112,7 +111,8 @@ def text_of(column: pa.StringArray) -> tuple[NDArray[np.uint8], NDArray[np.int64
 
 def lengths_of(column: pa.ListArray) -> NDArray[np.int64]:
     """How long each list of a column is; nothing is as long as an empty one."""
-    lengths: NDArray[np.int64] = np.diff(column.offsets.to_numpy()).astype(np.int64)
+    offsets = column.offsets.to_numpy().astype(np.int64)
+    lengths: NDArray[np.int64] = offsets[1:] - offsets[:-1]
     if column.null_count:  # one that is not there may stand for any values
         lengths[~is_here(column)] = 0
     return lengths
@@ -130,9 +130,9 @@ def _places(
     positions: NDArray[Any], of: NDArray[np.int64], offsets: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Positions within pages' vectors, as places in the column."""
-    counts = np.diff(of)
+    counts = of[1:] - of[:-1]
     places: NDArray[np.int64] = np.repeat(offsets[:-1], counts) + positions
-    if np.any(places >= np.repeat(offsets[1:], counts)):
+    if (places >= np.repeat(offsets[1:], counts)).any():
         raise Malformed("a fingerprint block that marks chunks which its pages do not have")
     return places
 

@@ -51,7 +51,7 @@ class Figures:
     def add(self, unit: Counted, seen: Occurrences) -> None:
         """The pages of a block have come."""
         told, spread = self._told[unit], self._spreads[unit]
-        self._risen[unit].update(value for value, _ in spread.add(seen))
+        self._risen[unit] |= spread.add(seen)
         if len(told) > len(spread):
             self._told[unit] = {value: alert for value, alert in told.items() if value in spread}
 

@@ -123,7 +123,7 @@ class Reporter:
         turned = {by: list(turns) for by, turns in groupby(found.turns(), lambda turn: turn.by)}
         matches = {at: found.match(at) for at in np.flatnonzero(found.matched).tolist()}
         verdicts, special = self._verdicts(subjects, found, matches, labeled)
-        come = np.cumsum([not subject.salvaged for subject in subjects])
+        come = np.array([not subject.salvaged for subject in subjects]).cumsum()
         events["misdated"] -= len(subjects) - int(come[-1])
         flags = found.pages["flags"]
         told = np.flatnonzero(flags & (_ALERTS | _WITHDRAWN)).tolist()
@@ -428,15 +428,14 @@ class Reporter:
 
 
 def _count(found: Judgements, events: Counter[str]) -> None:
-    flags = found.pages["flags"]
-    for name, bits in (("late", LATE), ("misdated", MISDATED)):
-        events[name] += int(((flags & bits) != 0).sum())
-    events["withdrawn"] += int(((flags & WITHDRAWN) != 0).sum())
-    events["withdrawn"] += int(((flags & NEAR_WITHDRAWN) != 0).sum())
+    pages, count = found.pages, np.count_nonzero
+    flags, turned = pages["flags"], found.turned["flags"]
+    events["late"] += count(flags & LATE)
+    events["misdated"] += count(flags & MISDATED)
     for bit in (WITHDRAWN, NEAR_WITHDRAWN):
-        events["withdrawn"] += int(((found.turned["flags"] & bit) != 0).sum())
-    same = (found.pages["text"] >= 0) | (found.pages["file"] >= 0)
-    events["duplicate"] += int(same.sum())
-    events["near-duplicate"] += int(((found.pages["near"] >= 0) & ~same).sum())
-    events["evicted"] += int(found.pages["evicted"].sum())
-    events["turned"] += len(found.turned)
+        events["withdrawn"] += count(flags & bit) + count(turned & bit)
+    same = (pages["text"] >= 0) | (pages["file"] >= 0)
+    events["duplicate"] += count(same)
+    events["near-duplicate"] += count((pages["near"] >= 0) & ~same)
+    events["evicted"] += int(pages["evicted"].sum())
+    events["turned"] += len(turned)
