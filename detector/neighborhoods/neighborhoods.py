@@ -167,21 +167,23 @@ class Neighborhoods:
         # pages are counted does not depend on which was touched last.
         touched: dict[str, tuple[PrefixSums, ...]] = {}
         change: Change | None = None
-        table = self._table
-        for at in range(begin, min(end, begin + self._seen.room)):
-            page, total = pages.page[at], pages.total[at]
+        table, counted, last = self._table, self.pages, ""
+        numbers, urls, _, totals = pages
+        room = range(begin, min(end, begin + self._seen.room))
+        for turn, at in enumerate(room, self._turn):
+            page, total = numbers[at], totals[at]
             if page in seen:
                 break
-            nodes = table.of_page(pages.url[at], self._turn + len(directories))
+            nodes = table.of_page(urls[at], turn)
             if not nodes:
                 break
             seen.add(page)
             directory = nodes[0].prefix
             directories.append(directory)
-            touched.pop(directory, None)
-            touched[directory] = nodes
-            if total:
-                self.pages.add(0)
+            if directory != last:
+                touched.pop(directory, None)
+                touched[directory], last = nodes, directory
+            counted.count += total > 0  # a share of 0
             judged = count_in(nodes, total, self.neighborhoods)
             if judged and (change := self._turned(judged)):
                 break

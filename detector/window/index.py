@@ -350,8 +350,7 @@ class NearDuplicateIndex:
 
 
 def _columns(versions: Sequence[tuple[int, int]]) -> tuple[Sequence[int], Sequence[int]]:
-    pages, texts = zip(*versions, strict=True) if versions else ((), ())
-    return pages, texts
+    return [page for page, _ in versions], [text for _, text in versions]
 
 
 def _texts(urls: bytes, lengths: NDArray[np.uint32]) -> Iterator[str]:

@@ -124,8 +124,8 @@ def block_messages(
         (CHECKSUM_HEADER, checksum_of(value)),
         *headers,
     )
-    # A part of a block keeps the memory of all of it, and its columns begin anywhere.
-    if all(column.offset == 0 for column in marked.columns):
+    # A part of a block keeps the memory of all of it, and its columns begin anywhere, all alike.
+    if marked.column(0).offset == 0:
         _LAST.keep(topics.FINGERPRINTS, said, value, scheme, marked, made=True)
     yield Outgoing(
         topics.FINGERPRINTS, block.column("site")[0].as_py(), value, said, partition

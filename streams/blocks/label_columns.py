@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
+from reusewatch.streams.blocks.arrays import values_of
 from reusewatch.streams.times import moment
 
 if TYPE_CHECKING:
@@ -110,13 +111,7 @@ def place_of(stood: Stood) -> Place:
 def label_columns(marks: Sequence[Marks]) -> list[pa.Array]:
     """The columns of a block's pages."""
     columns = zip(*marks, strict=True) if marks else [()] * len(LABEL_FIELDS)
-    return [_column(c, field.type) for c, field in zip(columns, LABEL_FIELDS, strict=True)]
-
-
-def _column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    # Of values that are not there Arrow would ask one by one, and for all that each might have.
-    missing = values.count(None) == len(values)
-    return pa.nulls(len(values), kind) if missing else pa.array(values, kind)
+    return [values_of(c, field.type) for c, field in zip(columns, LABEL_FIELDS, strict=True)]
 
 
 def marks_of(row: Mapping[str, Any]) -> Marks:

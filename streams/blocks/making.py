@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.labels.format import SHORTEST
-from reusewatch.streams.blocks.arrays import array_of
+from reusewatch.streams.blocks.arrays import array_of, values_of
 from reusewatch.streams.blocks.columns import (
     CHUNKS,
     GRAM_FIELDS,
@@ -67,7 +67,7 @@ def block_of(
 def _told(column: Any, kind: pa.DataType) -> pa.Array:
     if isinstance(column, pa.Array):
         return column
-    return array_of(column) if isinstance(column, np.ndarray) else pa.array(column, kind)
+    return array_of(column) if isinstance(column, np.ndarray) else values_of(column, kind)
 
 
 def _sketch_columns(made: Fingerprints, *, grams: bool) -> dict[str, pa.Array]:

@@ -29,16 +29,16 @@ class Company:
         self._known: dict[_Pair, Seen | None] = {}
 
     def expect(self, found: Settled, rows: Iterable[int], parts: Iterable[Stitched]) -> None:
-        """These rows are asked for what they have of their own beside the nearest page, and these
-        parts for their one donor."""
+        """These rows are asked for what they have of their own beside the nearest page, and beside
+        the one of their own site that was before them; and these parts for their one donor."""
         mine = np.fromiter(rows, np.int64)
         # A copy is told as that, and is asked nothing.
         mine = mine[found.judged.pages["donor_count"][mine] == 0]
-        nearest = found.nearest[mine, 0, 0]
-        mine, nearest = mine[nearest >= 0], nearest[nearest >= 0]
-        seen = found.judged.pages["seen"][mine]
-        texts = (found.judged.found["text"][which].tolist() for which in (seen, nearest))
-        pairs = list(zip(*texts, strict=True))
+        others = found.nearest[mine][:, [0, -1], 0].T
+        seen = np.broadcast_to(found.judged.pages["seen"][mine], others.shape)
+        there = others >= 0
+        texts = (found.judged.found["text"][which[there]].tolist() for which in (seen, others))
+        pairs = list(dict.fromkeys(zip(*texts, strict=True)))
         self._owns.update(zip(pairs, self._quilting.own(pairs), strict=True))
         donors = [_times_of(part.whole) for part in parts if part.whole is not None]
         about = self._index.versions_about(*([*zip(*donors, strict=True)] or ((), ())))

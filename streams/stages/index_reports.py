@@ -428,8 +428,11 @@ class Reporter:
 
 
 def _count(found: Judgements, events: Counter[str]) -> None:
-    pages, count = found.pages, np.count_nonzero
-    flags, turned = pages["flags"], found.turned["flags"]
+    pages, flags, turned = found.pages, found.pages["flags"], found.turned["flags"]
+
+    def count(which: NDArray[Any]) -> int:
+        return int(np.count_nonzero(which))
+
     events["late"] += count(flags & LATE)
     events["misdated"] += count(flags & MISDATED)
     for bit in (WITHDRAWN, NEAR_WITHDRAWN):

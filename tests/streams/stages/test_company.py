@@ -48,6 +48,8 @@ class Judged(NamedTuple):
         """What `settled_reports` asks of nearly every page; of the near pages, for the first."""
         first = {row: next(self.found.near(row), None) for row in self.not_copied()}
         own = [company.own(self.texts[row], one.seen.text) for row, one in first.items() if one]
+        before = {row: self.found.before(row) for row in first}
+        own += [company.own(self.texts[row], one.text) for row, one in before.items() if one]
         wholes = [part.whole for part in self.parts if part.whole is not None]
         return own, [company.known(whole) for whole in wholes]
 
