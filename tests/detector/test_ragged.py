@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.ragged import Ragged, as_column
 from tests.detector.sketching.strategies import pages
 
 
@@ -28,3 +28,15 @@ def test_columns_may_be_read_only_views() -> None:
     column = Ragged(np.frombuffer(stored, np.uint64), np.array([0, 4]))
     assert not column.values.flags.writeable
     assert column[0].tolist() == [0, 1, 2, 3]
+
+
+def test_a_column_is_copied_only_where_kernels_cannot_take_it() -> None:
+    words = np.arange(8, dtype=np.uint64)
+    assert as_column(words, np.uint64) is words
+    for other in ([0, 2, 4, 6], words[::2], words[::2].astype(np.uint32)):
+        made = as_column(other, np.uint64)
+        assert (made.dtype, made.tolist()) == (np.uint64, [0, 2, 4, 6])
+        assert made.flags.c_contiguous
+    shifted = np.frombuffer(b"\0" + words.tobytes(), np.uint64, offset=1)
+    assert as_column(shifted, np.uint64).flags.aligned
+    assert as_column(shifted, np.uint64).tolist() == words.tolist()
