@@ -2,7 +2,8 @@
 
 What a block costs, whatever is in it, is as much as what thirty pages cost, and blocks are small
 where pages come slowly or from many sites. Where a block ends decides nothing (`settling`), so
-those that follow each other in a partition are judged as one, up to a step of pages. Never judges.
+those that follow each other in a partition are judged as one, up to some steps of pages. Never
+judges.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ import pyarrow as pa
 
 from reusewatch.streams.bus import Message
 from reusewatch.streams.stages.settling import STEP
+
+# What is judged as one is cut where a step ends: of fewer pages each step would come in two parts.
+MOST = 4 * STEP
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +39,7 @@ def in_groups(arrived: Iterable[Arrived]) -> Iterator[list[Arrived]]:
     group: list[Arrived] = []
     pages = 0
     for one in arrived:
-        if group and (pages + len(one.block) > STEP or not _goes_with(one, group[-1])):
+        if group and (pages + len(one.block) > MOST or not _goes_with(one, group[-1])):
             yield group
             group, pages = [], 0
         group.append(one)

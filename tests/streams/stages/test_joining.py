@@ -12,8 +12,7 @@ from reusewatch.streams import topics
 from reusewatch.streams.blocks.checking import CHECKSUM_HEADER, checksum_of
 from reusewatch.streams.blocks.format import encode, read_block
 from reusewatch.streams.bus import Message, Partition
-from reusewatch.streams.stages.joining import Arrived, as_one, in_groups
-from reusewatch.streams.stages.settling import STEP
+from reusewatch.streams.stages.joining import MOST, Arrived, as_one, in_groups
 from tests.pages import SCHEME, Fetch
 from tests.streams.stages.making import as_message, blocks_of, index_stage
 
@@ -34,11 +33,11 @@ def groups(found: Sequence[Arrived]) -> list[list[int]]:
     return [[one.message.offset for one in group] for group in in_groups(found)]
 
 
-def test_blocks_of_a_partition_are_one_up_to_a_step() -> None:
+def test_blocks_of_a_partition_are_one_up_to_some_steps() -> None:
     sent = [arrived(one) for one in messages(4)]
     assert groups(sent) == [[0, 1, 2, 3]]
     assert as_one(sent).to_pylist() == [row for one in sent for row in one.block.to_pylist()]
-    large = replace(sent[1], block=pa.concat_batches([sent[1].block] * (STEP - 1)))
+    large = replace(sent[1], block=pa.concat_batches([sent[1].block] * (MOST - 1)))
     assert groups([sent[0], large, sent[2], sent[3]]) == [[0, 1], [2, 3]]
     assert groups([large, large]) == [[1], [1]]
 
