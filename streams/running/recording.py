@@ -93,9 +93,7 @@ class Recorder:
         meters.popular_shingles.labels(name).observe_all(output.popular)
         now = time.time()
         waited = [max(now - received_ms(message) / 1000, 0) for message in cause]
-        latency = meters.latency_seconds.labels(name)
-        for seconds in waited:
-            latency.observe(seconds)
+        meters.latency_seconds.labels(name).observe_all(waited)
         if waited and alerts:
             meters.alert_seconds.labels(name).observe(max(waited))
         if output.labels is not None:
