@@ -22,7 +22,10 @@ from reusewatch.streams.kafka.patience import Patience
 from reusewatch.streams.kafka.patience import idle as do_nothing
 from reusewatch.streams.signals import to_the_end
 
-SLICE_MS = 200
+# How often who reads is asked whether to stop, and how long the broker, which tells news at once,
+# may have none: all of what it costs to follow a topic on which nothing comes.
+SLICE_MS = 500
+FOLLOW_WAIT_MS = 2000
 ASK_TIMEOUT_MS = 5000
 
 
@@ -38,7 +41,7 @@ def read(
     idle: Callable[[], None] | None = None,
 ) -> Iterator[Message]:
     """All messages as of now; with `follow` then those that come, tombstones included."""
-    reader = _Reader(config, topic, partition, patience, stop or _never)
+    reader = _Reader(config, topic, partition, patience, stop or _never, follow=follow)
     try:
         messages = reader.until_now()
         table = topics.TOPICS[topic].cleanup == "compact" and not every
@@ -68,6 +71,8 @@ class _Reader:
         partition: int | None,
         patience: Patience,
         stop: Callable[[], bool],
+        *,
+        follow: bool,
     ) -> None:
         self._config = config
         self._patience = patience
@@ -75,7 +80,8 @@ class _Reader:
         number = require_topics(config, [topic])[topic]
         wanted = range(number) if partition is None else [partition]
         self._partitions = [TopicPartition(config.topic(topic), n) for n in wanted]
-        self._consumer = connect(KafkaConsumer, config, reader_settings(config))
+        waiting = {"fetch_max_wait_ms": FOLLOW_WAIT_MS} if follow else {}
+        self._consumer = connect(KafkaConsumer, config, reader_settings(config) | waiting)
         self._consumer.assign(self._partitions)
         for tp, offset in self._bounds(self._consumer.beginning_offsets).items():
             self._consumer.seek(tp, offset)
