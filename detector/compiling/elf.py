@@ -22,7 +22,7 @@ _SYMBOL = np.dtype(
 _RELOCATION = np.dtype(
     [("offset", "<u8"), ("type", "<u4"), ("symbol", "<u4"), ("addend", "<i8")]
 )  # fmt: skip
-_SECTIONS_AT, _SECTION_COUNT_AT = 40, 60
+_SECTIONS_AT, _SECTION_COUNT_AT, _NAMES_AT = 40, 60, 62
 SYMBOLS, RELOCATIONS, NO_BITS = 2, 4, 8
 """Types of sections; one without bits is of zeros."""
 WRITTEN, LOADED = 1, 2
@@ -53,8 +53,24 @@ def _rows(code: bytes, table: Any, kind: np.dtype[Any]) -> NDArray[Any]:
     return np.frombuffer(code, kind, int(table["size"]) // kind.itemsize, int(table["offset"]))
 
 
-def name_of(code: bytes, strings: Any, at: int) -> str:
-    """The name that begins at a place of such a section."""
+def content(code: bytes, section: Any) -> bytes:
+    """The bytes of a section."""
+    begin, size = int(section["offset"]), int(section["size"])
+    return bytes(size) if section["type"] == NO_BITS else code[begin : begin + size]
+
+
+def section_name(code: bytes, section: Any) -> str:
+    """A section's name."""
+    names = int.from_bytes(code[_NAMES_AT : _NAMES_AT + 2], "little")
+    return _name(code, sections(code)[names], int(section["name"]))
+
+
+def symbol_name(code: bytes, table: Any, symbol: Any) -> str:
+    """The name of one of a section's symbols."""
+    return _name(code, sections(code)[int(table["link"])], int(symbol["name"]))
+
+
+def _name(code: bytes, strings: Any, at: int) -> str:
     begin = int(strings["offset"]) + at
     return code[begin : code.index(b"\0", begin)].decode()
 
@@ -67,6 +83,5 @@ def defined(code: bytes) -> set[str]:
         rows = symbols(code, table)
         # The bits above are the binding: 0 is a symbol that nobody else sees.
         known = rows[(rows["section"] != UNDEFINED) & (rows["info"] >> _LOCAL != 0)]
-        strings = every[int(table["link"])]
-        found |= {name_of(code, strings, name) for name in known["name"].tolist()}
+        found |= {symbol_name(code, table, one) for one in known}
     return found

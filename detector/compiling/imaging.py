@@ -8,11 +8,13 @@ numba loads the kernels as ever.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reusewatch.detector.compiling import elf
 from reusewatch.detector.compiling.calling import Kernel
@@ -32,117 +34,123 @@ class NoImage(Exception):
     """Code of a kind that cannot be laid out here."""
 
 
+class _Place(NamedTuple):
+    """A place among what is only read, or among what is written to."""
+
+    at: int
+    written: bool
+
+
 @dataclass(slots=True)
 class _Layout:
-    """Sections behind each other: of what is only read, and of what is written to."""
+    """Sections behind each other."""
 
     read: bytearray = field(default_factory=bytearray)
     written: bytearray = field(default_factory=bytearray)
-    # Where an address of the image stands, what stands behind it there, and whether the place and
-    # what it names are in what is written to; and where one of a name does.
-    own: list[tuple[bool, int, bool, int]] = field(default_factory=list)
-    others: list[tuple[str, bool, int, int]] = field(default_factory=list)
+    # Where an address of the image stands, and what of it; and where one of a name does, with what
+    # is added to it.
+    own: list[tuple[_Place, _Place]] = field(default_factory=list)
+    others: list[tuple[_Place, str, int]] = field(default_factory=list)
 
-    def put(self, data: bytes, align: int, *, written: bool) -> int:
+    def put(self, data: bytes, align: int, *, written: bool) -> _Place:
         """Where it begins."""
         to = self.written if written else self.read
         to.extend(bytes(-len(to) % max(align, 1)))
         to.extend(data)
-        return len(to) - len(data)
+        return _Place(len(to) - len(data), written)
 
 
 def image_of(kernels: Iterable[Kernel]) -> Image:
     """An image of those that numba has made in this process. Raises NoImage."""
-    layout, entries = _Layout(), dict[str, tuple[int, int, list[Any]]]()
+    if sys.platform != "linux":
+        raise NoImage("images are loaded by calls of Linux")
+    layout, entries = _Layout(), dict[str, Entry]()
     for kernel in kernels:
         if not kernel.name.startswith(_OURS) or not kernel.compiled:
             continue
         if len(kernel.compiled) > 1:
             raise NoImage(f"{kernel.name} is compiled for several types")
         (made,) = kernel.compiled.values()
-        names = _laid_out(made.library.code, layout)
+        places = _laid_out(made.library.code, layout)
         about = made.fndesc
-        (_, at), (_, room) = names[about.llvm_cpython_wrapper_name], names[about.env_name]
-        entries[kernel.name] = at, room, list(made.environment.consts)
+        entries[kernel.name] = Entry(
+            places[about.llvm_cpython_wrapper_name].at, places[about.env_name].at,
+            list(made.environment.consts),
+        )  # fmt: skip
     return _whole(layout, entries)
 
 
-def _laid_out(code: bytes, layout: _Layout) -> dict[str, tuple[bool, int]]:
-    """Lay out an object file: where its names are, and whether in what is written to."""
+def _laid_out(code: bytes, layout: _Layout) -> dict[str, _Place]:
+    """Lay out an object file: where its names are."""
     machine = int.from_bytes(code[_MACHINE_AT : _MACHINE_AT + 2], "little")
     if not code.startswith(elf.MARK) or machine != _X86_64:
         raise NoImage("no code of x86-64")
-    every = elf.sections(code)
-    places: dict[int, tuple[bool, int]] = {}
-    for number, one in enumerate(every):
-        if one["flags"] & elf.LOADED and not _is_frames(code, every, one):
-            begin, size = int(one["offset"]), int(one["size"])
-            data = bytes(size) if one["type"] == elf.NO_BITS else code[begin : begin + size]
+    sections = elf.sections(code)
+    begins: dict[int, _Place] = {}
+    for number, one in enumerate(sections):
+        if one["flags"] & elf.LOADED and elf.section_name(code, one) != _FRAMES:
             written = bool(one["flags"] & elf.WRITTEN)
-            places[number] = written, layout.put(data, int(one["align"]), written=written)
-    (table,) = every[every["type"] == elf.SYMBOLS]
-    strings, rows = every[int(table["link"])], elf.symbols(code, table)
-    found: list[tuple[bool, int] | str] = []
-    names: dict[str, tuple[bool, int]] = {}
-    for row in rows:
-        name = elf.name_of(code, strings, int(row["name"]))
-        at: tuple[bool, int] | None = None
-        if row["section"] == elf.COMMON:
-            at = True, layout.put(bytes(int(row["size"])), int(row["value"]), written=True)
-        elif int(row["section"]) in places:
-            written, begin = places[int(row["section"])]
-            at = written, begin + int(row["value"])
-        if at is not None:
-            names[name] = at
-        found.append(at or name)
-    for one in every[every["type"] == elf.RELOCATIONS]:
-        if (target := places.get(int(one["info"]))) is not None:
-            _note(elf.relocations(code, one), target, found, layout)
-    return names
+            begins[number] = layout.put(elf.content(code, one), int(one["align"]), written=written)
+    named = _named(code, sections, begins, layout)
+    for one in sections[sections["type"] == elf.RELOCATIONS]:
+        if (target := begins.get(int(one["info"]))) is not None:
+            _note(elf.relocations(code, one), target, named, layout)
+    return {name: place for name, place in named if place is not None}
 
 
-def _is_frames(code: bytes, every: Any, one: Any) -> bool:
-    names = every[int.from_bytes(code[62:64], "little")]
-    return elf.name_of(code, names, int(one["name"])) == _FRAMES
+def _named(
+    code: bytes, sections: NDArray[Any], begins: Mapping[int, _Place], layout: _Layout
+) -> list[tuple[str, _Place | None]]:
+    """The symbols of an object file in order, and where each is; None: not in this file."""
+    (table,) = sections[sections["type"] == elf.SYMBOLS]
+    found: list[tuple[str, _Place | None]] = []
+    for row in elf.symbols(code, table):
+        name, section, value = elf.symbol_name(code, table, row), row["section"], int(row["value"])
+        place = None
+        if section == elf.COMMON:
+            place = layout.put(bytes(int(row["size"])), value, written=True)
+        elif (begin := begins.get(int(section))) is not None:
+            place = begin._replace(at=begin.at + value)
+        found.append((name, place))
+    return found
 
 
 def _note(
-    rows: Any, target: tuple[bool, int], found: list[tuple[bool, int] | str], layout: _Layout
+    rows: NDArray[Any], target: _Place, named: list[tuple[str, _Place | None]], layout: _Layout
 ) -> None:
     """Note where addresses stand in a section."""
-    written, begin = target
     for row in rows:
         if row["type"] != _WHOLE_ADDRESS:
             raise NoImage(f"relocations of type {row['type']}")
-        place, addend, what = begin + int(row["offset"]), int(row["addend"]), found[row["symbol"]]
-        if isinstance(what, str):
-            layout.others.append((what, written, place, addend))
+        place = target._replace(at=target.at + int(row["offset"]))
+        name, what = named[row["symbol"]]
+        if what is None:
+            layout.others.append((place, name, int(row["addend"])))
         else:
-            layout.own.append((written, place, what[0], what[1] + addend))
+            layout.own.append((place, what._replace(at=what.at + int(row["addend"]))))
 
 
-def _whole(layout: _Layout, entries: dict[str, tuple[int, int, list[Any]]]) -> Image:
+def _whole(layout: _Layout, entries: Mapping[str, Entry]) -> Image:
     """What is written to begins with a page of its own."""
     layout.put(b"", _PAGE, written=False)
-    room = len(layout.read)
-    code = layout.read + layout.written
-    code.extend(bytes(-len(code) % _PAGE))
+    layout.put(b"", _PAGE, written=True)
+    room, code = len(layout.read), layout.read + layout.written
     own: list[int] = []
     others: dict[str, list[int]] = {}
 
-    def put(written: bool, place: int, value: int) -> int:
-        at = place + room * written
+    def put(place: _Place, value: int) -> int:
+        at = place.at + room * place.written
         code[at : at + _ADDRESS_BYTES] = (value % (1 << 64)).to_bytes(_ADDRESS_BYTES, "little")
         return at
 
-    for written, place, in_written, value in layout.own:
-        own.append(put(written, place, value + room * in_written))
-    for name, written, place, addend in layout.others:
-        others.setdefault(name, []).append(put(written, place, addend))
+    for place, what in layout.own:
+        own.append(put(place, what.at + room * what.written))
+    for place, name, addend in layout.others:
+        others.setdefault(name, []).append(put(place, addend))
     made = Image(
         bytes(code), room, np.array(own, np.uint32),
         {name: np.array(places, np.uint32) for name, places in others.items()},
-        {name: Entry(at, room + env, consts) for name, (at, env, consts) in entries.items()},
+        {name: one._replace(room=room + one.room) for name, one in entries.items()},
     )  # fmt: skip
     check(made)
     return made
