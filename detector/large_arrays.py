@@ -60,32 +60,38 @@ def _room(size: int) -> mmap.mmap:
         raise MemoryError(f"no room for {size} bytes") from error
 
 
+def room_beside(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """Zeros like an array with rows of another size."""
+    return zeros((*array.shape[:-1], size), array.dtype)
+
+
 def longer(array: NDArray[Any], size: int) -> NDArray[Any]:
     """A copy with room for more at the end."""
-    grown = zeros((*array.shape[:-1], size), array.dtype)
+    grown = room_beside(array, size)
     grown[..., : array.shape[-1]] = array
     return grown
 
 
 def move(array: NDArray[Any], longer: NDArray[Any]) -> None:
-    """What stands in an array of one dimension, to the begin of a longer one; nobody may look at
-    the old one any more."""
-    new = longer[: len(array)]
+    """What stands in an array, to the begin of a longer one, row by row where it has several;
+    nobody may look at the old one any more."""
+    new = longer[..., : array.shape[-1]]
     for part in used_up(array):
         new[part] = array[part]
 
 
 def used_up(array: NDArray[Any]) -> Iterator[slice]:
-    """Parts of an array of one dimension, from its begin to its end. The memory of each is given
+    """Parts of an array's first dimension, from its begin to its end. The memory of each is given
     back when the next is asked for, so that what is made of it does not stand in memory twice:
     nobody may look at the old array any more."""
-    held, step = _held(array), _PIECE // array.itemsize
+    row = array.itemsize * prod(array.shape[1:])
+    held, step = _held(array), max(1, _PIECE // row)
     given = 0
     for start in range(0, len(array), step):
         end = min(start + step, len(array))
         yield slice(start, end)
         # Whole pages: what of the last one belongs to the next part is still to be looked at.
-        size = end * array.itemsize
+        size = end * row
         whole = size if end == len(array) else size - size % mmap.PAGESIZE
         if held is not None and whole > given:
             held.madvise(mmap.MADV_DONTNEED, given, whole - given)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.compiling.kernels import OUT_COUNTS, kernel, types
 from reusewatch.detector.compiling.mixers import mix
-from reusewatch.detector.large_arrays import longer
+from reusewatch.detector.large_arrays import longer, move, room_beside, used_up
 from reusewatch.detector.window.buckets import empty_tables, number, number_bits, put
 from reusewatch.detector.window.candidates import hash_of, key_of
 from reusewatch.detector.window.expiry import sweep
@@ -86,14 +86,21 @@ def with_room(store: Store, pages: int, url_bytes: int, limit: int) -> Store:
     bury(store)  # what left still has URLs, which `compact` would not take along
     if store.numbers[DISMISSED_ROWS] * _SWEPT > store.numbers[LIVE_ROWS]:
         sweep(store)
+    url_bytes += pages * UNIT
+    new = store = _without_gaps(store, url_bytes)
+    # All room is made before anything is moved: where memory is full, the window stays whole.
     rows = int(store.numbers[LIVE_ROWS] + store.numbers[DISMISSED_ROWS]) + pages
     if rows > len(store.rows):
         most = limit + int(store.numbers[MAX_BLANKS])
-        store = _more_rows(store, _capacity(rows, len(store.rows), most))
+        new = _more_rows(new, _capacity(rows, len(store.rows), most))
     entries = int(store.numbers[LIVE_ENTRIES]) + pages
     if entries > len(store.entries):
-        store = _more_entries(store, _capacity(entries, len(store.entries), limit))
-    return _more_arena(store, url_bytes + pages * UNIT)
+        new = _more_entries(new, _capacity(entries, len(store.entries), limit))
+    if (need := _arena_bytes(store) + url_bytes) > store.arena.size:
+        arena = room_beside(store.arena, max(need, int(_GROWN * store.arena.size)))
+        new = new._replace(arena=arena)
+    _take_over(store, new)
+    return new
 
 
 def _capacity(need: int, have: int, limit: int) -> int:
@@ -108,16 +115,13 @@ def _capacity(need: int, have: int, limit: int) -> int:
 
 
 def _more_rows(store: Store, size: int) -> Store:
-    tables = empty_tables(2, size)
-    for table in range(2):
-        _rehash_rows(store.rows, table == BY_PAGE, store.row_tables[table], tables[table])
     return store._replace(
-        rows=longer(store.rows, size),
-        links=longer(store.links, 2 * size),
+        rows=room_beside(store.rows, size),
+        links=room_beside(store.links, 2 * size),
         due=_with_ends(store, store.due, size),
         due_row=_with_ends(store, store.due_row, size),
         free_rows=longer(store.free_rows, size),
-        row_tables=tables,
+        row_tables=empty_tables(2, size),
     )
 
 
@@ -129,31 +133,47 @@ def _with_ends(store: Store, queues: NDArray[Any], size: int) -> NDArray[Any]:
 
 
 def _more_entries(store: Store, size: int) -> Store:
-    tables = empty_tables(NEAR_TABLES + 1, size)
-    for table in range(NEAR_TABLES + 1):
-        _rehash_entries(store.entries, table, store.entry_tables[table], tables[table])
     return store._replace(
-        entries=longer(store.entries, size),
+        entries=room_beside(store.entries, size),
         clusters=longer(store.clusters, size),
         free_entries=longer(store.free_entries, size),
         free_clusters=longer(store.free_clusters, size),
-        entry_tables=tables,
+        entry_tables=empty_tables(NEAR_TABLES + 1, size),
     )
 
 
-def _more_arena(store: Store, more: int) -> Store:
-    """Room for more URLs: by closing gaps, if they are a quarter of all, or by growing."""
+def _arena_bytes(store: Store) -> int:
+    """Bytes of the arena that are in use, or were."""
+    return int(store.numbers[ARENA]) * UNIT
+
+
+def _without_gaps(store: Store, more: int) -> Store:
+    """The gaps among the URLs closed, where there is no room for so many bytes more and gaps are a
+    quarter of all."""
     numbers = store.numbers
-    if int(numbers[ARENA]) * UNIT + more <= store.arena.size:
+    if _arena_bytes(store) + more <= store.arena.size or numbers[ARENA_FREE] * 4 <= numbers[ARENA]:
         return store
-    if numbers[ARENA_FREE] * 4 > numbers[ARENA]:
-        arena = np.zeros_like(store.arena)
-        compact(store, arena)
-        store = store._replace(arena=arena)
-    need = int(numbers[ARENA]) * UNIT + more
-    if need <= store.arena.size:
-        return store
-    return store._replace(arena=longer(store.arena, max(need, int(_GROWN * store.arena.size))))
+    arena = np.zeros_like(store.arena)
+    compact(store, arena)
+    return store._replace(arena=arena)
+
+
+def _take_over(old: Store, new: Store) -> None:
+    """What stands in the old arrays, to those that are longer. Nobody may look at the old ones any
+    more: else both would stand in memory at a time, a third of the window again."""
+    if new.rows is not old.rows:
+        for table in range(2):
+            _rehash_rows(old.rows, table == BY_PAGE, old.row_tables[table], new.row_tables[table])
+        move(old.rows, new.rows)
+        move(old.links, new.links)
+    if new.entries is not old.entries:
+        for part in used_up(old.entry_tables):
+            for table in range(part.start, part.stop):
+                to = new.entry_tables[table]
+                _rehash_entries(old.entries, table, old.entry_tables[table], to)
+        move(old.entries, new.entries)
+    if new.arena is not old.arena:
+        move(old.arena, new.arena)
 
 
 @kernel(types.void(ROWS_TYPE, types.boolean, OUT_COUNTS, OUT_COUNTS))

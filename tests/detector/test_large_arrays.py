@@ -46,6 +46,15 @@ def test_what_is_moved_gives_its_memory_back() -> None:
     assert not array.any()
 
 
+def test_tables_are_moved_a_few_rows_at_a_time() -> None:
+    tables = zeros((9, _LARGE // 8), np.uint32)
+    tables[:] = np.arange(9)[:, None]
+    grown = zeros((9, _LARGE // 8 + 5), np.uint32)
+    move(tables, grown)
+    assert grown.sum(axis=1).tolist() == [row * _LARGE // 8 for row in range(9)]
+    assert not tables.any()
+
+
 def test_what_is_used_up_is_there_until_it_was_looked_at() -> None:
     array = zeros(2 * _LARGE // RECORD.itemsize + 77, RECORD)
     array["low"] = np.arange(len(array))
