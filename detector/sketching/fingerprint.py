@@ -149,7 +149,10 @@ def fingerprints(
     decoded = [decode(document.body, document.charset) for document in documents]
     sources = list(map(source_of, documents, decoded))
     batch = scan_batch(sources, key=scheme.key, limits=limits)
-    made = sketch(tokens_of(batch), scheme, gram_sample=gram_sample)
+    below, excerpts = _beginnings(batch, decoded)
+    tokens, batch = [tokens_of(batch)], batch.only_places()
+    # Taken out of the list: nobody else holds the tokens, and they go when they were counted.
+    made = sketch(tokens.pop(), scheme, gram_sample=gram_sample)
     at = WordPlaces.of(batch, decoded, made.words, made.places)
     offsets = made.chunks.hashes.offsets
     starts, ends = at.spans(offsets, made.chunks.starts, made.chunks.ends, behind=-1)
@@ -157,7 +160,6 @@ def fingerprints(
     grams = made.grams
     in_grams = at.spans(grams.hashes.offsets, grams.positions, grams.positions, behind=GRAM_K - 1)
     of_grams = (*in_grams, whole)
-    below, excerpts = _beginnings(batch, decoded)
     spans = _spans(offsets, below, starts, ends)
     facts = _facts_of(documents, decoded, batch, spans, excerpts, scheme)
     outlinks = _in_bodies(outlinks_of(batch), decoded)

@@ -74,9 +74,15 @@ def sketch(
     """
     text = text_of(batch, scheme)
     counted = word_counts(batch.tokens, batch.fields, text.salts)
+    # What nobody asks for any more goes at once, here and below: a batch at its most is half as
+    # large.
+    del batch
     votes = counted.seen
     if scheme.counts != "paper":
         votes = damped(counted.words, counted.seen, text.tokens.counts)
+    simhash = simhashes_of_counts(counted.words, votes, scheme)
+    terms = weighted_terms(counted, least_share=least_share)
+    del counted, votes
     eight = shingle_values(text.tokens, scheme)
     circular = phrases(text.tokens, PHRASE_K, scheme, circular=True)
     five = min_values(circular, scheme)
@@ -88,10 +94,10 @@ def sketch(
         min_values8=eight,
         supershingles5=supershingles(five, scheme),
         supershingles8=supershingles(eight, scheme),
-        simhash=simhashes_of_counts(counted.words, votes, scheme),
+        simhash=simhash,
         chunks=text.chunks,
         grams=_grams(text.tokens, circular, text.identities, scheme, k=gram_k, sample=gram_sample),
-        terms=weighted_terms(counted, least_share=least_share),
+        terms=terms,
         circular=circular,
     )
 

@@ -166,6 +166,10 @@ class _LastBlock:
         """Now this is the last one. One value: other threads see all of it or nothing."""
         self._known = ((topic, headers, value, scheme.name), block, made)
 
+    def forget(self) -> None:
+        """Nobody reads it again."""
+        self._known = None
+
 
 _LAST = _LastBlock()
 
@@ -201,6 +205,11 @@ def take_as_made(sent: Outgoing, scheme: HashScheme) -> None:
         table = sections.known(_table(sent.value), SECTIONS)
         (block,) = table.combine_chunks().to_batches()
         _LAST.keep(sent.topic, sent.headers, sent.value, scheme, block, made=True)
+
+
+def forget_last() -> None:
+    """Of the block that was read or made last nothing is kept any more: all stages have read it."""
+    _LAST.forget()
 
 
 def _decoded(

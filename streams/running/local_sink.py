@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from reusewatch.streams import kernels, topics
-from reusewatch.streams.blocks.format import PAGES_HEADER, take_as_made
+from reusewatch.streams.blocks.format import PAGES_HEADER, forget_last, take_as_made
 from reusewatch.streams.bus import BusError, Message, Partition
 from reusewatch.streams.dead_letter_limit import DeadLetterLimit
 from reusewatch.streams.labels.follower import publish_local
@@ -255,6 +255,8 @@ class LocalSink:
         self._limit.saw(output.pages + dead, dead, next(iter(output.dead), ""))
         for judge in self._judges:
             judge.take(0)
+        # The next block is made while this one would still stand in memory.
+        forget_last()
 
     def _went_by(self) -> None:
         """The pages of the batch that is judged next are at hand. Not before: how many others are

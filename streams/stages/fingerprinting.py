@@ -133,6 +133,16 @@ class FingerprintStage:
         return [sent for page in pages for sent in self._blocks([page], headers, letters)]
 
     def _blocks_of_all(self, pages: Sequence[Page], headers: Headers) -> Iterator[Outgoing]:
+        block = self._block_of(pages)
+        places = [self.partition_for(page.site) for page in pages]
+        for partition in dict.fromkeys(places):
+            mine = [index for index, place in enumerate(places) if place == partition]
+            part = block if len(mine) == len(pages) else block.take(pa.array(mine))
+            yield from block_messages(part, self.scheme, partition, headers=headers)
+
+    def _block_of(self, pages: Sequence[Page]) -> pa.RecordBatch:
+        """All that a block says of these pages. By itself: what it was made of, as much again, is
+        gone before it is encoded."""
         from reusewatch.detector.sketching.fingerprint import (
             fingerprints,  # numba, loaded by who really works
         )
@@ -143,14 +153,7 @@ class FingerprintStage:
         told = self._told(pages, made)
         marks = self.labeler.marks(made, [page.url for page in pages]) if self.labeler else None
         shortest = self.labeler.shortest if self.labeler else SHORTEST
-        block = block_of(
-            told, made, grams=self.grams != "none", marks=marks, shortest=shortest
-        )  # fmt: skip
-        places = [self.partition_for(page.site) for page in pages]
-        for partition in dict.fromkeys(places):
-            mine = [index for index, place in enumerate(places) if place == partition]
-            part = block if len(mine) == len(pages) else block.take(pa.array(mine))
-            yield from block_messages(part, self.scheme, partition, headers=headers)
+        return block_of(told, made, grams=self.grams != "none", marks=marks, shortest=shortest)
 
     def _told(self, pages: Sequence[Page], made: Fingerprints) -> PageColumns:
         """What a block says of its pages beside their sketches: a column at a time, since each
