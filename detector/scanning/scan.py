@@ -65,7 +65,7 @@ _WIDTHS = (TOKEN_WIDTH, 1, 1, LINK_WIDTH, 1, SEGMENT_WIDTH)
 _KEPT = 64 << 20
 # Of how many bytes of text there usually is one: token, block, link, picture; segment. More may
 # come, and then what was written is copied once.
-_EACH = (12, 48, 96, 384, 4)
+_EACH = (16, 48, 96, 384, 4)
 _FEW = 16
 _SAMPLE = 10
 _mine = threading.local()

@@ -200,6 +200,8 @@ class LocalSink:
         if self._recent is not None:
             self._underway.append(batch)
         if isinstance(self._runner, InProcess):
+            # No other is on its way: whatever leaves for these pages goes before more is made.
+            self._went_by()
             outputs = self._runner.pages(batch)
         else:
             outputs = self._runner.submit([self._message(page) for page in batch])
