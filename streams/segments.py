@@ -21,6 +21,8 @@ from reusewatch.streams.disk import write_pieces
 SEGMENT_BYTES = 64 << 20
 _FRAME = struct.Struct("<II")
 _SUFFIX = ".log"
+# A frame's memory is kept for the next one, unless it has more bytes.
+_LARGE_FRAME = 1 << 18
 _ENTRY_BEGINS = b"\x94"  # msgpack: an array of four
 _encoder = msgspec.msgpack.Encoder()
 
@@ -274,12 +276,18 @@ class LogWriter:
             self._file.truncate(self._bytes)
             self._frame = bytearray()  # whoever keeps the error keeps a view of this one
             raise
+        if size > _LARGE_FRAME:
+            self._frame = bytearray()
         _LAST[self._directory] = _Appended(
             self._base, self.end, self._bytes, self._bytes + size, entry
         )  # fmt: skip
         self._bytes += size
         self.end += 1
         return self.end - 1
+
+    def forget_last(self) -> None:
+        """Nobody here reads the last entry any more; who does after all finds it in the file."""
+        _LAST.pop(self._directory, None)
 
     def _roll(self) -> None:
         """Go on in a new segment; where none can be made, everything is as it was."""

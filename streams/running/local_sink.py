@@ -259,6 +259,7 @@ class LocalSink:
             judge.take(0)
         # The next block is made while this one would still stand in memory.
         forget_last()
+        self._log.forget_last()
 
     def _went_by(self) -> None:
         """The pages of the batch that is judged next are at hand. Not before: how many others are
