@@ -81,11 +81,12 @@ def by_function(
     store: ShingleRows, size: int, places: NDArray[np.int64]
 ) -> Iterator[NDArray[np.uint32]]:
     """The values of some functions after the others, a row each, of the pages at these places of so
-    many: all at once would be all pages once more."""
+    many: all at once would be all pages once more. Each is there until the next is asked for, which
+    is written to the same memory."""
     number = np.full(size, -1, np.int64)
     number[places] = np.arange(len(places))
+    values = np.empty((_AT_ONCE, len(places)), np.uint32)
     for function in range(0, MIN_VALUES, _AT_ONCE):
-        values = np.empty((_AT_ONCE, len(places)), np.uint32)
         for begin in range(0, size, _PIECE):
             end = min(begin + _PIECE, size)
             here = number[begin:end]
