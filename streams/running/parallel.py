@@ -8,6 +8,7 @@ in the middle of anything takes nothing with it, and a parent that is killed end
 
 from __future__ import annotations
 
+import os
 import traceback
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -34,6 +35,7 @@ from reusewatch.streams.wire import packed_alerts, unpacked_alerts
 
 _TRIES = 3
 _END_SECONDS = 5.0
+_BEHIND = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +249,8 @@ def _get_ready(stage: Stage) -> None:
 
 def _serve(pipe: Channel, stage: Stage) -> None:
     """In the process: until the parent is gone."""
+    # All wait for the one that judges: where cores are few, it would have too little of one.
+    os.nice(_BEHIND)
     _get_ready(stage)
     making = None
     if isinstance(stage, FingerprintStage):
