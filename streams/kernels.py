@@ -142,11 +142,14 @@ def _digest() -> str:
 
 
 def _processor() -> tuple[str, ...]:
-    """What the machine code is for: an image may run elsewhere than where it was built."""
+    """What the machine code is for: an image may run elsewhere than where it was built, and says
+    then for what it was."""
     given = tuple(os.environ.get(name, "") for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"))
-    with suppress(OSError, IndexError):
+    if all(given):
+        return given
+    with suppress(OSError):
         # Without what changes from one moment to the next.
-        first = _ABOUT_PROCESSOR.read_text().split("\n\n")[0].splitlines()
+        first = _ABOUT_PROCESSOR.read_text().partition("\n\n")[0].splitlines()
         return *given, *(line for line in first if line.startswith(_LASTING))
     from llvmlite.binding import get_host_cpu_features, get_host_cpu_name  # slow to load
 

@@ -233,3 +233,24 @@ def test_another_installation_is_not_taken_for_this_one(
     ours = kernels.directory()
     assert ours is not None
     assert where.name != ours.name
+
+
+def test_another_processor_has_a_place_of_its_own_unless_it_was_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = tmp_path / "cpuinfo"
+
+    def place(flags: str) -> str:
+        about.write_text(f"processor: 0\ncpu MHz: {flags}\nflags: {flags}\n\nprocessor: 1\n")
+        return kernels._digest()
+
+    monkeypatch.setattr(kernels, "_ABOUT_PROCESSOR", about)
+    for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"):
+        monkeypatch.delenv(name, raising=False)
+    assert place("avx2") == place("avx2") != place("avx512f")
+    for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"):
+        monkeypatch.setenv(name, "x86-64-v3")
+    assert place("avx2") == place("avx512f")
+    about.unlink()
+    monkeypatch.delenv("NUMBA_CPU_NAME")
+    assert kernels._digest()
