@@ -101,7 +101,7 @@ def _take_over(warm: Path, place: Path) -> None:
     shutil.copytree(warm, place, ignore=shutil.ignore_patterns(*marks), dirs_exist_ok=True)
     for mark in marks:
         if (warm / mark).exists():
-            shutil.copyfile(warm / mark, place / mark)
+            _put(place / mark, (warm / mark).read_bytes())
 
 
 def mark_of(name: str) -> str:
@@ -150,7 +150,8 @@ def _processor() -> tuple[str, ...]:
     with suppress(OSError):
         # Without what changes from one moment to the next.
         first = _ABOUT_PROCESSOR.read_text().partition("\n\n")[0].splitlines()
-        return *given, *(line for line in first if line.startswith(_LASTING))
+        if lasting := [line for line in first if line.startswith(_LASTING)]:
+            return *given, *lasting
     from llvmlite.binding import get_host_cpu_features, get_host_cpu_name  # slow to load
 
     return *given, get_host_cpu_name(), get_host_cpu_features().flatten()
@@ -193,9 +194,11 @@ def _make(modules: Iterable[str]) -> None:
     """Have numba load their kernels and the scan, or compile what is missing: not to be found out
     by a page, half a minute into its batch."""
     _load_numba()
+    from reusewatch.detector.compiling import image
     from reusewatch.detector.compiling.calling import make_all
     from reusewatch.detector.scanning.scan import scan
 
+    image.forget()  # those that make fingerprints belong to this image, too
     for module in modules:
         import_module(module)
     make_all()
@@ -236,10 +239,12 @@ def _loaded(where: Path | None, mark: str) -> bool:
         if data := path.read_bytes():
             image.load(data)
         return bool(data)
-    except (OSError, image.BadImage):
+    except image.Damaged:
         with suppress(OSError):  # made anew, from what numba has kept
             path.unlink()
         return False
+    except (OSError, image.BadImage):
+        return False  # other processes may well load it
 
 
 def _chosen() -> Path | None:
@@ -276,24 +281,32 @@ def _keep(where: Path | None, mark: str) -> None:
     with suppress(OSError):  # gone meanwhile: the next start compiles, and says so
         for old in where.glob(f"{mark}-{'?' * len(digest_of_sources())}"):
             old.unlink(missing_ok=True)
-        part = path.with_name(f"{path.name}.{os.getpid()}")
-        try:
-            part.write_bytes(_image())
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        _put(path, _image())
+
+
+def _put(path: Path, data: bytes) -> None:
+    """Whoever reads it meanwhile finds all of it, or nothing."""
+    part = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        part.write_bytes(data)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _image() -> bytes:
-    """Of all kernels that this process has; empty where there can be none."""
+    """Of all kernels that this process has made, and loaded, since what is made next needs none of
+    them; empty where there can be none."""
     from reusewatch.detector.compiling import image
     from reusewatch.detector.compiling.calling import Kernel
     from reusewatch.detector.compiling.imaging import NoImage, image_of
 
     try:
-        return image.packed(image_of(one for one in Kernel.every if not image.holds(one.name)))
+        data = image.packed(image_of(one for one in Kernel.every if not image.holds(one.name)))
+        image.load(data)
     except (NoImage, image.BadImage):
         return b""
+    return data
 
 
 def _compile_together(here: Iterable[str], beside: Iterable[str]) -> None:

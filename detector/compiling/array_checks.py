@@ -31,7 +31,7 @@ _OURS = __name__.partition(".")[0] + "."
 # and their byte order.
 _DIMENSIONS_AT, _TYPE_AT, _FLAGS_AT = 24, 56, 64
 _KIND_AT, _ORDER_AT = 24, 26
-_IN_ORDER, _WRITABLE = 0x1, 0x400
+_IN_ORDER, _ALIGNED, _WRITABLE = 0x1, 0x100, 0x400
 _SWAPPED = ord(">")
 _BYTES = ir.IntType(8).as_pointer()
 
@@ -47,10 +47,13 @@ def check_arrays() -> None:
         builder = c.builder
         is_error = cgutils.alloca_once_value(builder, cgutils.true_bit)
         taken = cgutils.alloca_once(builder, c.context.get_value_type(kind), zfill=True)
-        known = _is_instance(array, c.pyapi.get_c_object(ARRAYS), builder)
-        is_array = builder.icmp_signed("==", known, known.type(1))
-        # Of nothing else is it looked at what stands where an array has its type.
-        with builder.if_then(is_array), builder.if_then(_is_of(kind, array, builder)):
+        # Nothing where a tuple has fewer items than were declared. And of nothing that is no array
+        # is it looked at what stands where that has its type.
+        with (
+            builder.if_then(cgutils.is_not_null(builder, array)),
+            builder.if_then(_is_instance(array, c.pyapi.get_c_object(ARRAYS), builder)),
+            builder.if_then(_is_of(kind, array, builder)),
+        ):
             native = usual(kind, array, c)
             builder.store(native.value, taken)
             builder.store(native.is_error, is_error)
@@ -67,13 +70,18 @@ def check_arrays() -> None:
 def _is_instance(value: Any, kind: Any, builder: Any) -> Any:
     asked = ir.FunctionType(ir.IntType(32), [value.type, kind.type])
     function = cgutils.get_or_insert_function(builder.module, asked, "PyObject_IsInstance")
-    return builder.call(function, [value, kind])
+    answer = builder.call(function, [value, kind])
+    return builder.icmp_signed("==", answer, answer.type(1))
 
 
 def _is_of(kind: Any, array: Any, builder: Any) -> Any:
     """Whether an array is of this type, but for the size of its items."""
     flags = _at(builder, array, _FLAGS_AT, 32)
-    wanted = (_IN_ORDER if kind.layout == "C" else 0) | (_WRITABLE if kind.mutable else 0)
+    wanted = (
+        (_IN_ORDER if kind.layout == "C" else 0)
+        | (_ALIGNED if kind.aligned else 0)
+        | (_WRITABLE if kind.mutable else 0)
+    )
     described = builder.load(builder.bitcast(_place(builder, array, _TYPE_AT), _BYTES.as_pointer()))
     letter = ord(numpy_support.as_dtype(kind.dtype).kind)
     found = builder.icmp_unsigned("==", builder.and_(flags, flags.type(wanted)), flags.type(wanted))

@@ -65,7 +65,11 @@ class Image(NamedTuple):
 
 
 class BadImage(Exception):
-    """A file that is no image, or damaged, or asks for what this process does not have."""
+    """An image that this process cannot load: it lacks what is asked for, or may not run code."""
+
+
+class Damaged(BadImage):
+    """A file that is no image."""
 
 
 class _Method(ctypes.Structure):
@@ -124,12 +128,13 @@ class _Loaded:
 
 
 _loaded: list[_Loaded] = []
+_forgotten: list[_Loaded] = []
 
 
 def load(data: bytes) -> None:
     """Load an image, for the rest of the process. Raises BadImage if it is damaged."""
     if xxhash.xxh3_128_digest(data[_DIGEST_BYTES:]) != data[:_DIGEST_BYTES]:
-        raise BadImage("it is damaged")
+        raise Damaged("it is damaged")
     _loaded.append(_Loaded(Image(*pickle.loads(data[_DIGEST_BYTES:]))))  # noqa: S301 - our own
 
 
@@ -137,6 +142,12 @@ def packed(made: Image) -> bytes:
     """What `load` takes."""
     data = pickle.dumps(tuple(made))
     return xxhash.xxh3_128_digest(data) + data
+
+
+def forget() -> None:
+    """What is made from now on is made whole. What was loaded stays in memory: it may be bound."""
+    _forgotten.extend(_loaded)
+    _loaded.clear()
 
 
 def holds(name: str) -> bool:

@@ -88,7 +88,7 @@ def with_room(store: Store, pages: int, url_bytes: int, limit: int) -> Store:
         sweep(store)
     url_bytes += pages * UNIT
     new = store = _without_gaps(store, url_bytes)
-    # All room is made before anything is moved: where memory is full, the window stays whole.
+    # All room is made before anything is moved: what is moved stands twice for no longer.
     rows = int(store.numbers[LIVE_ROWS] + store.numbers[DISMISSED_ROWS]) + pages
     if rows > len(store.rows):
         most = limit + int(store.numbers[MAX_BLANKS])

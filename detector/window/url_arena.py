@@ -68,7 +68,7 @@ def compact(store: Any, arena: Any) -> None:
             continue
         length = types.int64(store.rows[row].length)
         begin, size = types.int64(store.rows[row].url) * UNIT, units(length)
-        # Not by slices: see `tokens`.
+        # Not by slices: numba would load what copies arrays of any shape.
         for i in range(length):
             arena[at * UNIT + i] = store.arena[begin + i]
         store.rows[row].url = at

@@ -5,6 +5,7 @@ Nothing is done page by page that Arrow and numpy can do for all.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -72,13 +73,14 @@ class Last(Generic[_Found]):
     each stage of a process."""
 
     def __init__(self) -> None:
-        self._known: tuple[pa.RecordBatch, _Found] | None = None
+        # Not the block itself: it is large, and others let it go.
+        self._known: tuple[weakref.ref[pa.RecordBatch], _Found] | None = None
 
     def of(self, block: pa.RecordBatch, find: Callable[[pa.RecordBatch], _Found]) -> _Found:
         # One value: other threads see all of it or nothing.
         known = self._known
-        if known is None or known[0] is not block:
-            known = self._known = block, find(block)
+        if known is None or known[0]() is not block:
+            known = self._known = weakref.ref(block), find(block)
             # Shared by all who ask.
             known[1].flags.writeable = False
         return known[1]

@@ -66,7 +66,8 @@ class KafkaConfig:
     max_poll_interval: float = 600.0
     session_timeout: float = 45.0
     heartbeat: float = 3.0
-    max_poll_records: int = 500
+    # A step of judging, in the topics of blocks several.
+    max_poll_records: int = 512
     # So long the broker waits for so much before it answers a member. What a batch costs whatever
     # is in it is more than what fifty pages cost: a worker that keeps up would spend its time on
     # that. No wait where it is behind.

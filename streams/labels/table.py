@@ -26,7 +26,7 @@ from reusewatch.streams.records import (
 from reusewatch.streams.wire import MANIFEST_KEY, Malformed, WireError, read_json, read_manifest
 
 if TYPE_CHECKING:
-    # numba behind them is loaded by who really works.
+    # the kernels behind them are loaded by who really works.
     from reusewatch.detector.labels.dataset import Delta, LabeledDataset
 
 # Of four MiB each: far more than any pack has, and few enough to be counted through.

@@ -265,8 +265,7 @@ class LocalSink:
         """The pages of the batch that is judged next are at hand. Not before: how many others are
         on their way by then hangs on the number of processes, and what is told must not."""
         if self._recent is not None and self._underway:
-            for page in self._underway.popleft():
-                self._recent.saw(page)
+            self._recent.saw(*self._underway.popleft())
 
     def _one_block(self, output: Output) -> bool:
         """Whether another process made a block, which is judged next, and nothing beside it."""

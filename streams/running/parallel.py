@@ -250,7 +250,8 @@ def _get_ready(stage: Stage) -> None:
 def _serve(pipe: Channel, stage: Stage) -> None:
     """In the process: until the parent is gone."""
     # All wait for the one that judges: where cores are few, it would have too little of one.
-    os.nice(_BEHIND)
+    with suppress(OSError):  # a sandbox may not allow it
+        os.nice(_BEHIND)
     _get_ready(stage)
     making = None
     if isinstance(stage, FingerprintStage):

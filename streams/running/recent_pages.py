@@ -21,9 +21,9 @@ from reusewatch.streams.records import STDIN, Origin, Page
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
 
 MOST_BYTES = 4 << 20
-"""What went by last. With twice as much, a replay in which a quarter of all pages are copies takes
-the same CPU. Those that are on their way to be judged, where several processes make fingerprints,
-have not gone by."""
+"""Of what went by before the pages that are judged. With twice as much, a replay in which a quarter
+of all pages are copies takes the same CPU. Those that are on their way to be judged, where several
+processes make fingerprints, have not gone by."""
 HELD_BYTES = 16 << 20
 """Of pages that are known to be asked for, but not before many others have gone by."""
 # What leads to a record, without what else is said of it.
@@ -43,15 +43,19 @@ class RecentPages:
         self._held: dict[_At, Page] = {}
         self._held_bytes = 0
 
-    def saw(self, page: Page) -> None:
-        """A page goes by."""
-        if page.origin.offset is None or page.by_reference:
-            return
-        at = page.origin.source, page.origin.offset
-        before = self._pages.pop(at, None)
-        self._bytes += len(page.body) - (len(before.body) if before else 0)
-        self._pages[at] = page
-        while self._bytes > self._most:
+    def saw(self, *pages: Page) -> None:
+        """Pages go by, and are judged together: all of them are at hand until others go by, however
+        many bytes they have. Of those that came through a pipe nobody else has any."""
+        kept = 0
+        for page in pages:
+            if page.origin.offset is None or page.by_reference:
+                continue
+            at = page.origin.source, page.origin.offset
+            before = self._pages.pop(at, None)
+            self._bytes += len(page.body) - (len(before.body) if before else 0)
+            self._pages[at] = page
+            kept += 1
+        while self._bytes > self._most and len(self._pages) > kept:
             self._leaves(*self._pages.popitem(last=False))
 
     def _leaves(self, at: _At, page: Page) -> None:

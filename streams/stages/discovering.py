@@ -103,7 +103,7 @@ class Discovering:
 
     def _counting(self) -> dict[Counted, Discovery]:
         from reusewatch.detector.discovery.online import (
-            Discovery,  # numba, loaded by who really works
+            Discovery,  # kernels, loaded by who really works
         )
 
         def counting(pages: int, singletons: int, counters: int) -> Discovery:

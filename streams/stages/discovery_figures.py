@@ -98,7 +98,7 @@ class Figures:
     def restore(self, state: State | None) -> None:
         """Be as when this was saved, or as at first."""
         from reusewatch.detector.discovery.spread import (
-            Spread,  # numba, loaded by who really works
+            Spread,  # kernels, loaded by who really works
         )
 
         self._spreads: dict[Counted, Spread] = {

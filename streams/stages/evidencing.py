@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 5
 """Passages that an alert carries, those that say most; `alerts show` draws all."""
-MOST_BYTES = 16 << 20
+MOST_BYTES = 32 << 20
 """Bytes of pages that are aligned in a step; those behind it are left to who asks."""
 # Donors are named again and again, by each page that has them: of pages that were read, so many
 # bytes are kept for the steps that follow.

@@ -144,7 +144,7 @@ class FingerprintStage:
         """All that a block says of these pages. By itself: what it was made of, as much again, is
         gone before it is encoded."""
         from reusewatch.detector.sketching.fingerprint import (
-            fingerprints,  # numba, loaded by who really works
+            fingerprints,  # kernels, loaded by who really works
         )
 
         documents = documents_of(pages)
@@ -244,7 +244,7 @@ class FingerprintStage:
 
     def get_ready(self) -> None:
         """Load what makes fingerprints, before there are pages."""
-        from reusewatch.detector.sketching import fingerprint  # noqa: F401 - numba
+        from reusewatch.detector.sketching import fingerprint  # noqa: F401 - kernels
 
         if self.labeler is not None:
             self.labeler.look()

@@ -1,6 +1,6 @@
 """What the index found of a batch, as messages: verdicts, alerts, alerts withdrawn.
 
-Loaded by who really judges: it stands on numba.
+Loaded by who really judges: it stands on kernels.
 """
 
 from __future__ import annotations

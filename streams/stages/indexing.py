@@ -368,7 +368,7 @@ class IndexStage:
         the gram postings alone take seconds.
         """
         from reusewatch.detector.window.index import (
-            NearDuplicateIndex,  # numba, loaded by who really works
+            NearDuplicateIndex,  # kernels, loaded by who really works
         )
         from reusewatch.detector.window.near_rules import Policy
         from reusewatch.streams.stages.index_reports import Reporter

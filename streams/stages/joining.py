@@ -18,6 +18,8 @@ from reusewatch.streams.stages.settling import STEP
 
 # What is judged as one is cut where a step ends: of fewer pages each step would come in two parts.
 MOST = 4 * STEP
+MOST_BYTES = 32 << 20
+"""Of messages: blocks with all grams are several times as large."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,13 +39,14 @@ class Arrived:
 def in_groups(arrived: Iterable[Arrived]) -> Iterator[list[Arrived]]:
     """Those that are judged as one, in order."""
     group: list[Arrived] = []
-    pages = 0
+    pages = size = 0
     for one in arrived:
-        if group and (pages + len(one.block) > MOST or not _goes_with(one, group[-1])):
+        pages, size = pages + len(one.block), size + len(one.message.value or b"")
+        too_much = pages > MOST or size > MOST_BYTES
+        if group and (too_much or not _goes_with(one, group[-1])):
             yield group
-            group, pages = [], 0
+            group, pages, size = [], len(one.block), len(one.message.value or b"")
         group.append(one)
-        pages += len(one.block)
     if group:
         yield group
 

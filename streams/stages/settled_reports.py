@@ -3,7 +3,7 @@
 A page is judged anew from the window, with all that has come since. Of pages near to it the first
 is told that is like it in what is their own; where that is not known of one, it is told as it is.
 
-Loaded by who really judges: it stands on numba.
+Loaded by who really judges: it stands on kernels.
 """
 
 from __future__ import annotations

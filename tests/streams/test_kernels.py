@@ -32,7 +32,7 @@ def _with_kernels() -> set[str]:
     return {
         ".".join(("reusewatch.detector", *path.relative_to(ROOT).with_suffix("").parts))
         for path in ROOT.rglob("*.py")
-        if re.search(r"^@(kernel\(|entry$)", path.read_text(), re.M)
+        if re.search(r"^@kernel\(", path.read_text(), re.M)
     }
 
 

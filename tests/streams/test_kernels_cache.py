@@ -12,6 +12,7 @@ from subprocess import run
 import pytest
 from numba.core.caching import UserProvidedCacheLocator
 
+from reusewatch.detector.compiling import image
 from reusewatch.streams import kernels
 from tests.command import COMMAND, ROOT, Done, environment
 
@@ -254,3 +255,24 @@ def test_another_processor_has_a_place_of_its_own_unless_it_was_named(
     about.unlink()
     monkeypatch.delenv("NUMBA_CPU_NAME")
     assert kernels._digest()
+
+
+def test_an_image_that_is_damaged_is_made_anew_and_one_that_cannot_be_loaded_here_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(data: bytes) -> None:
+        raise image.BadImage("there is no memory for it")
+
+    load = kernels._loaded.__wrapped__
+    path = tmp_path / kernels.mark_of("compiled")
+    kernels._put(path, b"no image")
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+    with monkeypatch.context() as patch:
+        patch.setattr(image, "load", refused)
+        assert not load(tmp_path, "compiled")
+    assert path.exists()
+    assert not load(tmp_path, "compiled")
+    assert not path.exists()
+    kernels._put(path, b"")  # of a processor for which there are no images
+    assert not load(tmp_path, "compiled")
+    assert path.exists()

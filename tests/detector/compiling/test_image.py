@@ -12,6 +12,7 @@ import pytest
 
 from reusewatch.detector.compiling import calling, image, imaging
 from reusewatch.detector.compiling.kernels import (
+    COUNTS,
     OUT_WORDS,
     WORDS,
     kernel,
@@ -39,6 +40,11 @@ def ends(words: Any, share: Any, swapped: Any) -> Any:
     return made[::-1].copy() if swapped else made, share / 2
 
 
+def together(pair: Any, few: Any) -> Any:
+    words, numbers = pair
+    return words.size + numbers.size + few[0]
+
+
 def sized(size: Any) -> Any:
     if size < 0:
         raise ValueError("no size")
@@ -50,6 +56,7 @@ SIGNATURES: dict[Any, Any] = {
     doubled: types.void(WORDS, OUT_WORDS),
     ends: tuple_of(OUT_WORDS, types.float64)(WORDS, types.float64, types.boolean),
     sized: types.int64(types.int64),
+    together: types.int64(tuple_of(WORDS, COUNTS), tuple_of(types.uint64, types.uint64)),
 }
 # Arrays are looked at in kernels of the package alone.
 MODULE = "reusewatch.detector.hashing"
@@ -123,7 +130,8 @@ READ_ONLY.flags.writeable = False
 @pytest.mark.parametrize(
     "array",
     [NUMBERS.view(np.int64), NUMBERS.view(np.float64), NUMBERS.astype(np.uint32), NUMBERS[::2],
-     NUMBERS.astype(">u8"), np.zeros((2, 2), np.uint64), [1, 2], None],
+     NUMBERS.astype(">u8"), np.frombuffer(bytes(17), np.uint64, 2, 1), np.zeros((2, 2), np.uint64),
+     [1, 2], None],
 )  # fmt: skip
 def test_arrays_of_other_types_are_refused(both: Both, array: Any) -> None:
     for found in (both.of_image, both.of_numba):
@@ -143,9 +151,21 @@ def test_other_arguments_are_refused(both: Both, arguments: tuple[Any, ...]) -> 
         both.of_image("total")(*arguments)
 
 
+def test_tuples_are_of_as_many_arrays_as_were_declared(both: Both) -> None:
+    words, numbers = NUMBERS, np.zeros(4, np.uint32)
+    assert both.of_image("together")((words, numbers), (1, 2)) == 8
+    wrong: list[Any] = [(words,), (), (words, numbers, words), (numbers, words), [words, numbers],
+                        None, 3]  # fmt: skip
+    for pair in wrong:
+        with pytest.raises((TypeError, ValueError, IndexError, SystemError)):
+            both.of_image("together")(pair, (1, 2))
+    with pytest.raises((TypeError, ValueError, IndexError, SystemError)):
+        both.of_image("together")((words, numbers), (1,))
+
+
 def test_a_damaged_image_is_refused(both: Both) -> None:
     for data in (both.data[:-1], both.data[:99] + b"?" + both.data[100:], b"x"):
-        with pytest.raises(image.BadImage, match="damaged"):
+        with pytest.raises(image.Damaged):
             image.load(data)
 
 

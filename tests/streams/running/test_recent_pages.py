@@ -44,6 +44,19 @@ def test_what_went_by_is_not_read_again() -> None:
     assert asked == [0, 4]
 
 
+def test_what_is_judged_together_is_at_hand_whatever_its_bytes() -> None:
+    asked: list[int | None] = []
+    recent = noting(asked)
+    recent.saw(at(0, b"x" * 40))
+    recent.saw(*(at(number, b"y" * 40) for number in range(1, 6)))
+    assert [recent(at(number).origin).body for number in range(1, 6)] == [b"y" * 40] * 5
+    assert asked == []
+    recent.saw(at(6, b"z" * 40))  # of those before it only what there is room for
+    assert [recent(at(number).origin).url for number in (0, 4)] == [at(0).url, at(4).url]
+    assert asked == [0, 4]
+    assert recent(at(5).origin).body == b"y" * 40
+
+
 def test_what_is_asked_for_later_stays_at_hand_until_then() -> None:
     asked: list[int | None] = []
     recent = noting(asked)
