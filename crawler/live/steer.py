@@ -150,7 +150,7 @@ class Steer:
         began, patience = time.monotonic(), _PATIENCE_SECONDS
         while not self._is_ready() and not self._closing:
             if time.monotonic() >= began + patience:
-                # Asked late: elsewhere than on Linux it loads what compiles, 40 MB that few crawls need.
+                # Asked late: elsewhere than on Linux it loads what compiles, and takes 40 MB.
                 if patience == _COMPILING_SECONDS or kernels.are_compiled():
                     break
                 patience = _COMPILING_SECONDS
