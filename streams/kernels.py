@@ -288,7 +288,10 @@ def _put(path: Path, data: bytes) -> None:
     """Whoever reads it meanwhile finds all of it, or nothing."""
     part = path.with_name(f"{path.name}.{os.getpid()}")
     try:
-        part.write_bytes(data)
+        with part.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())  # or a power cut leaves an empty one, which says: no image here
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
