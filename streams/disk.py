@@ -1,4 +1,4 @@
-"""How much is written to a file at once.
+"""How files are written: whole or not at all, and how much at once.
 
 A write of a megabyte or more has the system look for as much memory in one piece, to keep the
 file's pages in; where memory is in small pieces, as on a machine that has run for days, it moves
@@ -8,6 +8,9 @@ its time in pieces of 1 MB, and 10 ms in pieces of 256 KiB.
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+from pathlib import Path
 from typing import Protocol
 
 PIECE = 1 << 18
@@ -25,3 +28,19 @@ def write_pieces(file: Writable, data: bytes | bytearray | memoryview) -> None:
     left = memoryview(data)
     while left:
         left = left[file.write(left[:PIECE]) or 0 :]
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file so that nobody ever sees half of it, whatever happens meanwhile."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("wb") as file:
+            file.write(data)
+            file.flush()
+            # Or a power cut leaves an empty file under the name.
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            partial.unlink()
+        raise

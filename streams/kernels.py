@@ -29,6 +29,7 @@ import xxhash
 
 from reusewatch import detector
 from reusewatch.detector.compiling.sources import digest_of_sources
+from reusewatch.streams.disk import replace_file
 
 _ABOUT_PROCESSOR = Path("/proc/cpuinfo")
 _LASTING = ("vendor_id", "cpu family", "model", "stepping", "flags", "CPU ", "Features")
@@ -101,7 +102,7 @@ def _take_over(warm: Path, place: Path) -> None:
     shutil.copytree(warm, place, ignore=shutil.ignore_patterns(*marks), dirs_exist_ok=True)
     for mark in marks:
         if (warm / mark).exists():
-            _put(place / mark, (warm / mark).read_bytes())
+            replace_file(place / mark, (warm / mark).read_bytes())
 
 
 def mark_of(name: str) -> str:
@@ -171,6 +172,7 @@ def prepare(tell: Callable[[str], None], *, pages: bool = False) -> None:
     what it compiled.
     """
     where, mark = _chosen(), _PAGES if pages else _MARK
+    here, beside = (_BESIDE[:1], ()) if pages else (_HERE, _BESIDE)
     if _loaded(where, _MARK) or (pages and _loaded(where, _PAGES)):
         return
     if where is None:
@@ -185,8 +187,8 @@ def prepare(tell: Callable[[str], None], *, pages: bool = False) -> None:
     else:
         seconds = 15 if pages else 20
         tell(f"compiling the kernels, once for this machine: about {seconds} seconds")
-        _compile_together(_BESIDE[:1] if pages else _HERE, () if pages else _BESIDE)
-    _make(_BESIDE[:1] if pages else MODULES)
+        _compile_together(here, beside)
+    _make((*here, *beside))
     _keep(where, mark)
 
 
@@ -281,20 +283,8 @@ def _keep(where: Path | None, mark: str) -> None:
     with suppress(OSError):  # gone meanwhile: the next start compiles, and says so
         for old in where.glob(f"{mark}-{'?' * len(digest_of_sources())}"):
             old.unlink(missing_ok=True)
-        _put(path, _image())
-
-
-def _put(path: Path, data: bytes) -> None:
-    """Whoever reads it meanwhile finds all of it, or nothing."""
-    part = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        with part.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())  # or a power cut leaves an empty one, which says: no image here
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+        # An empty one says that there is no image here: a power cut must not.
+        replace_file(path, _image())
 
 
 def _image() -> bytes:

@@ -27,9 +27,9 @@ from reusewatch.crawler.replaying.giving_up import until_given_up
 from reusewatch.crawler.replaying.jobs import Archive, Tree, now
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.records import Page
-from reusewatch.streams.running.page_sink import PageSink, ReadsAhead, room
+from reusewatch.streams.running.page_sink import BATCH_BYTES, PageSink, ReadsAhead, room
 
-_BYTES, _RECORDS = 16 << 20, 2048
+_RECORDS = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Range:
                 pages.append(one.page)
                 size += len(one.page.body)
             events.append(one if one.page is None else msgspec.structs.replace(one, page=None))
-            full = len(pages) >= self.most or size >= _BYTES or len(events) >= _RECORDS
+            full = len(pages) >= self.most or size >= BATCH_BYTES or len(events) >= _RECORDS
             # A range that ended where it began would be read for ever.
             if full and one.next_offset != self.start:
                 ended = False

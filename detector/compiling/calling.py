@@ -54,6 +54,10 @@ class Kernel(partial[Any]):
     @property
     def dispatcher(self) -> Any:
         """numba's own, made when it is asked for."""
+        return self.make()
+
+    def make(self) -> Any:
+        """Have numba load it, or compile it."""
         with _making:
             if self._made is None:
                 from reusewatch.detector.compiling.cache import kept  # numba
@@ -101,4 +105,4 @@ def make_all() -> None:
     """Have numba make every kernel that was imported and is in no image."""
     for kernel in Kernel.every:
         if not image.holds(kernel.name):
-            assert kernel.dispatcher is not None  # noqa: S101 - made by being asked for
+            kernel.make()

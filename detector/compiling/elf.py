@@ -59,20 +59,12 @@ def content(code: bytes, section: Any) -> bytes:
     return bytes(size) if section["type"] == NO_BITS else code[begin : begin + size]
 
 
-def section_name(code: bytes, section: Any) -> str:
-    """A section's name."""
-    names = int.from_bytes(code[_NAMES_AT : _NAMES_AT + 2], "little")
-    return _name(code, sections(code)[names], int(section["name"]))
-
-
-def symbol_name(code: bytes, table: Any, symbol: Any) -> str:
-    """The name of one of a section's symbols."""
-    return _name(code, sections(code)[int(table["link"])], int(symbol["name"]))
-
-
-def _name(code: bytes, strings: Any, at: int) -> str:
-    begin = int(strings["offset"]) + at
-    return code[begin : code.index(b"\0", begin)].decode()
+def names(code: bytes, found: NDArray[Any], rows: NDArray[Any], table: Any = None) -> list[str]:
+    """The names of sections, or of the symbols of a table, among all sections of a file."""
+    last = int.from_bytes(code[_NAMES_AT : _NAMES_AT + 2], "little")
+    strings = int(found[last if table is None else int(table["link"])]["offset"])
+    begins = [strings + at for at in rows["name"].tolist()]
+    return [code[begin : code.index(b"\0", begin)].decode() for begin in begins]
 
 
 def defined(code: bytes) -> set[str]:
@@ -83,5 +75,5 @@ def defined(code: bytes) -> set[str]:
         rows = symbols(code, table)
         # The bits above are the binding: 0 is a symbol that nobody else sees.
         known = rows[(rows["section"] != UNDEFINED) & (rows["info"] >> _LOCAL != 0)]
-        found |= {symbol_name(code, table, one) for one in known}
+        found |= set(names(code, every, known, table))
     return found

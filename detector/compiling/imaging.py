@@ -87,8 +87,9 @@ def _laid_out(code: bytes, layout: _Layout) -> dict[str, _Place]:
         raise NoImage("no code of x86-64")
     sections = elf.sections(code)
     begins: dict[int, _Place] = {}
-    for number, one in enumerate(sections):
-        if one["flags"] & elf.LOADED and elf.section_name(code, one) != _FRAMES:
+    for number, name in enumerate(elf.names(code, sections, sections)):
+        one = sections[number]
+        if one["flags"] & elf.LOADED and name != _FRAMES:
             written = bool(one["flags"] & elf.WRITTEN)
             begins[number] = layout.put(elf.content(code, one), int(one["align"]), written=written)
     named = _named(code, sections, begins, layout)
@@ -104,9 +105,9 @@ def _named(
     """The symbols of an object file in order, and where each is; None: not in this file."""
     (table,) = sections[sections["type"] == elf.SYMBOLS]
     found: list[tuple[str, _Place | None]] = []
-    for row in elf.symbols(code, table):
-        name, section, value = elf.symbol_name(code, table, row), row["section"], int(row["value"])
-        place = None
+    rows = elf.symbols(code, table)
+    for row, name in zip(rows, elf.names(code, sections, rows, table), strict=True):
+        section, value, place = row["section"], int(row["value"]), None
         if section == elf.COMMON:
             place = layout.put(bytes(int(row["size"])), value, written=True)
         elif (begin := begins.get(int(section))) is not None:

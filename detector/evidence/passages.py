@@ -25,6 +25,7 @@ from reusewatch.detector.compiling.kernels import (
 )
 from reusewatch.detector.evidence.alignment import Runs
 from reusewatch.detector.evidence.shared_grams import Seeds, gram_length
+from reusewatch.detector.ragged import as_column
 
 MOST_BETWEEN = 4
 """Words that may stand between two runs of a passage, on either side: less than a run has."""
@@ -66,7 +67,7 @@ def passages(
     score, rows = np.empty(len(runs), np.float64), np.empty((7, len(runs) + 1), np.int64)
     count = _passages_of(
         (runs.here, runs.there, runs.length, runs.donor), (seeds.lists, seeds.pairs),
-        ALIKE if weights is None else np.require(weights, np.float32, ["C", "A"]),
+        ALIKE if weights is None else as_column(weights, np.float32),
         (gram_length(words), between), (score, rows),
     )  # fmt: skip
     first, (start, end, donor, donor_start, donor_end, same) = (

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Parted
+from reusewatch.streams.disk import replace_file
 from reusewatch.streams.segments import sync_directory
 
 DATABASE = "bus.sqlite"
@@ -83,13 +84,8 @@ def stamp(log: Path, generation: str) -> None:
     path = log / STAMP
     if path.exists() and path.stat().st_size:
         return
-    partial = path.with_suffix(".partial")
-    with partial.open("w", encoding="ascii") as file:
-        file.write(generation + "\n")
-        file.flush()
-        # Or a power cut leaves an empty file under the name, and a bus that belongs to nobody.
-        os.fsync(file.fileno())
-    partial.replace(path)
+    # An empty file under the name would be of a bus that belongs to nobody.
+    replace_file(path, f"{generation}\n".encode("ascii"))
     sync_directory(log)
 
 

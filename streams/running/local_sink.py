@@ -33,7 +33,7 @@ from reusewatch.streams.running.fingerprinters import (
 from reusewatch.streams.running.in_process import InProcess
 from reusewatch.streams.running.label_settings import label_store
 from reusewatch.streams.running.news import Brief
-from reusewatch.streams.running.page_sink import room
+from reusewatch.streams.running.page_sink import BATCH_BYTES, room
 from reusewatch.streams.running.recent_pages import RecentPages
 from reusewatch.streams.running.uncounted import uncounted
 from reusewatch.streams.settings import Settings
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from reusewatch.streams.running.serving import Health
     from reusewatch.streams.running.worker import Worker
 
-_BATCH_BYTES = 16 << 20
 _GIVEN_BACK_SECONDS = 4.0
 _ONLY = Partition(topics.PAGES, 0)
 _FIRST = Page(
@@ -192,7 +191,7 @@ class LocalSink:
         """Take a page; a full batch is processed."""
         self._batch.append(page)
         self._bytes += len(page.body)
-        if len(self._batch) >= self._room or self._bytes >= _BATCH_BYTES:
+        if len(self._batch) >= self._room or self._bytes >= BATCH_BYTES:
             self._submit()
 
     def _submit(self) -> None:

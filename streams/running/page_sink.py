@@ -9,6 +9,10 @@ from typing import Any, Protocol, runtime_checkable
 from reusewatch.streams.records import Alert, DeadLetter, Page
 from reusewatch.streams.running.chain import Following, Task
 
+BATCH_BYTES = 16 << 20
+"""Bytes of pages at which a batch ends, though it has room for more: what the fingerprint stage
+makes one block of (`PART_BYTES`)."""
+
 
 class PageSink(Protocol):
     """Takes pages; may make the source wait."""

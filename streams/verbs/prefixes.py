@@ -6,9 +6,7 @@ meanwhile has all of the old rules, or all of the new.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, cast
@@ -19,6 +17,7 @@ import typer
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus, Message
 from reusewatch.streams.console import fail, print_json_lines, print_line, say
+from reusewatch.streams.disk import replace_file
 from reusewatch.streams.opening import open_bus
 from reusewatch.streams.segments import sync_directory
 from reusewatch.streams.settings import Settings
@@ -175,18 +174,7 @@ class _File:
 
 def replace_text(path: Path, text: str) -> None:
     """Write a file so that nobody ever sees half of it, whatever happens meanwhile."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            # Or a power cut leaves an empty file under the name, and the crawl without its rules.
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            partial.unlink()
-        raise
+    replace_file(path, text.encode())
     sync_directory(path.parent)
 
 

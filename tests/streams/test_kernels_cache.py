@@ -14,6 +14,7 @@ from numba.core.caching import UserProvidedCacheLocator
 
 from reusewatch.detector.compiling import image
 from reusewatch.streams import kernels
+from reusewatch.streams.disk import replace_file
 from tests.command import COMMAND, ROOT, Done, environment
 
 PACKAGES = ("crawler", "detector", "streams")
@@ -265,7 +266,7 @@ def test_an_image_that_is_damaged_is_made_anew_and_one_that_cannot_be_loaded_her
 
     load = kernels._loaded.__wrapped__
     path = tmp_path / kernels.mark_of("compiled")
-    kernels._put(path, b"no image")
+    replace_file(path, b"no image")
     assert [one.name for one in tmp_path.iterdir()] == [path.name]
     with monkeypatch.context() as patch:
         patch.setattr(image, "load", refused)
@@ -273,6 +274,6 @@ def test_an_image_that_is_damaged_is_made_anew_and_one_that_cannot_be_loaded_her
     assert path.exists()
     assert not load(tmp_path, "compiled")
     assert not path.exists()
-    kernels._put(path, b"")  # of a processor for which there are no images
+    replace_file(path, b"")  # of a processor for which there are no images
     assert not load(tmp_path, "compiled")
     assert path.exists()
