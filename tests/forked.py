@@ -129,14 +129,20 @@ class Forks:
             ours, theirs = socket.socketpair()
             self._environment = _read_once(env)
             with theirs:
-                # It ends when this end of the socket is closed: with the tests.
-                self._process = subprocess.Popen(
+                process = subprocess.Popen(
                     [sys.executable, "-P", __file__, str(theirs.fileno())], env=dict(env),
                     pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL, start_new_session=True,
                 )  # fmt: skip
             self._ours = ours
+            atexit.register(_end, ours, process)
         return self._ours
+
+
+def _end(ours: socket.socket, process: subprocess.Popen[bytes]) -> None:
+    """It ends when this end of the socket is closed."""
+    ours.close()
+    process.wait()
 
 
 def _read_once(env: Mapping[str, str]) -> dict[str, str]:
