@@ -19,12 +19,12 @@ $(READY): requirements.lock pyproject.toml
 	  || { echo "reusewatch needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 2; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null \
 	  || { echo "$(PYTHON) cannot make environments; on Debian: apt-get install python3-venv" >&2; exit 2; }
-	@echo "setting up .venv, and compiling the kernels (once, a few minutes)" >&2
+	@echo "setting up .venv (once, a few minutes)" >&2
 	@$(PYTHON) -m venv --clear .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@mkdir -p .venv/typed && ln -sfn ../.. .venv/typed/reusewatch  # mypy does not see through the editable installation
-	@$(BIN)/reusewatch doctor --warm >/dev/null 2>&1 || true  # compiles the kernels: no replay is to wait for that
+	@$(BIN)/python -Pc 'from reusewatch.streams import kernels; kernels.prepare(print); kernels.prepare_questions(print)'
 	@touch $@
 
 setup: $(READY) ## make .venv with the command .venv/bin/reusewatch
