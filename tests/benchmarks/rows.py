@@ -90,7 +90,7 @@ class Scale:
     rounds: int = 5
     window_pages: int = 100_000
     kafka_rounds: int = 3
-    kafka_pages: int = 4000
+    kafka_pages: int = 16_000
     hostile_bytes: int = 1 << 20
     index_pages: tuple[int, ...] = (100_000, 1_000_000, 10_000_000)
     lsh_pages: int = 100_000
