@@ -41,6 +41,8 @@ _PAGES = "compiled-pages"
 _ASKED = "compiled-questions"
 # A compiler makes many objects and few cycles: looking for these is a tenth of its time.
 _GARBAGE = 100_000
+# Bytes of an image, which has one megabyte: what is larger is none.
+_LARGEST = 64 << 20
 _BEFORE = (
     f"import gc; gc.set_threshold({_GARBAGE}); "
     "from reusewatch.detector.compiling.calling import make_all"
@@ -101,8 +103,23 @@ def _take_over(warm: Path, place: Path) -> None:
     marks = [mark_of(name) for name in (_MARK, _PAGES, _ASKED)]
     shutil.copytree(warm, place, ignore=shutil.ignore_patterns(*marks), dirs_exist_ok=True)
     for mark in marks:
-        if (warm / mark).exists():
-            replace_file(place / mark, (warm / mark).read_bytes())
+        if (warm / mark).exists() and (data := _read(warm / mark)) is not None:
+            replace_file(place / mark, data)
+
+
+def _read(path: Path) -> bytes | None:
+    """What an image may be in; None of a pipe or a device, which might never end, and of a file
+    that is no image by its size."""
+    with open(path, "rb", opener=_at_once) as file:
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode) or about.st_size > _LARGEST:
+            return None
+        return file.read()
+
+
+def _at_once(path: str, flags: int) -> int:
+    # To open a pipe waits for who writes to it.
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def mark_of(name: str) -> str:
@@ -238,7 +255,9 @@ def _loaded(where: Path | None, mark: str) -> bool:
     from reusewatch.detector.compiling import image  # numpy
 
     try:
-        if data := path.read_bytes():
+        if (data := _read(path)) is None:
+            raise image.Damaged("it is no file, or too large")
+        if data:
             image.load(data)
         return bool(data)
     except image.Damaged:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import run
 
@@ -256,6 +257,28 @@ def test_another_processor_has_a_place_of_its_own_unless_it_was_named(
     about.unlink()
     monkeypatch.delenv("NUMBA_CPU_NAME")
     assert kernels._digest()
+
+
+@pytest.mark.parametrize("put", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_what_is_no_file_is_not_read_as_an_image(
+    put: Callable[[Path], None], tmp_path: Path
+) -> None:
+    warm, place, mark = tmp_path / "warm", tmp_path / "place", kernels.mark_of("compiled")
+    for directory in (warm, place):
+        directory.mkdir()
+    put(warm / mark)
+    kernels._take_over(warm, place)
+    assert not list(place.iterdir())
+    assert not kernels._loaded.__wrapped__(warm, "compiled")
+    assert not list(warm.iterdir())  # it is made anew
+
+
+def test_a_file_that_is_larger_than_any_image_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / kernels.mark_of("compiled")
+    with path.open("wb") as file:
+        file.truncate(1 << 40)  # takes no room
+    assert not kernels._loaded.__wrapped__(tmp_path, "compiled")
+    assert not path.exists()
 
 
 def test_an_image_that_is_damaged_is_made_anew_and_one_that_cannot_be_loaded_here_stays(
