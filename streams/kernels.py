@@ -181,6 +181,13 @@ def are_compiled(*, questions: bool = False) -> bool:
     return where is not None and (where / mark_of(_ASKED if questions else _MARK)).exists()
 
 
+def have_no_image() -> bool:
+    """Whether they are compiled, and none could be made of them: each start loads numba."""
+    where = directory()
+    path = where and where / mark_of(_MARK)
+    return path is not None and path.is_file() and not path.stat().st_size
+
+
 @cache
 def prepare(tell: Callable[[str], None], *, pages: bool = False) -> None:
     """Have the kernels ready: loaded, or compiled with a word about it. Before they are imported.

@@ -11,6 +11,7 @@ import pytest
 
 from reusewatch import detector
 from reusewatch.streams import kernels
+from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs import doctor
 
 ROOT = Path(next(iter(detector.__path__)))
@@ -87,3 +88,16 @@ def test_doctor_says_which_kernels_are_compiled(
     assert (check.found, check.ok) == (f"{found}, kept in {tmp_path}", True)
     assert check.do.endswith(do)
     assert bool(check.do) == bool(do)
+
+
+@pytest.mark.parametrize(("image", "told"), [(None, False), (b"image", False), (b"", True)])
+def test_doctor_says_what_it_costs_that_there_is_no_image(
+    image: bytes | None, told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "directory", lambda: tmp_path)
+    if image is not None:
+        (tmp_path / kernels.mark_of("compiled")).write_bytes(image)
+    checks = doctor.examine(Settings(bus=f"local:{tmp_path / 'bus'}"))
+    found = [one for one in checks if one.check == "image of the kernels"]
+    assert [one.ok for one in found] == [True] * told
+    assert all("90 MB" in one.found and "x86-64" in one.found for one in found)
