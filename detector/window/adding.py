@@ -27,6 +27,7 @@ from reusewatch.detector.window.candidates import enter, entry_of
 from reusewatch.detector.window.clusters import join_classes, lead
 from reusewatch.detector.window.identity_sets import (
     is_copy,
+    overtakes,
     place_file,
     place_text,
     remove_file,
@@ -43,6 +44,7 @@ from reusewatch.detector.window.judging import (
     MISDATED,
     NEAR_ALERT,
     NEAR_WITHDRAWN,
+    OVERTAKES,
     SCRATCH,
     SUPERSEDED,
     TOLD,
@@ -112,6 +114,7 @@ def _enter(
     candidates, marks, near_sets = scratch
     row = new_row(store, bits[0], arrivals, i, url, probes[i].text == 0)
     store.rows[row].since = since
+    store.rows[row].state |= REDATED
     new = entry < 0 and probes[i].text != 0
     if new:
         entry = _own_set(store, probes, i)
@@ -144,6 +147,7 @@ def _see_again(
         remove_text(store, entry, row)
     remove_file(store, bits[0], row)
     sooner = at < rows[row].first
+    rows[row].state |= REDATED if sooner else 0
     rows[row].first = min(rows[row].first, at)
     rows[row].since = min(rows[row].since, arrivals[i].since)
     if at >= rows[row].last:
@@ -189,19 +193,22 @@ def _owned_is_news(store: Any, row: Any, mine: Any) -> Any:
 
 @part(types.void(STORE, types.int64, types.int64, SEEN_TYPE, JUDGED_TYPE, types.int64))
 def _report(store: Any, bits: Any, row: Any, found: Any, out: Any, k: Any) -> None:
-    """Alerts that a row must raise, each once; a copy is reported as that alone."""
+    """Alerts that a row must raise, each once, and once more where it counts as seen sooner; a copy
+    is reported as that alone."""
     rows = store.rows
+    redated = rows[row].state & REDATED != 0
+    rows[row].state &= ~REDATED
     rows[row].state |= NEAR if out[k].near >= 0 else 0
     if is_copy(store, row):
         _withdraw_near(store, row, out, k)
         donor = out[k].donors
         mine = out[k].donor_count > 0 and owned(found[donor].since)
         news = _owned_is_news(store, row, mine)
-        out[k].flags |= ALERT if news or not rows[row].state & ALERTED else 0
+        out[k].flags |= ALERT if news or redated or not rows[row].state & ALERTED else 0
         rows[row].state |= ALERTED
     elif out[k].alert >= 0 and not rows[row].state & ALERTED:
         news = _owned_is_news(store, row, owned(found[out[k].alert].since))
-        if news or not rows[row].state & NEAR_ALERTED:
+        if news or redated or not rows[row].state & NEAR_ALERTED:
             out[k].flags |= NEAR_ALERT
             rows[row].state |= NEAR_ALERTED
     out[k].flags |= SUPERSEDED if superseded(store, bits, row) else 0
@@ -290,7 +297,7 @@ def _judge_listed(
             turned[again].seen = size
             size += 1
             if store.rows[row].state & REDATED:
-                store.rows[row].state &= ~REDATED
+                turned[again].flags |= OVERTAKES if overtakes(store, row) else 0
                 _withdraw(store, row, turned, again)
             _report(store, bits[0], row, found, turned, again)
             again += 1
@@ -333,6 +340,9 @@ def add_pages(
             url = urls[ends[i] : ends[i + 1]]
             row = _enter(store, bits, policy, arrivals, probes, i, url, entry, since, scratch, near)
         store.numbers[CUT] += out[i].cut
+        # Before those are reported that are copies by this page: they are told with all donors.
+        if store.rows[row].state & REDATED and overtakes(store, row):
+            out[i].flags |= OVERTAKES
         begin = again
         found, size, turned, again = _judge_listed(
             store, bits, policy, row, scratch, found, size, turned, again

@@ -41,8 +41,10 @@ from reusewatch.detector.window.treap import (
 
 _NONE = np.uint64(0)
 TOLD_AGAIN = 1000
-"""Copies of one set that are reported again when their first owned original comes late; those after
-them are reported with the donors that were known when they came."""
+"""Copies that are reported again when earlier pages of their set come late: of one set where an
+owned page is its first now, and of a step of pages in all; those after them are reported with the
+donors that were known when they came."""
+_LOOK = 64
 
 
 @part(types.void(STORE, types.int64))
@@ -66,6 +68,22 @@ def is_copy(store: Any, row: Any) -> Any:
         return row != first
     second = types.int64(store.entries[entry].second)
     return second >= 0 and earlier(store.rows, second, row)
+
+
+@part(types.boolean(STORE, types.int64))
+def overtakes(store: Any, row: Any) -> Any:
+    """Whether rows with the words of this one come after it that were reported: where it has just
+    taken its place, they may have other donors now."""
+    entry = types.int64(store.rows[row].entry)
+    if entry < 0:
+        return False
+    links, root = store.links[TEXT_LINKS], types.int64(store.entries[entry].root)
+    row = following(links, store.rows, root, row)
+    for _ in range(_LOOK):
+        if row < 0 or store.rows[row].state & ALERTED:
+            return row >= 0
+        row = following(links, store.rows, root, row)
+    return True
 
 
 @part(tuple_of(types.int64, types.int64, types.int64)(STORE, types.int64))

@@ -21,6 +21,7 @@ from reusewatch.detector.window.arrays import arrays_of, as_saved, store_of
 from reusewatch.detector.window.class_list import Class, classes
 from reusewatch.detector.window.growth import empty_store, with_room
 from reusewatch.detector.window.host_pages import pages_on, rows_of_pages
+from reusewatch.detector.window.identity_sets import TOLD_AGAIN
 from reusewatch.detector.window.judging import JUDGED
 from reusewatch.detector.window.looking_up import NOW, row_at, rows_about, rows_held
 from reusewatch.detector.window.near_rules import Policy
@@ -28,6 +29,7 @@ from reusewatch.detector.window.owned import is_owned, real
 from reusewatch.detector.window.shares import LEAST_SHARE, counted, share_of, uncounted
 from reusewatch.detector.window.sightings import Cluster, Judgements, Seen, Settled, Sightings
 from reusewatch.detector.window.store import (
+    ALERTED,
     CROWDED_EVER,
     CUT,
     DISMISSED_EVER,
@@ -193,18 +195,34 @@ class NearDuplicateIndex:
 
         Returns which of these the window holds still, and what it knows of those.
         """
-        from reusewatch.detector.window.settled import WITH_OWN, judge_settled
+        rows = self._rows_held(versions)
+        held = np.flatnonzero(rows >= 0)
+        return held.tolist(), self._settled(rows[held])
 
+    def overtaken(self, versions: Sequence[tuple[int, int]]) -> tuple[Judgements, int]:
+        """What the window knows by now of the pages that were reported as copies and come after any
+        of these with the same words; and whether there were too many to be looked at."""
+        from reusewatch.detector.window.settled import rows_behind
+
+        rows, behind = self._rows_held(versions), np.empty(TOLD_AGAIN, np.int64)
+        found = behind[: rows_behind(self._store, rows[rows >= 0], behind)]
+        reported = (self._store.rows["state"][found] & ALERTED) != 0
+        return self._settled(found[reported]).judged, int(len(found) == TOLD_AGAIN)
+
+    def _rows_held(self, versions: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
         rows = np.empty(len(versions), np.int64)
         pages, texts = (np.array(column, np.uint64) for column in _columns(versions))
         rows_held(self._store, pages, texts, rows)
-        held = np.flatnonzero(rows >= 0)
-        rows = rows[held]
+        return rows
+
+    def _settled(self, rows: NDArray[np.int64]) -> Settled:
+        from reusewatch.detector.window.settled import WITH_OWN, judge_settled
+
         answer = np.empty(len(rows), JUDGED)
         nearest = np.empty((len(rows) * WITH_OWN, 4), np.int32)
         found = judge_settled(self._store, rows, self._rules, answer, nearest)
         judged = self._judgements(answer, np.empty(0, JUDGED), found)
-        return held.tolist(), Settled(judged, nearest.reshape(len(rows), WITH_OWN, 4))
+        return Settled(judged, nearest.reshape(len(rows), WITH_OWN, 4))
 
     def _judgements(
         self, pages: NDArray[Any], turned: NDArray[Any], found: NDArray[Any]

@@ -24,7 +24,7 @@ from reusewatch.detector.window.store import (
     STORE,
     TEXT_LINKS,
 )
-from reusewatch.detector.window.treap import first_of
+from reusewatch.detector.window.treap import after, first_of, following
 from reusewatch.detector.window.versions import text_of_row
 
 DONORS = 5
@@ -35,7 +35,8 @@ FOUND_AT_MOST = DONORS + 5
 
 (
     ALERT, WITHDRAWN, NEAR_ALERT, NEAR_WITHDRAWN, SUPERSEDED, LATE, MISDATED, SAME, ALERT_SAME,
-) = (1 << bit for bit in range(9))  # fmt: skip
+    OVERTAKES,
+) = (1 << bit for bit in range(10))  # fmt: skip
 JUDGED = np.dtype(
     [
         ("cluster", "u8"), ("flags", "i8"), ("since", "i8"), ("seen", "i4"), ("by", "i4"),
@@ -49,7 +50,8 @@ JUDGED = np.dtype(
 | field | what it says |
 | --- | --- |
 | `cluster` | the id of the class of near-duplicates that `near` is in; 0: none |
-| `flags` | the bits above: what must be reported, and on which site the near pages are |
+| `flags` | the bits above: what must be reported, on which site the near pages are, and whether it
+stands ahead of pages with its words that came before it |
 | `since` | since when the page counts as seen, as `detector.window.owned` has it |
 | `seen` | of a page that was turned: itself; else −1 |
 | `by` | of a page that was turned: the page of the batch that turned it; else −1 |
@@ -57,7 +59,7 @@ JUDGED = np.dtype(
 | `text` | the earliest page with the same words |
 | `donors` | the first of the pages that make this one an exact copy: owned, then the earliest |
 | `donor_count` | how many of these were told |
-| `copies` | how many versions in the window have the same words |
+| `copies` | how many versions in the window have the same words, up to this one |
 | `near` | the nearest page that is a near-duplicate |
 | `alert` | the nearest of those on which alerts are wanted, by whether it is on the same site |
 | `evicted` | how many versions left the window when this page was added |
@@ -92,6 +94,22 @@ def tell(store: Any, row: Any, found: Any, at: Any) -> None:
     found[at].text = text_of_row(store, row)
 
 
+@part(types.int64(STORE, types.int64, types.int64, types.uint64))
+def _up_to(store: Any, entry: Any, first: Any, page: Any) -> Any:
+    """How many rows of a set do not come after a page of this time and id: but for those that come
+    late, all that there are by then. Where very many come after it, all are counted."""
+    links, root = store.links[TEXT_LINKS], types.int64(store.entries[entry].root)
+    count, behind = types.int64(store.entries[entry].count), 0
+    row = after(links, store.rows, root, first, page)
+    for _ in range(_LOOK):
+        if row < 0:
+            return count - behind
+        # Its own row stands behind a page that is seen sooner than before.
+        behind += store.rows[row].page != page
+        row = following(links, store.rows, root, row)
+    return count
+
+
 @part(types.int64(STORE, types.int64, types.int64, types.uint64, types.uint64, SEEN_TYPE,
                     types.int64, JUDGED_TYPE, types.int64))  # fmt: skip
 def _copies(
@@ -99,7 +117,7 @@ def _copies(
     k: Any,
 ) -> Any:  # fmt: skip
     """The earliest page with the same words, and those that make this one a copy."""
-    out[k].copies = store.entries[entry].count
+    out[k].copies = _up_to(store, entry, first, page)
     row = first_of(store.links[TEXT_LINKS], types.int64(store.entries[entry].root))
     if donates(store, row, first, page):
         tell(store, row, found, size)

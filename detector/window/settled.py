@@ -19,6 +19,7 @@ from reusewatch.detector.window.judging import (
     BITS,
     FOUND_AT_MOST,
     JUDGED_TYPE,
+    NEAR_ALERT,
     SCRATCH,
     SUPERSEDED,
     TOLD,
@@ -36,7 +37,17 @@ from reusewatch.detector.window.neighbors import (
     shared_phrases,
 )
 from reusewatch.detector.window.owned import owned
-from reusewatch.detector.window.store import BY_PAGE, BY_TEXT, SEEN, SEEN_TYPE, STORE
+from reusewatch.detector.window.store import (
+    BY_PAGE,
+    BY_TEXT,
+    LISTED,
+    NEAR_ALERTED,
+    SEEN,
+    SEEN_TYPE,
+    STORE,
+    TEXT_LINKS,
+)
+from reusewatch.detector.window.treap import following
 from reusewatch.detector.window.versions import superseded
 
 NEAREST = FOUND_AT_MOST - 2
@@ -68,6 +79,7 @@ def _nearest(
     out[k].seen = size
     size += 1
     out[k].flags |= SUPERSEDED if superseded(store, bits[0], row) else 0
+    out[k].flags |= NEAR_ALERT if rows[row].state & NEAR_ALERTED else 0
     for i in range(count):
         other = types.int64(near[i, ENTRY])
         near[i, C] += _MOST * shared_phrases(store.entries, entry, store.entries, other)
@@ -91,6 +103,25 @@ def _nearest(
             if near[i, ENTRY] == rows[other].entry:
                 near[i, RULES] = 0
     out[k].cut += 1
+    return size
+
+
+@kernel(types.int64(STORE, OFFSETS, OUT_OFFSETS))
+def rows_behind(store: Any, rows: Any, out: Any) -> Any:
+    """The rows that come after any of these with the same words, each once, as far as there is
+    room; how many."""
+    links, size = store.links[TEXT_LINKS], 0
+    for i in range(rows.size):
+        root = types.int64(store.entries[store.rows[rows[i]].entry].root)
+        row = following(links, store.rows, root, rows[i])
+        # What comes after one that was met was met with it.
+        while row >= 0 and size < out.size and not store.rows[row].state & LISTED:
+            store.rows[row].state |= LISTED
+            out[size] = row
+            size += 1
+            row = following(links, store.rows, root, row)
+    for i in range(size):
+        store.rows[out[i]].state &= ~LISTED
     return size
 
 

@@ -21,6 +21,7 @@ from reusewatch.detector.window.judging import (
     MISDATED,
     NEAR_ALERT,
     NEAR_WITHDRAWN,
+    OVERTAKES,
     SAME,
     SUPERSEDED,
     WITHDRAWN,
@@ -174,7 +175,7 @@ class Near(NamedTuple):
 class Match(NamedTuple):
     """What the window knows of a page: `file` and `text` are the earliest pages before it.
 
-    `copies` are the pages with its words, itself included. `alert` is the nearest page before it
+    `copies` are the pages with its words, up to itself. `alert` is the nearest page before it
     in a relation that alerts. `since` is when it counts as seen itself; None without a date.
     """
 
@@ -203,7 +204,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """A page of the window that must be judged again, turned by page number `by` of the batch."""
+    """A page of the window that must be judged again, turned by page number `by` of the batch.
+    `overtakes`: it counts as seen sooner now than others with its words."""
 
     by: int
     seen: Seen
@@ -213,6 +215,7 @@ class Turned:
     near_alert: bool
     near_withdrawn: bool
     superseded: bool
+    overtakes: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +290,7 @@ class Judgements:
                 near_alert=bool(flags & NEAR_ALERT),
                 near_withdrawn=bool(flags & NEAR_WITHDRAWN),
                 superseded=bool(flags & SUPERSEDED),
+                overtakes=bool(flags & OVERTAKES),
             )
 
     def seen(self, at: int) -> Seen:

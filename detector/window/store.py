@@ -37,8 +37,8 @@ LIVE, ALERTED, NEAR, LISTED, NEAR_ALERTED, DISMISSED, STRIPPED, REDATED, TOLD_OW
 """Bits of a row's state: in the window; reported as a copy; known to be a near-copy; on a list
 now; reported as a near-copy. Then of a row that left but stands in the queue still, so that its
 number cannot be used again: it left before its turn; its URL's room is free again, too. Then: it
-counts as seen sooner than when it was judged; it was reported with an owned original; and last, it
-has no words, and takes no other's place."""
+counts as seen sooner than when it was judged, or was not judged yet; it was reported with an owned
+original; and last, it has no words, and takes no other's place."""
 NO_TIME = 1 << 62
 """Later than every fetch: the last sighting of a row that was dismissed."""
 

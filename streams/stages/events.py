@@ -20,7 +20,7 @@ EVENTS: Mapping[str, str] = {
     "overlong": "A page had more words than are read: what is behind them was not looked at.",
     "template": "A near-duplicate made no alert: what it has in common is a template.",
     "unsettled": "A page left the window, or changed, before it was judged as settled.",
-    "cut": "A candidate or a posting was passed over, since too many pages share its key.",
+    "cut": "A candidate, posting or copy was passed over, since too many pages share its key.",
     "refused": "Two clusters did not become one, since it would have been over `max_cluster`.",
     "revisit-waiting": "A revisit record came before the page that it refers to, and waits.",
     "revisit-forgotten": "A revisit record waited too long and was forgotten.",

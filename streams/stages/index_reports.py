@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from typing import Any, Literal
@@ -22,6 +23,7 @@ from reusewatch.detector.window.judging import (
     MISDATED,
     NEAR_ALERT,
     NEAR_WITHDRAWN,
+    OVERTAKES,
     SUPERSEDED,
     WITHDRAWN,
 )
@@ -53,6 +55,7 @@ from reusewatch.streams.stages.reports import (
     verdict,
 )
 from reusewatch.streams.stages.reusing import Reusing
+from reusewatch.streams.stages.settling import Waiting
 from reusewatch.streams.stages.similarity import Similarity
 from reusewatch.streams.stages.verdicts import PlainPages, PlainVerdicts
 from reusewatch.streams.urls import host_and_site, site_of_page
@@ -99,11 +102,15 @@ class Reporter:
         self._plain = PlainVerdicts(scheme)
         # Pages of this batch whose near-duplicates are told when they have settled.
         self._near: dict[tuple[int, int], Subject] = {}
+        # Pages of it that stand before others with their words which came before them.
+        self._overtaking: dict[tuple[int, int], Subject] = {}
 
-    def take_near(self) -> list[Subject]:
-        """The near-copies that were found since, which wait until they have settled."""
-        near, self._near = list(self._near.values()), {}
-        return near
+    def take_waiting(self) -> Waiting:
+        """The near-copies that were found since, and the pages of which copies may have been told
+        with later donors: what waits until it has settled."""
+        waiting = Waiting((), tuple(self._near.values()), tuple(self._overtaking.values()))
+        self._near, self._overtaking = {}, {}
+        return waiting
 
     def report(
         self,
@@ -127,6 +134,8 @@ class Reporter:
         events["misdated"] -= len(subjects) - int(come[-1])
         flags = found.pages["flags"]
         told = np.flatnonzero(flags & (_ALERTS | _WITHDRAWN)).tolist()
+        for at in np.flatnonzero(flags & OVERTAKES).tolist():
+            self._overtaking[subjects[at].page, subjects[at].text] = subjects[at]
         # Of most pages nothing is told but their verdicts.
         last = 0
         for at in sorted({0, *matches, *special, *turned, *told, *between} - {len(subjects)}):
@@ -266,6 +275,8 @@ class Reporter:
         """A page judged before is a copy now, or near to one that was seen before it."""
         said = self._labeled.said(turn.seen.page)
         subject = self._subject(turn.seen, by, said.obfuscated)
+        if turn.overtakes:
+            self._overtaking[subject.page, subject.text] = subject
         flags = (ALERT if turn.alert else 0) | (NEAR_ALERT if turn.near_alert else 0)
         flags |= WITHDRAWN if turn.withdrawn else 0
         flags |= NEAR_WITHDRAWN if turn.near_withdrawn else 0
@@ -273,6 +284,25 @@ class Reporter:
         if not turn.superseded:
             out.append(self.verdict(subject, turn.match, said))
         return out + self._alerts(subject, turn.match, flags, now)
+
+    def overtaken(
+        self, by: Sequence[Subject], now: datetime, events: Counter[str]
+    ) -> list[Outgoing]:
+        """The alerts of copies once more, before which these pages with the same words stand, which
+        came after them: the first donors may be others, and so who has it from whom."""
+        if not by:
+            return []
+        found, cut = self._index.overtaken([(each.page, each.text) for each in by])
+        events["cut"] += cut
+        with_words = {each.text: each for each in by}
+        out: list[Outgoing | Alert] = []
+        for row in range(len(found)):
+            seen = found.seen(int(found.pages["seen"][row]))
+            hides = self._labeled.said(seen.page).obfuscated
+            self._forget_copy(seen.page)
+            subject = self._subject(seen, with_words[seen.text], hides)
+            out += self._alerts(subject, found.match(row), ALERT, now)
+        return self.complete(out, events)
 
     def _subject(self, seen: Seen, by: Subject, obfuscated: float) -> Subject:
         """A page of the window. Where the words are the same, so is the excerpt."""
@@ -312,6 +342,7 @@ class Reporter:
                 harmless=harmless,
             )  # fmt: skip
             self.note_copy(subject, match.donors[0], direction, harmless=harmless)
+            out += self.no_part(subject, ("quilt", "partial-copy"))
             out.append(alert_message(self._linking.told(subject.page, alert)))
         if flags & NEAR_ALERT and match is not None and match.alert is not None:
             if self._waits(flags):
@@ -422,6 +453,18 @@ class Reporter:
         alerts = [x for x in out if isinstance(x, Alert)]
         evident = iter(self._evidencing.messages(alerts, events))
         return [next(evident) if isinstance(x, Alert) else x for x in out]
+
+    def no_part(self, subject: Subject, kinds: tuple[Kind, ...]) -> list[Outgoing]:
+        """What a page was told as is withdrawn, as far as it is of these kinds: it is a copy as a
+        whole, or nearly, of a page that came later."""
+        if self._quilting is None or (said := self._quilting.said(subject.page)) is NOTHING_SAID:
+            return []
+        told = () if said.text != subject.text else said.told
+        gone = [kind for kind in told if kind in kinds]
+        if gone:
+            left = tuple(kind for kind in told if kind not in kinds)
+            self._quilting.remember(subject.page, replace(said, told=left))
+        return [self._withdrawal(kind, subject) for kind in gone]
 
     def _withdrawal(self, kind: Kind, subject: Subject) -> Outgoing:
         return withdrawal(alert_id(kind, subject.page, subject.text, self._scheme))

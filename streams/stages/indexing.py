@@ -218,16 +218,19 @@ class IndexStage:
         )  # fmt: skip
 
     def _settled(self, waited: list[Settles], events: Counter[str]) -> list[Outgoing]:
-        if self._settled_reporter is None:
-            return []
-        return self._settled_reporter.settled(waited, self._clock(), events)
+        now, out = self._clock(), list[Outgoing]()
+        for one in waited:
+            out += self._reporter.overtaken(one.overtaking, now, events)
+            if self._settled_reporter is not None:
+                out += self._settled_reporter.settled(one, now, events)
+        return out
 
     def _judge(self, part: Brought, partition: str, out: Output) -> Sequence[int]:
         """Judge pages that are within one step. Where it ends with them, what has settled is
         judged, and hosts; how many popular phrases pages have is returned."""
         self._evidencing.resume(partition)
         out.messages.extend(self._judged(part, out.events))
-        waiting = Settles(self._posted(part), tuple(self._reporter.take_near()))
+        waiting = self._reporter.take_waiting().and_then(Settles(self._posted(part)))
         self._settling.wait(partition, waiting)
         settled, ended = self._settling.passed(partition, len(part.block))
         if ended:

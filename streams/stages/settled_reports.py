@@ -18,7 +18,7 @@ import numpy as np
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.window.index import NearDuplicateIndex
-from reusewatch.detector.window.judging import SUPERSEDED
+from reusewatch.detector.window.judging import NEAR_ALERT, SUPERSEDED
 from reusewatch.detector.window.sightings import Match, Near, Seen
 from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.bus import Outgoing
@@ -73,24 +73,21 @@ class SettledReporter:
         self._linking = linking
         self._rules = rules
 
-    def settled(
-        self, waited: Iterable[Waiting], now: datetime, events: Counter[str]
-    ) -> list[Outgoing]:
+    def settled(self, one: Waiting, now: datetime, events: Counter[str]) -> list[Outgoing]:
         """Verdicts and alerts of pages that have settled, as far as there is something new."""
         out: list[Outgoing] = []
-        for one in waited:
-            self._reporter.begin()
-            posted = Posted.joined(one.posted) if one.posted else None
-            stitched = () if posted is None else self._quilting.judge(posted)
-            # Of a page that came several times the last sighting is told.
-            parts = {(each.subject.page, each.subject.text): each for each in stitched}
-            subjects = {key: each.subject for key, each in parts.items()}
-            subjects |= {(each.page, each.text): each for each in one.near}
-            near = {(each.page, each.text) for each in one.near}
-            rows = list(subjects.items())
-            for at in range(0, len(rows), _BATCH):
-                out += self._judged(dict(rows[at : at + _BATCH]), parts, near, now, events)
-            self._reporter.ended(one.near)
+        self._reporter.begin()
+        posted = Posted.joined(one.posted) if one.posted else None
+        stitched = () if posted is None else self._quilting.judge(posted)
+        # Of a page that came several times the last sighting is told.
+        parts = {(each.subject.page, each.subject.text): each for each in stitched}
+        subjects = {key: each.subject for key, each in parts.items()}
+        subjects |= {(each.page, each.text): each for each in one.near}
+        near = {(each.page, each.text) for each in one.near}
+        rows = list(subjects.items())
+        for at in range(0, len(rows), _BATCH):
+            out += self._judged(dict(rows[at : at + _BATCH]), parts, near, now, events)
+        self._reporter.ended(one.near)
         return out
 
     def _judged(
@@ -107,10 +104,13 @@ class SettledReporter:
         events["unsettled"] += len(keys) - len(held)
         events["cut"] += int(found.judged.pages["cut"].sum())
         out: list[Outgoing | Alert] = []
-        standing = np.flatnonzero((found.judged.pages["flags"] & SUPERSEDED) == 0).tolist()
+        flags = found.judged.pages["flags"]
+        standing = np.flatnonzero((flags & SUPERSEDED) == 0).tolist()
+        # Also those that wait to be told as near-copies in a later step: another page made them so.
+        is_near = (flags & NEAR_ALERT > 0) & (self._rules.near_own > 0)
         company = Company(self._index, self._quilting)
         company.expect(
-            found, (row for row in standing if keys[held[row]] in near),
+            found, (row for row in standing if is_near[row]),
             (parts[key] for row in standing if (key := keys[held[row]]) in parts),
         )  # fmt: skip
         for row in standing:
@@ -119,10 +119,7 @@ class SettledReporter:
             one = parts.get(keys[at])
             before = self._quilting.said(subject.page)
             nearest, is_new = None, keys[at] in near
-            # One that was near to another when it came first is so when it comes again, or it would
-            # be told as a part of that one then.
-            again = before.text == subject.text and before.beside is not None
-            if (is_new or again) and not match.donors:
+            if is_near[row] and not match.donors:
                 nearest = self._own(subject, found.near(row), company)
                 events["template"] += is_new and (nearest is None or not self._is_own(nearest))
             self._remember(subject, one, nearest, company)
@@ -131,6 +128,8 @@ class SettledReporter:
             out.append(self._reporter.verdict(subject, match, self._labeled.said(subject.page)))
             if is_new and nearest is not None and self._is_own(nearest):
                 out += self._reporter.near_alerts(subject, match, nearest, now, first)
+            if _was_part(before, nearest):
+                out += self._reporter.no_part(subject, ("partial-copy",))
             if one is not None:
                 events["quilted"] += one.is_quilt
                 events["partial"] += one.whole is not None
@@ -240,7 +239,19 @@ def _told_as_near(found: Stitched, near: Near | None) -> bool:
     if near is None or found.whole is None:
         return False
     of_that = near.seen.page == int(found.whole["page"])
-    return min(found.here, found.there) >= _WHOLE or (of_that and (near.own or 0.0) >= _WHOLE)
+    return _says(near, found.here, found.there, of_that=of_that)
+
+
+def _was_part(before: Said, near: Near | None) -> bool:
+    """Whether a near-duplicate says now what a page was found to be a part of before."""
+    part = before.within
+    if near is None or part is None:
+        return False
+    return _says(near, part.here, part.there, of_that=near.seen.url == part.url)
+
+
+def _says(near: Near, here: float, there: float, *, of_that: bool) -> bool:
+    return min(here, there) >= _WHOLE or (of_that and (near.own or 0.0) >= _WHOLE)
 
 
 def _told(match: Match, near: Near | None) -> Match:

@@ -69,17 +69,22 @@ class Posted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Waiting:
-    """What of one step waits: its pages with grams, and pages that are near to others."""
+    """What of one step waits: its pages with grams, pages that are near to others, and pages that
+    came after copies before which they stand."""
 
     posted: tuple[Posted, ...] = ()
     near: tuple[Subject, ...] = ()
+    overtaking: tuple[Subject, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.near) + sum(len(one.subjects) for one in self.posted)
+        posted = sum(len(one.subjects) for one in self.posted)
+        return len(self.near) + len(self.overtaking) + posted
 
     def and_then(self, other: Waiting) -> Waiting:
         """With what came later."""
-        return Waiting(self.posted + other.posted, self.near + other.near)
+        return Waiting(
+            self.posted + other.posted, self.near + other.near, self.overtaking + other.overtaking
+        )
 
 
 class Settling:
@@ -147,7 +152,8 @@ class Settling:
                     head = f"{len(rows)}.{len(told)}/"
                     arrays |= {head + n: array for n, array in _arrays(each.pages).items()}
                     told.append(msgspec.to_builtins(each.subjects))
-                rows.append([name, due, told, msgspec.to_builtins(one.near)])
+                others = msgspec.to_builtins([one.near, one.overtaking])
+                rows.append([name, due, told, *others])
         return State(arrays, {"passed": dict(self._passed), "waiting": rows})
 
     def restore(self, state: State | None) -> None:
@@ -158,13 +164,18 @@ class Settling:
             return
         self._passed = dict(state.facts["passed"])
         columns = state.by_head()
-        for at, (name, due, told, near) in enumerate(state.facts["waiting"]):
+        # One that was saved by an older version has near pages alone.
+        for at, (name, due, told, *others) in enumerate(state.facts["waiting"]):
             posted = tuple(
                 Posted(msgspec.convert(subjects, list[Subject]), _pages(columns[f"{at}.{each}"]))
                 for each, subjects in enumerate(told)
             )
-            waiting = Waiting(posted, tuple(msgspec.convert(near, list[Subject])))
+            waiting = Waiting(posted, *map(_subjects, others))
             self._queues.setdefault(name, deque()).append((due, waiting))
+
+
+def _subjects(saved: Any) -> tuple[Subject, ...]:
+    return tuple(msgspec.convert(saved, list[Subject]))
 
 
 def _taken(queue: deque[tuple[int, Waiting]], until: int | None) -> Iterator[Waiting]:

@@ -37,7 +37,7 @@ class Seen:
 class Match:
     """What the window knows of a page: `file` and `text` are the earliest pages before it.
 
-    `copies` are the pages with its words, itself included.
+    `copies` are the pages with its words, up to itself.
     """
 
     file: Seen | None
@@ -99,7 +99,7 @@ class DuplicateIndex:
             file=self._optional(self.files.earliest(file, order)),
             text=self._optional(self.texts.earliest(text, order)),
             donors=tuple(map(self._seen, self.texts.donors(text, order, site))),
-            copies=len(self.texts.members(text)) if text else 0,
+            copies=self.texts.up_to(text, order),
         )
 
     def add(self, seen: Sighting, *, now: int) -> Change:
@@ -129,6 +129,7 @@ class DuplicateIndex:
             evicted = self._dismiss(seen.page) + self._expire()
             return Change(False, superseded=superseded or row in evicted, evicted=len(evicted))
         self._unplace(row)
+        sooner = seen.at < window.first[row]
         window.first[row] = min(window.first[row], seen.at)
         if seen.at >= window.last[row]:
             window.last[row], window.file[row] = seen.at, seen.file
@@ -136,7 +137,7 @@ class DuplicateIndex:
         withdrawn = bool(window.alerted[row]) and not self.texts.is_copy(window.text[row], row)
         if withdrawn:
             window.alerted[row] = 0
-        alert = self._flag(row)
+        alert = self._flag(row) or (sooner and bool(window.alerted[row]))
         superseded = window.superseded(row)
         evicted = self._dismiss(seen.page) + self._expire()
         return Change(alert, withdrawn, superseded, evicted=len(evicted), turned=turned)

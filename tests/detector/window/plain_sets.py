@@ -48,6 +48,11 @@ class IdentitySets:
             return []
         return [found] if isinstance(found, int) else found
 
+    def up_to(self, key: int, order: tuple[int, int]) -> int:
+        """How many members are no later than this, or are this page."""
+        orders = map(self._window.order, self.members(key) if key != NONE else ())
+        return sum(one <= order or one[1] == order[1] for one in orders)
+
     def is_copy(self, key: int, row: int) -> bool:
         """Whether a row of the set is a copy."""
         return key != NONE and self._position(key, self._window.order(row)) >= self._head(key)

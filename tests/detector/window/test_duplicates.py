@@ -51,13 +51,16 @@ def copies_by_definition(seen: list[Page], *, same_site: bool) -> set[tuple[int,
 
 
 def reported(index: NearDuplicateIndex, seen: list[Page]) -> set[tuple[int, int]]:
-    """The alerts that stand after all were added, each raised at most once and never in vain."""
+    """The alerts that stand after all were added, each raised at most once and never in vain, but
+    once more where the page was seen sooner."""
     alerts: set[tuple[int, int]] = set()
+    first: dict[tuple[int, int], int] = {}
     for s in seen:
         found = judged(index, s)
         key = (s.page, s.text.text)
-        if found.change(0).withdrawn:
-            alerts.remove(key)
+        if found.change(0).withdrawn or s.at < first.get(key, s.at):
+            alerts.discard(key)
+        first[key] = min(s.at, first.get(key, s.at))
         raised = [key] if found.change(0).alert else []
         raised += [(t.seen.page, t.seen.text) for t in found.turns() if t.alert]
         assert not alerts.intersection(raised)
@@ -147,7 +150,7 @@ def test_a_refetch_of_an_original_is_no_copy_of_its_mirror() -> None:
     assert added(index, sighting(2, 2, 5, 7)).alert
     again = sighting(1, 1, 9, 7)
     found = match_of(index, again)
-    assert (found.file, found.text, found.donors, found.copies) == (None, None, (), 2)
+    assert (found.file, found.text, found.donors, found.copies) == (None, None, (), 1)
     assert (found.near, found.alert) == (None, None)
     assert not added(index, again).alert
 

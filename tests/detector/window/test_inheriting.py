@@ -39,6 +39,7 @@ def standing(
     with an owned original."""
     alerts: set[tuple[str, Version]] = set()
     told = set() if of_owned is None else of_owned
+    said: dict[tuple[str, Version], tuple[int, int | None]] = {}
 
     def follow(key: Version, what: Change | Turned, match: Match) -> None:
         for kind, raised, withdrawn in (
@@ -51,7 +52,14 @@ def standing(
             if getattr(what, raised):
                 donor = match.donors[0] if kind == "duplicate" else match.alert and match.alert.seen
                 assert donor is not None
-                assert (kind, key) not in alerts or (donor.owned and (kind, key) not in told)
+                since = what.seen.first if isinstance(what, Turned) else page.at + T0, match.since
+                # Once more where it counts as seen sooner, or has an owned original now.
+                assert (
+                    (kind, key) not in alerts
+                    or (donor.owned and (kind, key) not in told)
+                    or since != said[kind, key]
+                )
+                said[kind, key] = since
                 alerts.add((kind, key))
                 if donor.owned:
                     told.add((kind, key))

@@ -103,7 +103,7 @@ def judged(
             alert = msgspec.json.decode(one.value, type=Alert)
             alerts[alert.id] = msgspec.to_builtins(alert)
         elif one.topic == topics.ALERTS:
-            alerts.pop((one.key or b"").decode(), None)
+            alerts.pop(one.key, None)
         elif one.topic == topics.VERDICTS and one.value:
             verdict = msgspec.json.decode(one.value, type=Verdict)
             verdicts[verdict.url] = msgspec.to_builtins(verdict)
