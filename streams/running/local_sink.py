@@ -167,7 +167,7 @@ class LocalSink:
 
     @property
     def alerts(self) -> int:
-        """Alerts sent since the start."""
+        """Alerts that stand of those that were sent since the start."""
         return self._reported + sum(judge.alerts for judge in self._judges)
 
     @property

@@ -20,13 +20,14 @@ from reusewatch.streams.wire import received_ms
 if TYPE_CHECKING:
     from reusewatch.streams.running.metrics import Meters
 
-_TOLD_AGAIN = frozenset({"discovered-content", "mirror-host"})
+_TOLD_AGAIN = frozenset({"discovered-content", "duplicate", "mirror-host"})
 _MOST_TOLD = 100_000
 _KIND = "ce_type"
 
 
 class Recorder:
-    """Counts for one stage. `alerts`: how many were sent since the start."""
+    """Counts for one stage. `alerts`: how many stand of those that were sent since the start; past
+    `_MOST_TOLD` of them one that is told again counts anew."""
 
     def __init__(self, meters: Meters, stage: str) -> None:
         self._meters = meters
@@ -113,24 +114,21 @@ class Recorder:
         del kinds[""]
         for kind, count in (+kinds).items():
             self._meters.alerts.labels(self._stage, kind).inc(count)
-        self.alerts += kinds.total()
         return kinds.total()
 
     def _kind_of(self, sent: Outgoing) -> str:
-        """The kind of an alert; nothing of a tombstone, and of an alert that is told again."""
+        """The kind of an alert; nothing of a tombstone, and of those that are told again as what is
+        known of them changes."""
+        known = sent.key in self._told
         if sent.value is None:
+            self._told.discard(sent.key)
+            self.alerts -= known
             return ""
-        kind = dict(sent.headers)[_KIND].decode().removeprefix("reusewatch.alert.")
-        return kind if self._is_first(kind, sent.key) else ""
-
-    def _is_first(self, kind: str, alert: str) -> bool:
-        """Whether an alert is new: some are told again as their figures change."""
-        if kind not in _TOLD_AGAIN:
-            return True
-        first = alert not in self._told
+        self.alerts += not known
         if len(self._told) < _MOST_TOLD:
-            self._told.add(alert)
-        return first
+            self._told.add(sent.key)
+        kind = dict(sent.headers)[_KIND].decode().removeprefix("reusewatch.alert.")
+        return "" if known and kind in _TOLD_AGAIN else kind
 
     def processed(self, messages: Sequence[Message], seconds: float) -> None:
         """These messages were processed, in so long."""

@@ -331,7 +331,7 @@ class Worker:
 
     @property
     def alerts(self) -> int:
-        """Alerts sent since the start."""
+        """Alerts that stand of those that were sent since the start."""
         return self._record.alerts
 
     @property
