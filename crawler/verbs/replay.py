@@ -37,9 +37,6 @@ from reusewatch.streams.verbs.options import BUS_AND_STATE, JsonOption, with_set
 # How a replay runs, which makes no difference to what it finds.
 _HOW = ("bus", "workers", "metrics_port", "metrics_host", "commit_seconds", "snapshot_seconds")
 
-# Between two looks for garbage; while it loads, there are more.
-_NEW_OBJECTS = 50_000
-
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
@@ -153,7 +150,6 @@ def _run(settings: Settings, job: Job, cursors: Cursors, stop: Event, *, again: 
     sink = open_sink(settings, read_origin=read_origin, stop=stop, say=say)
     # What is loaded by now stays: no collection has to look through it again.
     gc.freeze()
-    gc.set_threshold(_NEW_OBJECTS, 10, 10)
     with closing(ReplayProgress()) as progress:
         return run_replay(
             sink, job, cursors, stop=stop, checkpoint_seconds=settings.commit_seconds,

@@ -13,7 +13,7 @@ from __future__ import annotations
 import mmap
 import os
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -144,13 +144,8 @@ class Snapshots:
         # Arrays begin at multiples of eight: they are used in place.
         header += b" " * (-(len(_MAGIC) + _LENGTH.size + len(header)) % 8)
         with path.open("wb") as file:
-            file.write(_written(file, _MAGIC, _LENGTH.pack(len(header)), header))
-            sums = []
-            for array in arrays.values():
-                sums.append(
-                    _written(file, array.reshape(-1).view(np.uint8).data, bytes(-array.nbytes % 8))
-                )
-                _let_go(array)
+            file.write(_written(file, (_MAGIC, _LENGTH.pack(len(header)), header)))
+            sums = [_written(file, _parts(array)) for array in arrays.values()]
             file.write(b"".join(sums))
             file.flush()
             os.fsync(file.fileno())
@@ -226,7 +221,18 @@ class Snapshots:
         return header
 
 
-def _written(file: IO[bytes], *pieces: bytes | memoryview) -> bytes:
+def _parts(array: NDArray[Any]) -> Iterator[bytes | memoryview]:
+    """The bytes of an array, and what fills it up. Of what is mapped from a file one part is in
+    memory at a time: with all of it a replay would have its most memory at its end."""
+    data = array.reshape(-1).view(np.uint8)
+    for begin in range(0, len(data), _PIECE):
+        part = data[begin : begin + _PIECE]
+        yield part.data
+        _let_go(part)
+    yield bytes(-len(data) % 8)
+
+
+def _written(file: IO[bytes], pieces: Iterable[bytes | memoryview]) -> bytes:
     """Write these; their checksum."""
     checksum = xxhash.xxh3_128()
     for piece in pieces:
