@@ -13,7 +13,8 @@ process on one core, then two on two. They stand still while the topic is filled
 it, begin at once, and the time of the last block on `fingerprints` is the end. Pages are spread so
 that each partition holds as many bytes, and are enough for seconds: the first answer of the broker
 alone takes a tenth of one. The broker shares the cores, so what it takes is shown: beside one
-worker it has a core of its own, and two give at most 2 × one worker's CPU over that of both and it.
+worker it has a core of its own, and two cores give at most 2 × one worker's time over the CPU of
+both workers and the broker.
 """
 
 from __future__ import annotations
