@@ -164,7 +164,6 @@ class Settling:
             return
         self._passed = dict(state.facts["passed"])
         columns = state.by_head()
-        # One that was saved by an older version has near pages alone.
         for at, (name, due, told, *others) in enumerate(state.facts["waiting"]):
             posted = tuple(
                 Posted(msgspec.convert(subjects, list[Subject]), _pages(columns[f"{at}.{each}"]))

@@ -31,7 +31,7 @@ from reusewatch.streams.disk import write_pieces
 from reusewatch.streams.segments import sync_directory
 from reusewatch.streams.stages.errors import Damaged, Incompatible, what_to_do
 
-VERSION = 14
+VERSION = 15
 KEEP = 2
 _MAGIC = b"reusewatch snapshot\n"
 _LENGTH = struct.Struct("<Q")
