@@ -133,11 +133,15 @@ class FingerprintStage:
         return [sent for page in pages for sent in self._blocks([page], headers, letters)]
 
     def _blocks_of_all(self, pages: Sequence[Page], headers: Headers) -> Iterator[Outgoing]:
-        block = self._block_of(pages)
-        places = [self.partition_for(page.site) for page in pages]
-        for partition in dict.fromkeys(places):
-            mine = [index for index, place in enumerate(places) if place == partition]
-            part = block if len(mine) == len(pages) else block.take(pa.array(mine))
+        by_partition: dict[int, list[Page]] = {}
+        for page in pages:
+            by_partition.setdefault(self.partition_for(page.site), []).append(page)
+        # Those of a partition follow each other, so that each has a slice, which copies nothing.
+        block = self._block_of([page for some in by_partition.values() for page in some])
+        begin = 0
+        for partition, some in by_partition.items():
+            part = block.slice(begin, len(some))
+            begin += len(some)
             yield from block_messages(part, self.scheme, partition, headers=headers)
 
     def _block_of(self, pages: Sequence[Page]) -> pa.RecordBatch:

@@ -157,6 +157,8 @@ def test_a_packed_body_that_is_none_or_too_large_is_malformed(frame: bytes) -> N
     page = msgspec.structs.replace(page_of(Fetch(1, 1, 1, 1)), body=frame, packed="lz4")
     with pytest.raises(wire.Malformed, match="not a page: its body is no"):
         wire.read_page(arrived(wire.page_message(page)))
+    # What comes next is read as if nothing had been.
+    assert packing.unpacked(FRAME) == b"some words " * 100
 
 
 @given(strategies.verdicts)

@@ -14,11 +14,11 @@ from reusewatch.detector.errors import SchemeMismatch
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams import topics
 from reusewatch.streams.blocks.columns import SCHEMA, unit_of
-from reusewatch.streams.blocks.format import block_messages, encode, read_block
+from reusewatch.streams.blocks.format import block_messages, encode, forget_last, read_block
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.records import Origin, Page, Sighting
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
-from reusewatch.streams.wire import Malformed, page_message
+from reusewatch.streams.wire import Malformed, page_message, read_page
 from tests.pages import SCHEME, Fetch, page_of
 from tests.streams.stages.making import as_message, by_site, index_stage, page_messages, zero
 
@@ -54,6 +54,19 @@ def test_whatever_a_page_says_it_ends_in_a_block_or_in_the_dead_letters(some: li
     assert sum(m.topic == topics.DEAD_LETTERS for m in out.messages) == out.dead.total()
     judged = index_stage().process(blocks)
     assert judged.pages == len(rows)
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=12))
+def test_the_pages_of_each_partition_are_a_block_as_by_themselves(sites: list[int]) -> None:
+    messages = page_messages([Fetch(n, site, n, n) for n, site in enumerate(sites)])
+    partition_of = by_site(3)
+    mixed = FingerprintStage(SCHEME, partition_of, grams="sampled").process(messages).messages
+    for sent in mixed:
+        mine = [m for m in messages if partition_of(read_page(m).site) == sent.partition]
+        (alone,) = FingerprintStage(SCHEME, zero, grams="sampled").process(mine).messages
+        forget_last()  # or the one that was made is at hand, and its bytes are not read
+        assert rows_of(as_message(sent)) == rows_of(as_message(alone))
+    assert len({sent.partition for sent in mixed}) == len(mixed)
 
 
 def test_a_block_over_the_limit_is_halved() -> None:
