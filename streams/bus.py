@@ -100,8 +100,9 @@ BEGINNING = -1
 class Outlet(Protocol):
     """Where messages go. `send` may wait (backpressure), `flush` returns when all are safe."""
 
-    def send(self, message: Outgoing) -> None:
-        """Take the message. Raises TooLarge at once; blocks while too much is in flight."""
+    def send(self, *messages: Outgoing) -> None:
+        """Take the messages, in order. Raises TooLarge at once; blocks while too much is in flight.
+        Several together cost less than each alone."""
 
     def flush(self) -> None:
         """Return when everything sent is acknowledged; mends a broken connection by itself."""

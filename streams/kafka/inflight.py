@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ class InFlight:
         self._max_bytes = max_bytes
         self._max_messages = max_messages
         self._changed = threading.Condition()
-        self._queues: dict[Partition, deque[Entry]] = {}
+        self._queues: defaultdict[Partition, deque[Entry]] = defaultdict(deque)
         self._bytes = 0
         self._count = 0
         self._order = 0
@@ -51,17 +51,22 @@ class InFlight:
         over = self._bytes + size > self._max_bytes or self._count >= self._max_messages
         return over and self._count > 0
 
-    def add(self, message: Outgoing, partition: Partition, size: int) -> Entry:
-        """Enter a message."""
+    def add(self, sent: Sequence[tuple[Outgoing, Partition, int]]) -> list[Entry]:
+        """Enter messages, each with where it goes and its size."""
         with self._changed:
             if not self._count:
                 self._progress = time.monotonic()
-            self._order += 1
-            entry = Entry(message, partition, size, self._order, self._epoch)
-            self._queues.setdefault(partition, deque()).append(entry)
-            self._bytes += size
-            self._count += 1
-            return entry
+            epoch, first = self._epoch, self._order + 1
+            entries = [
+                Entry(message, partition, size, order, epoch)
+                for order, (message, partition, size) in enumerate(sent, first)
+            ]
+            for entry in entries:
+                self._queues[entry.partition].append(entry)
+                self._bytes += entry.size
+            self._order += len(entries)
+            self._count += len(entries)
+            return entries
 
     def acknowledge(self, *entries: Entry) -> None:
         """The broker has them, which are of one partition."""
@@ -72,7 +77,7 @@ class InFlight:
             for entry in mine:
                 entry.acknowledged = True
             self._progress = time.monotonic()
-            queue = self._queues.get(mine[0].partition, deque())
+            queue = self._queues[mine[0].partition]
             # From the head only: what follows a lost message must be sent again after it.
             while queue and queue[0].acknowledged:
                 self._leave(queue.popleft())
@@ -119,7 +124,7 @@ class InFlight:
         with self._changed:
             self._epoch += 1
             entries = sorted((e for q in self._queues.values() for e in q), key=_by_order)
-            self._queues = {}
+            self._queues.clear()
             self._failures = []
             self._bytes = self._count = 0
             self._progress = time.monotonic()

@@ -9,6 +9,7 @@ message may then be on the topic twice, never not at all. One thread uses an out
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -41,9 +42,11 @@ from reusewatch.streams.kafka.connect import connect
 from reusewatch.streams.kafka.inflight import Entry, InFlight
 from reusewatch.streams.kafka.murmur import murmur2
 from reusewatch.streams.kafka.patience import Patience
-from reusewatch.streams.kafka.quick_send import KNOWN, hand_over, size_of
+from reusewatch.streams.kafka.quick_send import KNOWN, encode_key, hand_over, size_of
 
 CLOSE_TIMEOUT = 5.0
+# Messages that are given to the client at once. Of thousands, what is in flight would be no bound.
+_TOGETHER = 1024
 
 
 class KafkaOutlet(FlushedAtClose):
@@ -57,7 +60,8 @@ class KafkaOutlet(FlushedAtClose):
         self._partitions: dict[str, int] = {}
         # To which this producer has sent: it knows where they are.
         self._sent_to: set[TopicPartition] = set()
-        self._places: dict[tuple[str, int], tuple[TopicPartition, Partition]] = {}
+        # As the client names them.
+        self._places: dict[Partition, TopicPartition] = {}
         self._gave_up = False
         # Found out late, about a message sent long ago: flush tells, send must not.
         self._refused: list[BusBroken] = []
@@ -66,13 +70,17 @@ class KafkaOutlet(FlushedAtClose):
         self._answering_since: float | None = None
         self._producer = self._connect()
 
-    def send(self, message: Outgoing) -> None:
-        """Take the message; blocks while too much is in flight, raises TooLarge at once."""
-        size = message_size(message)
-        check_size(message, size)
-        while self._in_flight.full(size) or self._in_flight.failed:
-            self._attend()
-        self._put(message, size)
+    def send(self, *messages: Outgoing) -> None:
+        """Take the messages; blocks while too much is in flight, raises TooLarge at once."""
+        for begin in range(0, len(messages), _TOGETHER):
+            together = messages[begin : begin + _TOGETHER]
+            sizes = [message_size(message) for message in together]
+            for message, size in zip(together, sizes, strict=True):
+                check_size(message, size)
+            total = sum(sizes)
+            while self._in_flight.full(total) or self._in_flight.failed:
+                self._attend()
+            self._put(together, sizes)
 
     def flush(self) -> None:
         """Return when everything sent is acknowledged."""
@@ -109,43 +117,53 @@ class KafkaOutlet(FlushedAtClose):
         self._producer.partitions_for(self._config.topic(topic))
         return count
 
-    def _put(self, message: Outgoing, size: int) -> None:
+    def _put(self, messages: Sequence[Outgoing], sizes: Sequence[int]) -> None:
+        # Before the ledger is locked: a partition may have to be asked for.
+        partitions = [self._to(message) for message in messages]
+        by_partition: defaultdict[Partition, list[Entry]] = defaultdict(list)
+        for entry in self._in_flight.add(list(zip(messages, partitions, sizes, strict=True))):
+            by_partition[entry.partition].append(entry)
+        for partition, entries in by_partition.items():
+            # What follows a failed message must not overtake it: the next producer sends both.
+            if not self._in_flight.failed:
+                self._give(partition, entries)
+
+    def _to(self, message: Outgoing) -> Partition:
         number = message.partition
         if number is None:
             number = self.partition_for(message.topic, message.key)
-        to, partition = self._place(message.topic, number)
-        entry = self._in_flight.add(message, partition, size)
-        if self._in_flight.failed:
-            # What follows a failed message must not overtake it: the next producer sends both.
-            return
-        key, headers = encode_key(message.key), message.headers
+        return Partition(message.topic, number)
+
+    def _give(self, partition: Partition, entries: Sequence[Entry]) -> None:
+        """Give the client messages of one partition."""
+        to = self._places.get(partition)
+        if to is None:
+            to = TopicPartition(self._config.topic(partition.topic), partition.number)
+            self._places[partition] = to
         producer: Any = self._producer
         try:
-            if KNOWN and to in self._sent_to:
-                # The sender is not woken for each message that comes while another batch waits: a
-                # batch that is full is sent when the next one begins, or a moment later.
-                if hand_over(
-                    producer._accumulator, to, key, message.value, headers, entry, self._in_flight
-                ):  # fmt: skip
-                    producer._sender.wakeup()
-                return
-            future = producer.send(
-                to.topic, key=key, value=message.value, headers=list(headers), partition=number
-            )
+            for at, entry in enumerate(entries):
+                if KNOWN and to in self._sent_to:
+                    # The sender is not woken for each message that comes while another batch waits:
+                    # a batch that is full is sent when the next one begins, or a moment later.
+                    if hand_over(producer._accumulator, to, entries[at:], self._in_flight):
+                        producer._sender.wakeup()
+                    return
+                self._give_first(to, entry)
         except (KafkaError, AssertionError, ValueError) as error:
-            self._in_flight.fail(entry, error)
-        else:
-            self._sent_to.add(to)
-            future.add_callback(lambda _: self._in_flight.acknowledge(entry))
-            future.add_errback(lambda error: self._in_flight.fail(entry, error))
+            # One stands for all: what is not acknowledged is sent again in order.
+            self._in_flight.fail(entries[0], error)
 
-    def _place(self, topic: str, number: int) -> tuple[TopicPartition, Partition]:
-        """A partition as the client names it, and as we do."""
-        known = self._places.get((topic, number))
-        if known is None:
-            known = TopicPartition(self._config.topic(topic), number), Partition(topic, number)
-            self._places[topic, number] = known
-        return known
+    def _give_first(self, to: TopicPartition, entry: Entry) -> None:
+        """As the client has it, which now learns where the partition is."""
+        message, producer = entry.message, self._producer
+        future: Any = producer.send(
+            to.topic, key=encode_key(message.key), value=message.value,
+            headers=list(message.headers), partition=to.partition,
+        )  # fmt: skip
+        self._sent_to.add(to)
+        future.add_callback(lambda _: self._in_flight.acknowledge(entry))
+        future.add_errback(lambda error: self._in_flight.fail(entry, error))
 
     def _attend(self) -> None:
         """Wait a moment for acknowledgements, and mend what is broken."""
@@ -215,8 +233,8 @@ class KafkaOutlet(FlushedAtClose):
 
     def _send_again(self) -> None:
         self._sent_to.clear()
-        for message in self._in_flight.restart():
-            self._put(message, message_size(message))
+        messages = self._in_flight.restart()
+        self._put(messages, [message_size(message) for message in messages])
 
     def _connect(self) -> KafkaProducer:
         return connect(KafkaProducer, self._config, producer_settings(self._config))
@@ -231,11 +249,6 @@ def discard(producer: Any, *, force: bool) -> None:
         if force:
             producer._sender.force_close()
         producer.close(CLOSE_TIMEOUT)
-
-
-def encode_key(key: str) -> bytes:
-    """A key as bytes; what UTF-8 cannot hold becomes a question mark."""
-    return key.encode("utf-8", "replace")
 
 
 def message_size(message: Outgoing) -> int:

@@ -1,25 +1,27 @@
-"""A message into its batch, for a quarter of what `KafkaProducer.send` takes: it looks at each
+"""Messages into their batch, each for a tenth of what `KafkaProducer.send` takes: it looks at each
 message as at the first one, writes each header anew, each record byte by byte, and makes a future
 for each, with a lock and two callbacks.
 
 What stands in the batch is the same. The first message of a batch goes by the client's accumulator,
-each further one is written to the batch as the accumulator would, under its lock, and what becomes
-of the batch is told of all of these at once. Headers come as they are written; one method of the
-client is told to take these. Only with versions of the client whose inside is as here (`KNOWN`);
-with any other, messages go by `send`.
+those that come with it or later are written to the batch as the accumulator would, under its lock,
+and what becomes of the batch is told of all of these at once. Headers come as they are written; one
+method of the client is told to take these. Only with versions of the client whose inside is as here
+(`KNOWN`); with any other, messages go by `send`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 
 from kafka.record.default_records import DefaultRecordBatchBuilder, DefaultRecordMetadata
 from kafka.record.util import encode_varint
 from kafka.structs import TopicPartition
 from kafka.version import __version__
+
+from reusewatch.streams.kafka.inflight import Entry
 
 KNOWN = __version__.startswith("3.0.")
 Headers = tuple[tuple[str, bytes], ...]
@@ -30,8 +32,6 @@ _usual = _Builder.append
 _varint: Any = encode_varint
 _SIZES = 1 << 14
 _RECEIPTS = "_reusewatch_receipts"  # of a batch, where they stand in it
-E = TypeVar("E")
-E_contra = TypeVar("E_contra", contravariant=True)
 # A size is written in up to five bytes: of key and of value.
 _AROUND: int = _Builder.HEADER_STRUCT.size + _Builder.MAX_RECORD_OVERHEAD + 2 * 5
 
@@ -61,6 +61,11 @@ def written(headers: Headers) -> Written:
         said = name.encode()
         parts += _number(len(said)), said, _number(len(value)), value
     return Written(b"".join(parts))
+
+
+def encode_key(key: str) -> bytes:
+    """A key as bytes; what UTF-8 cannot hold becomes a question mark."""
+    return key.encode("utf-8", "replace")
 
 
 def size_of(key: bytes, value: bytes | None, headers: Headers) -> int:
@@ -103,22 +108,22 @@ def _append(
     return _Metadata(offset, required, timestamp)
 
 
-class Ledger(Protocol[E_contra]):
+class Ledger(Protocol):
     """Who is told what became of messages."""
 
-    def acknowledge(self, *entries: E_contra) -> None:
+    def acknowledge(self, *entries: Entry) -> None:
         """The broker has them."""
 
-    def fail(self, entry: E_contra, error: BaseException) -> None:
+    def fail(self, entry: Entry, error: BaseException) -> None:
         """The broker will not have this one."""
 
 
-class _Receipt(Generic[E]):
+class _Receipt:
     """A message that was written to a batch, where the client has a future."""
 
     __slots__ = ("at", "entry", "ledger")
 
-    def __init__(self, at: int, entry: E, ledger: Ledger[E]) -> None:
+    def __init__(self, at: int, entry: Entry, ledger: Ledger) -> None:
         self.at = at
         self.entry = entry
         self.ledger = ledger
@@ -129,17 +134,17 @@ class _Receipt(Generic[E]):
         _Receipts([self], self.ledger).hear_of(future)
 
 
-class _Receipts(Generic[E]):
+class _Receipts:
     """Messages of which one batch tells."""
 
     __slots__ = ("_ledger", "_receipts")
 
-    def __init__(self, receipts: list[_Receipt[E]], ledger: Ledger[E]) -> None:
+    def __init__(self, receipts: list[_Receipt], ledger: Ledger) -> None:
         self._receipts = receipts
         self._ledger = ledger
 
-    def add(self, receipt: _Receipt[E]) -> None:
-        self._receipts.append(receipt)
+    def add(self, receipts: list[_Receipt]) -> None:
+        self._receipts += receipts
 
     def hear_of(self, future: Any) -> None:
         future._add_cb_eb(self._answered, self._failed)
@@ -158,42 +163,84 @@ class _Receipts(Generic[E]):
 
 
 def hand_over(
-    accumulator: Any, to: TopicPartition, key: bytes, value: bytes | None, headers: Headers,
-    entry: E, ledger: Ledger[E],
-) -> bool:  # fmt: skip
-    """Have a message sent, to a topic that the producer has sent to before; whether it is the first
-    of a batch, for which the sender is to be woken. Raises as `send` does of a producer that is
-    closed."""
+    accumulator: Any, to: TopicPartition, entries: Sequence[Entry], ledger: Ledger
+) -> bool:
+    """Have messages sent, to a partition that the producer has sent to before; whether a batch
+    begins with one of them, for which the sender is to be woken. Raises as `send` does of a
+    producer that is closed."""
     # Once: each time that it is set, Python forgets what it knows of the class, and it numbers what
     # it knows with 32 bits.
     if _Builder.append is not _append:
         _Builder.append = _append
-    said = written(headers)
-    # Before the batch is drained, split or given up, the client takes this lock and closes it: it
-    # either has the message with its receipt, or takes no more.
-    with accumulator._tp_lock(to):
-        batches = () if accumulator._closed else accumulator._batches[to]
-        if batches and _add(batches[-1], key, value, said, entry, ledger):
-            return False
-    future, _, is_new, _ = accumulator.append(to, None, key, value, said)
+    at, begun = 0, False
+    while True:
+        # Before the batch is drained, split or given up, the client takes this lock and closes it:
+        # it either has the messages with their receipts, or takes no more.
+        with accumulator._tp_lock(to):
+            batches = () if accumulator._closed else accumulator._batches[to]
+            if batches:
+                at += _add(batches[-1], entries[at:], ledger)
+        if at == len(entries):
+            return begun
+        begun |= _begin(accumulator, to, entries[at], ledger)
+        at += 1
+
+
+def _begin(accumulator: Any, to: TopicPartition, entry: Entry, ledger: Ledger) -> bool:
+    """Begin a batch with a message, or add it to the one that was begun meanwhile."""
+    message = entry.message
+    future, _, is_new, _ = accumulator.append(
+        to, None, encode_key(message.key), message.value, written(message.headers)
+    )
     future._add_cb_eb(lambda _: ledger.acknowledge(entry), lambda error: ledger.fail(entry, error))
     return bool(is_new)
 
 
-def _add(
-    batch: Any, key: bytes, value: bytes | None, said: Written, entry: E, ledger: Ledger[E]
-) -> bool:
-    """Whether there was room for a message, as `ProducerBatch.try_append`."""
-    made = batch.records.append(None, key, value, said)
-    if made is None:
-        return False
-    batch.max_record_size = max(batch.max_record_size, made.size)
+def _add(batch: Any, entries: Sequence[Entry], ledger: Ledger) -> int:
+    """How many of the messages there was room for, as `ProducerBatch.try_append` and what it calls
+    have each."""
+    records = batch.records
+    if records._closed:
+        return 0
+    builder = records._builder
+    buffer, left = builder._buffer, builder._batch_size - len(builder._buffer)
+    timestamp = int(time.time() * 1000)
+    begin = b"\0" + _number(timestamp - builder._first_timestamp)  # attributes first
+    first = offset = records._next_offset
+    largest = batch.max_record_size
+    receipts = []
+    for entry in entries:
+        message = entry.message
+        key, value, said = encode_key(message.key), message.value, written(message.headers).said
+        body = b"".join((
+            begin, _number(offset), _number(len(key)), key,
+            b"\1" if value is None else _number(len(value)),
+        ))  # fmt: skip
+        size = len(body) + len(value or b"") + len(said)
+        length = _number(size)
+        size += len(length)
+        if size > left:
+            break
+        left -= size
+        buffer += length + body
+        if value is not None:
+            buffer += value
+        buffer += said
+        receipts.append(_Receipt(offset, entry, ledger))
+        offset += 1
+        largest = max(largest, size)
+    if not receipts:
+        return 0
+    builder._max_timestamp = max(builder._max_timestamp, timestamp)
+    builder._num_records += len(receipts)
+    builder._last_offset = offset - 1
+    records._next_offset = offset
+    batch.max_record_size = largest
     batch.last_append = time.monotonic()
-    receipt = _Receipt(made.offset, entry, ledger)
-    batch._record_futures.append(receipt)
-    receipts: _Receipts[E] | None = batch.__dict__.get(_RECEIPTS)
-    if receipts is None:
-        receipts = batch.__dict__[_RECEIPTS] = _Receipts([], ledger)
-        receipts.hear_of(batch.produce_future)
-    receipts.add(receipt)
-    return True
+    batch._record_futures += receipts
+    known: _Receipts | None = batch.__dict__.get(_RECEIPTS)
+    if known is None:
+        known = batch.__dict__[_RECEIPTS] = _Receipts([], ledger)
+        known.hear_of(batch.produce_future)
+    known.add(receipts)
+    return offset - first

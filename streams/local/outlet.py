@@ -57,8 +57,12 @@ class LocalOutlet(FlushedAtClose):
                 )
             )
 
-    def send(self, message: Outgoing) -> None:
-        """Take the message; it is safe after `flush`."""
+    def send(self, *messages: Outgoing) -> None:
+        """Take the messages; they are safe after `flush`."""
+        for message in messages:
+            self._take(message)
+
+    def _take(self, message: Outgoing) -> None:
         topic = topics.TOPICS[message.topic]
         size = len(message.value or b"") + len(message.key.encode()) + size_of(message.headers)
         if size > topic.message_bytes:

@@ -24,6 +24,9 @@ from reusewatch.streams.wire import (
     page_message,
 )
 
+# A page from here on is sent alone: what waits stays small.
+_LARGE = 1 << 16
+
 
 class BusSink:
     """Pages onto a bus, for workers elsewhere."""
@@ -31,8 +34,11 @@ class BusSink:
     alerts = None
     lost = 0
 
-    def __init__(self, bus: Bus) -> None:
+    def __init__(self, bus: Bus, together: int = 1) -> None:
+        """`together`: so many pages are sent at once, or what there is at a checkpoint."""
         self.dead: Counter[str] = Counter()
+        self._together = together
+        self._waiting: list[Outgoing] = []
         self._bus = bus
         self._outlet: Outlet = bus.outlet()
         self._told = SpareOutlet(bus.outlet)
@@ -56,8 +62,15 @@ class BusSink:
 
     def put(self, page: Page) -> None:
         """Send the page; one that is too large goes by reference to its archive, if it has one."""
+        message = packed_page_message(page)
+        if len(message.value or b"") < _LARGE:
+            self._waiting.append(message)
+            if len(self._waiting) >= self._together:
+                self._send_waiting()
+            return
+        self._send_waiting()
         try:
-            self._outlet.send(packed_page_message(page))
+            self._outlet.send(message)
         except TooLarge as error:
             if page.origin.offset is None or page.origin.source == STDIN:
                 self.bury(_too_large(page, error))
@@ -65,6 +78,10 @@ class BusSink:
             self._outlet.send(
                 page_message(msgspec.structs.replace(page, body=b"", by_reference=True))
             )
+
+    def _send_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        self._outlet.send(*waiting)
 
     def bury(self, letter: DeadLetter) -> None:
         """Send a dead letter."""
@@ -82,16 +99,18 @@ class BusSink:
     def take_back(self) -> Sequence[Outgoing]:
         """What the broker has not acknowledged, in order; then there is only `abandon`."""
         pages = self._outlet.take_back() if isinstance(self._outlet, Recoverable) else ()
-        return [*pages, *self._told.take_back()]
+        return [*pages, *self._waiting, *self._told.take_back()]
 
     def checkpoint(self) -> None:
         """Wait for the broker."""
+        self._send_waiting()
         self._outlet.flush()
         self._told.flush()
 
     def close(self) -> None:
         """Wait for the broker, and leave."""
         try:
+            self._send_waiting()
             self._outlet.close()
         finally:
             self._told.close()

@@ -112,9 +112,8 @@ class Changelog:
     def write(self, outlet: Outlet) -> None:
         """Make the changes last."""
         changes = self._stage.changes()
-        for change in changes:
-            outlet.send(change)
         if changes:
+            outlet.send(*changes)
             outlet.flush()
 
     def close(self) -> None:

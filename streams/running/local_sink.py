@@ -241,8 +241,7 @@ class LocalSink:
         if not self._judges:
             self._judge_all()
         self._went_by()
-        for message in output.messages:
-            self._outlet.send(message)
+        self._outlet.send(*output.messages)
         self._passed += output.pages
         if self._one_block(output):
             take_as_made(output.messages[0], self._scheme)

@@ -276,8 +276,7 @@ class Worker:
             self._unsent.popleft()
 
     def _send_now(self, output: Output, cause: Sequence[Message]) -> None:
-        for sent in output.messages:
-            self.outlet.send(sent)
+        self.outlet.send(*output.messages)
         self._record.sent(output, cause)
         dead = output.dead.total()
         self._limit.saw(output.pages + dead, dead, next(iter(output.dead), ""))

@@ -88,8 +88,8 @@ class MemoryOutlet:
         self.bus = bus
         self.pending: list[Outgoing] = []
 
-    def send(self, message: Outgoing) -> None:
-        self.pending.append(message)
+    def send(self, *messages: Outgoing) -> None:
+        self.pending.extend(messages)
 
     def flush(self) -> None:
         self.bus.did.append("flush")

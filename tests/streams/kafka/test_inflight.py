@@ -14,7 +14,7 @@ from reusewatch.streams import topics
 from reusewatch.streams.bus import BusBroken, Outgoing, Partition, TooLarge, Unreachable
 from reusewatch.streams.kafka.assign import choose_owner
 from reusewatch.streams.kafka.connect import check_codecs
-from reusewatch.streams.kafka.inflight import InFlight
+from reusewatch.streams.kafka.inflight import Entry, InFlight
 from reusewatch.streams.kafka.outlet import check_size, message_size
 from reusewatch.streams.kafka.patience import Patience
 
@@ -23,12 +23,17 @@ def message(number: int) -> Outgoing:
     return Outgoing(topics.PAGES, str(number), str(number).encode())
 
 
+def enter(ledger: InFlight, number: int, size: int) -> Entry:
+    (entry,) = ledger.add([(message(number), Partition("p", 0), size)])
+    return entry
+
+
 @given(st.lists(st.tuples(st.integers(0, 2), st.booleans()), max_size=40), st.randoms())
 def test_what_is_sent_again_is_what_is_not_safe_in_order(
     sent: list[tuple[int, bool]], shuffle: Any
 ) -> None:
     ledger = InFlight(1 << 20, 1000)
-    entries = [ledger.add(message(n), Partition("p", p), 10) for n, (p, _) in enumerate(sent)]
+    entries = ledger.add([(message(n), Partition("p", p), 10) for n, (p, _) in enumerate(sent)])
     acknowledged = [e for e, (_, answered) in zip(entries, sent, strict=True) if answered]
     shuffle.shuffle(acknowledged)
     for entry in acknowledged:
@@ -43,7 +48,7 @@ def test_what_is_sent_again_is_what_is_not_safe_in_order(
     assert list(ledger.restart()) == expected
     assert len(ledger) == 0
     # Answers to what was forgotten change nothing.
-    again = ledger.add(message(0), Partition("p", 0), 10)
+    again = enter(ledger, 0, 10)
     for entry in entries:
         ledger.acknowledge(entry)
         ledger.fail(entry, ValueError())
@@ -55,11 +60,11 @@ def test_what_is_sent_again_is_what_is_not_safe_in_order(
 def test_the_ledger_is_bounded_by_bytes_and_by_messages() -> None:
     ledger = InFlight(100, 3)
     assert not ledger.full(1000)
-    ledger.add(message(1), Partition("p", 0), 60)
+    enter(ledger, 1, 60)
     assert ledger.full(41)
     assert not ledger.full(40)
-    ledger.add(message(2), Partition("p", 0), 1)
-    last = ledger.add(message(3), Partition("p", 0), 1)
+    enter(ledger, 2, 1)
+    last = enter(ledger, 3, 1)
     assert ledger.full(1)
     assert ledger.drop_largest("other") is None
     assert ledger.full(1)
@@ -71,7 +76,7 @@ def test_the_ledger_is_bounded_by_bytes_and_by_messages() -> None:
 
 def test_a_message_that_was_given_up_does_not_hold_back_the_others() -> None:
     ledger = InFlight(100, 10)
-    first, second = (ledger.add(message(n), Partition("p", 0), 1) for n in (1, 2))
+    first, second = (enter(ledger, n, 1) for n in (1, 2))
     ledger.acknowledge(second)
     assert len(ledger) == 2
     ledger.fail(first, TooLarge())
@@ -82,7 +87,7 @@ def test_a_message_that_was_given_up_does_not_hold_back_the_others() -> None:
 
 def test_waiting_ends_with_an_answer() -> None:
     ledger = InFlight(100, 10)
-    entry = ledger.add(message(1), Partition("p", 0), 1)
+    entry = enter(ledger, 1, 1)
     threading.Timer(0.05, ledger.acknowledge, [entry]).start()
     ledger.wait(30)
     assert len(ledger) == 0

@@ -16,8 +16,9 @@ from kafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchB
 from kafka.structs import TopicPartition
 
 from reusewatch.streams import topics
-from reusewatch.streams.bus import Outgoing
+from reusewatch.streams.bus import Outgoing, Partition
 from reusewatch.streams.kafka import KafkaBus, KafkaConfig, quick_send
+from reusewatch.streams.kafka.inflight import Entry
 from reusewatch.streams.kafka.murmur import murmur2
 from reusewatch.streams.kafka.outlet import KafkaOutlet
 from reusewatch.streams.kafka.quick_send import (
@@ -67,6 +68,38 @@ def test_a_batch_is_the_same_byte_for_byte(records: list[Record], room: int) -> 
     assert built(records, room, quick=True) == built(records, room, quick=False)
 
 
+@given(
+    st.lists(st.tuples(BYTES, st.none() | BYTES, HEADERS), min_size=1, max_size=12),
+    st.integers(60, 4_000),
+)
+def test_messages_that_are_handed_over_are_the_same_byte_for_byte(
+    records: list[tuple[bytes, bytes | None, Headers]], room: int
+) -> None:
+    accumulator: Any = RecordAccumulator(batch_size=room)
+    entries = [
+        Entry(Outgoing(TO.topic, key.hex(), value, headers), Partition(*TO), 1, n, 0)
+        for n, (key, value, headers) in enumerate(records)
+    ]
+    hand_over(accumulator, TO, entries, Told())
+    begin = 0
+    for batch in accumulator._batches[TO]:
+        builder, mine = batch.records._builder, records[begin : begin + batch.record_count]
+        begin += len(mine)
+        client = _Builder(
+            magic=2, compression_type=0, is_transactional=False, producer_id=-1, producer_epoch=-1,
+            base_sequence=-1, batch_size=room,
+        )  # fmt: skip
+        # All but the first were written at one time, the latest.
+        times = [builder._first_timestamp] + [builder._max_timestamp] * (len(mine) - 1)
+        sizes = [
+            _usual(client, n, when, key.hex().encode(), value, list(headers)).size
+            for n, (when, (key, value, headers)) in enumerate(zip(times, mine, strict=True))
+        ]
+        assert batch.max_record_size == max(sizes)
+        assert bytes(builder.build()) == bytes(client.build())
+    assert begin == len(records)
+
+
 @given(BYTES, st.none() | BYTES, HEADERS)
 def test_no_batch_of_one_is_larger_than_was_said(
     key: bytes, value: bytes | None, headers: Headers
@@ -95,23 +128,32 @@ class Told:
         self.safe: list[int] = []
         self.lost: list[tuple[int, str]] = []
 
-    def acknowledge(self, *entries: int) -> None:
-        self.safe.extend(entries)
+    def acknowledge(self, *entries: Entry) -> None:
+        self.safe.extend(entry.order for entry in entries)
 
-    def fail(self, entry: int, error: BaseException) -> None:
-        self.lost.append((entry, str(error)))
+    def fail(self, entry: Entry, error: BaseException) -> None:
+        self.lost.append((entry.order, str(error)))
 
 
-def handed_over(values: Sequence[bytes], room: int) -> tuple[Any, list[ProducerBatch], Told]:
-    """The client's accumulator with these in it, its batches, and who is told of them."""
+def entry(order: int, value: bytes | None) -> Entry:
+    message = Outgoing(TO.topic, f"k{order}", value, (("h", b"x"),))
+    return Entry(message, Partition(*TO), 1, order, 0)
+
+
+def handed_over(
+    values: Sequence[bytes], room: int, together: int = 1
+) -> tuple[Any, list[ProducerBatch], Told]:
+    """The client's accumulator with these in it, so many at a time, its batches, and who is told
+    of them."""
     accumulator: Any = RecordAccumulator(batch_size=room)
     told = Told()
-    new = [
-        hand_over(accumulator, TO, b"k%d" % n, value, (("h", b"x"),), n, told)
-        for n, value in enumerate(values)
-    ]
-    batches = list(accumulator._batches[TO])
-    assert sum(new) == len(batches)
+    entries = [entry(n, value) for n, value in enumerate(values)]
+    seen = 0
+    for begin in range(0, len(entries), together):
+        begun = hand_over(accumulator, TO, entries[begin : begin + together], told)
+        batches = list(accumulator._batches[TO])
+        assert begun == (len(batches) > seen)
+        seen = len(batches)
     return accumulator, batches, told
 
 
@@ -121,11 +163,13 @@ def drained(batch: Any) -> list[bytes]:
     return [one.value for one in DefaultRecordBatch(bytes(batch.records.buffer()))]
 
 
-@given(st.lists(BYTES, min_size=1, max_size=30), st.integers(100, 3000), st.data())
+@given(
+    st.lists(BYTES, min_size=1, max_size=30), st.integers(100, 3000), st.integers(1, 9), st.data()
+)
 def test_each_message_is_in_one_batch_in_order_and_told_of_as_that_is(
-    values: list[bytes], room: int, data: st.DataObject
+    values: list[bytes], room: int, together: int, data: st.DataObject
 ) -> None:
-    _, batches, told = handed_over(values, room)
+    _, batches, told = handed_over(values, room, together)
     safe, lost, at = list[int](), list[tuple[int, str]](), 0
     for number, batch in enumerate(batches):
         held = drained(batch)
@@ -151,7 +195,7 @@ def test_of_a_batch_that_the_client_splits_each_message_is_told_of_once_with_its
     assert accumulator.split_and_reenqueue(batch) == 2
     first, second = accumulator._batches[TO]
     # The second half takes more, as the last batch of its partition does.
-    assert not hand_over(accumulator, TO, b"k", b"7", (), 7, told)
+    assert not hand_over(accumulator, TO, [entry(7, b"7")], told)
     assert [drained(first), drained(second)] == [[b"0", b"1", b"2", b"3"], [b"4", b"5", b"6", b"7"]]
     second.complete_exceptionally(ValueError("batch"), lambda place: ValueError(str(place)))
     first.complete(0, -1)
@@ -166,7 +210,7 @@ def test_of_a_producer_that_gives_up_every_message_is_lost_and_none_is_taken() -
     assert sorted(entry for entry, _ in told.lost) == [0, 1, 2]
     assert not told.safe
     with pytest.raises(IllegalStateError):
-        hand_over(accumulator, TO, b"k", b"d", (), 3, told)
+        hand_over(accumulator, TO, [entry(3, b"d")], told)
 
 
 @given(st.binary(max_size=64))
@@ -183,7 +227,8 @@ def test_the_client_is_one_whose_inside_is_known(kafka_config: KafkaConfig) -> N
     headers = (("schema", b"fingerprints/1"), ("empty", b""))
     sent = [Outgoing(topics.FINGERPRINTS, f"k{n % 5}", b"v%d" % n, headers) for n in range(50)]
     sent.append(Outgoing(topics.FINGERPRINTS, "k1", None, ()))
-    for message in sent:
+    outlet.send(*sent[:20])
+    for message in sent[20:]:
         outlet.send(message)
     outlet.close()
     read = list(bus.read(topics.FINGERPRINTS))
@@ -211,5 +256,5 @@ def test_the_client_is_told_once_to_take_headers_as_they_are_written(
     monkeypatch.setattr(quick_send, "_Builder", builder)
     accumulator = RecordAccumulator()
     for number in range(3):
-        hand_over(accumulator, TO, b"k", b"v", (), number, Told())
+        hand_over(accumulator, TO, [entry(number, b"v")], Told())
     assert builder.noted == ["append"]

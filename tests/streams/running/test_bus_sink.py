@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
+
+from msgspec.structs import replace
 
 from reusewatch.streams import topics
 from reusewatch.streams.kafka import KafkaBus, KafkaConfig
@@ -10,10 +13,11 @@ from reusewatch.streams.local.spools import spools_of
 from reusewatch.streams.running.bus_sink import BusSink
 from reusewatch.streams.running.spilling import Spill
 from reusewatch.streams.running.steady import Going
-from reusewatch.streams.wire import alert_message, page_message, read_page
+from reusewatch.streams.wire import alert_message, packed_page_message, page_message, read_page
 from tests.pages import Fetch, page_of
 from tests.streams.kafka.test_topics import alter
 from tests.streams.made_alerts import made
+from tests.streams.memory_bus import MemoryBus, MemoryOutlet
 
 
 def urls_on(bus: KafkaBus) -> list[str]:
@@ -52,3 +56,22 @@ def test_alerts_that_are_taken_are_told(kafka_config: KafkaConfig) -> None:
     sink.close()
     assert len(list(bus.read(topics.ALERTS))) == 2
     assert (sink.untold, sink.remark) == (0, None)
+
+
+def test_pages_are_sent_together_and_in_order_whatever_their_size() -> None:
+    bus = MemoryBus()
+    sink = BusSink(bus, together=3)
+    outlet = sink._outlet
+    assert isinstance(outlet, MemoryOutlet)
+    pages = [page_of(Fetch(number, 0, 1, 0)) for number in range(6)]
+    pages[4] = replace(pages[4], body=Random(1).randbytes(100_000))
+    sent = []
+    for page in pages:
+        sink.put(page)
+        sent.append(len(outlet.pending))
+    assert sent == [0, 0, 3, 3, 5, 5]
+    assert list(sink.take_back()) == [packed_page_message(pages[5])]
+    sink.checkpoint()
+    sink.put(pages[0])
+    sink.close()
+    assert [read_page(message) for message in bus.read(topics.PAGES)] == [*pages, pages[0]]
