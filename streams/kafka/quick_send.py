@@ -206,7 +206,7 @@ def _add(batch: Any, entries: Sequence[Entry], ledger: Ledger) -> int:
     buffer, left = builder._buffer, builder._batch_size - len(builder._buffer)
     timestamp = int(time.time() * 1000)
     begin = b"\0" + _number(timestamp - builder._first_timestamp)  # attributes first
-    first = offset = records._next_offset
+    offset = records._next_offset
     largest = batch.max_record_size
     receipts = []
     for entry in entries:
@@ -243,4 +243,4 @@ def _add(batch: Any, entries: Sequence[Entry], ledger: Ledger) -> int:
         known = batch.__dict__[_RECEIPTS] = _Receipts([], ledger)
         known.hear_of(batch.produce_future)
     known.add(receipts)
-    return offset - first
+    return len(receipts)
