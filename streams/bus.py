@@ -107,6 +107,10 @@ class Outlet(Protocol):
     def flush(self) -> None:
         """Return when everything sent is acknowledged; mends a broken connection by itself."""
 
+    def flush_then(self, then: Callable[[], None]) -> None:
+        """Flush, and then do this: maybe beside what is done next, at the latest by the next
+        flush."""
+
     def partitions(self, topic: str) -> int:
         """How many partitions the topic has."""
 
@@ -137,6 +141,11 @@ class FlushedAtClose(ABC):
     @abstractmethod
     def flush(self) -> None:
         """Return when everything sent is safe."""
+
+    def flush_then(self, then: Callable[[], None]) -> None:
+        """At once, where nothing can be done beside it."""
+        self.flush()
+        then()
 
     @abstractmethod
     def _release(self) -> None:

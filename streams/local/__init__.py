@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Message, OnAssigned, OnRevoked, Unreachable
@@ -29,6 +29,9 @@ from reusewatch.streams.local.inlet import LocalInlet
 from reusewatch.streams.local.outlet import LocalOutlet
 from reusewatch.streams.local.readers import reader_of
 from reusewatch.streams.local.spools import holder_of
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 __all__ = ["DATABASE", "LocalBus", "LocalInlet", "LocalOutlet", "Taken"]
 
@@ -47,6 +50,7 @@ class LocalBus:
     def __init__(self, directory: Path | str) -> None:
         self.directory = Path(directory)
         self._lock: IO[str] | None = None
+        self._beside: Executor | None = None
 
     def lock(self, does: str = "") -> None:
         """Become the one process that writes here; `does` tells others what for."""
@@ -69,7 +73,18 @@ class LocalBus:
 
     def outlet(self) -> LocalOutlet:
         """A new outlet, for the thread that asks."""
-        return LocalOutlet(self.directory)
+        return LocalOutlet(self.directory, self._beside)
+
+    def write_beside(self) -> None:
+        """Outlets from now on may write by a thread beside who sends: a second core has time."""
+        from concurrent.futures import ThreadPoolExecutor  # who has one core needs none
+
+        self._beside = ThreadPoolExecutor(1)
+
+    def rest(self) -> None:
+        """Wait until that thread has nothing to do."""
+        if self._beside is not None:
+            self._beside.submit(int).result()
 
     def inlet(
         self,
@@ -168,6 +183,9 @@ class LocalBus:
 
     def close(self) -> None:
         """Let other processes write."""
+        if self._beside is not None:
+            self._beside.shutdown()
+            self._beside = None
         if self._lock is not None:
             self._lock.close()
             self._lock = None

@@ -71,7 +71,9 @@ _SCHEMA = "\n".join(
 
 
 def connect(directory: Path, *, read_only: bool = False) -> sqlite3.Connection:
-    """The database of a directory, made if it is a new one. Parted where it belongs elsewhere."""
+    """The database of a directory, made if it is a new one. Parted where it belongs elsewhere.
+
+    Threads may share it, as long as one of them at a time uses it."""
     path = directory / DATABASE
     if not path.exists():
         # A new one beside the logs of another would look like a bus on which nothing was found.
@@ -90,7 +92,7 @@ def connect(directory: Path, *, read_only: bool = False) -> sqlite3.Connection:
 
 def _made(directory: Path, path: Path) -> sqlite3.Connection:
     directory.mkdir(parents=True, exist_ok=True)
-    database = sqlite3.connect(path, timeout=30)
+    database = sqlite3.connect(path, timeout=30, check_same_thread=False)
     try:
         _prepare(database, path)
     except BaseException:

@@ -1,9 +1,16 @@
-"""Sending to a local bus: a flush is one transaction, and one sync of each log."""
+"""Sending to a local bus: a flush is one transaction, and one sync of each log.
+
+Rows may be written by a thread beside whoever sends, one thread for all outlets of a bus: no two
+of its transactions wait for each other, and a flush waits for what was begun before it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import FlushedAtClose, Outgoing, TooLarge
@@ -22,31 +29,47 @@ from reusewatch.streams.local.database import (
 from reusewatch.streams.local.generation import Opened, mark_of, stamp
 from reusewatch.streams.segments import Entry, LogWriter
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
+
+# Rows of a statement: between two of them a thread waits for Python's lock, milliseconds each time.
+_ROWS = 128
+
+
+@dataclass(slots=True)
+class _Sent:
+    """What is of no transaction yet."""
+
+    # By topic, and what is compacted by key in the order in which it was sent: the last counts.
+    rows: dict[str, dict[str | int, Outgoing]] = field(default_factory=dict)
+    positions: dict[str, int | None] = field(default_factory=dict)
+    cursors: dict[str, int] = field(default_factory=dict)
+
 
 class LocalOutlet(FlushedAtClose):
     """Sends; a flush is one transaction and one fsync per log."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, beside: Executor | None = None) -> None:
+        """`beside`: the one thread that writes."""
         super().__init__()
         self._directory = directory
+        self._beside = beside
+        self._begun: Future[None] | None = None
         with told(directory):
             directory.mkdir(parents=True, exist_ok=True)
             self._database = connect(directory)
         self._opened = Opened(directory)
         self._logs: dict[str, LogWriter] = {}
-        # By topic, and what is compacted by key in the order in which it was sent: the last counts.
-        self._rows: dict[str, dict[str | int, Outgoing]] = {}
+        self._sent = _Sent()
         self._ends: dict[str, int] = {}
-        self._positions: dict[str, int | None] = {}
-        self._cursors: dict[str, int] = {}
 
     def stands_for(self, job: str, cursor: int) -> None:
         """With the next flush this cursor of a replay stands for all that it has brought."""
-        self._cursors[job] = cursor
+        self._sent.cursors[job] = cursor
 
     def remember(self, spool: str, position: int | None) -> None:
         """With the next flush a spool is judged up to here; None: it is gone."""
-        self._positions[spool] = position
+        self._sent.positions[spool] = position
 
     def judged(self) -> dict[str, int]:
         """How far each spool was judged, as of the last flush."""
@@ -70,7 +93,7 @@ class LocalOutlet(FlushedAtClose):
                 f"a message of {size} bytes for {topic.name}, which takes {topic.message_bytes}"
             )
         if message.topic in TABLES:
-            rows = self._rows.setdefault(message.topic, {})
+            rows = self._sent.rows.setdefault(message.topic, {})
             key = message.key if topic.cleanup == "compact" else len(rows)
             rows.pop(key, None)
             rows[key] = message
@@ -98,41 +121,75 @@ class LocalOutlet(FlushedAtClose):
             log.cut(row[0])
         else:  # a new log, or one from before this was noted
             with self._database:
-                self._write_offsets({topic: log.end})
+                self._write_offsets(_Sent(), {topic: log.end})
         self._ends[topic] = log.end
 
     def flush(self) -> None:
         """Return when everything sent is on disk."""
+        self._end()
+        self._alone(lambda: self._write(self._sent))
+        self._sent = _Sent()
+
+    def flush_then(self, then: Callable[[], None]) -> None:
+        """Flush, and then do this; by the thread that writes, where there is one: what goes wrong
+        there is raised by the next flush, and by each after it, as what was sent is not safe."""
+        if self._beside is None or self._logs or topics.LABELS in self._sent.rows:
+            # What is appended meanwhile would be synced in part; labels count from now on.
+            super().flush_then(then)
+            return
+        self._end()
+        sent, self._sent = self._sent, _Sent()
+
+        def write() -> None:
+            self._write(sent)
+            then()
+
+        self._begun = self._beside.submit(write)
+
+    def _end(self) -> None:
+        if self._begun is not None:
+            self._begun.result()
+            self._begun = None
+
+    def _alone(self, write: Callable[[], object]) -> None:
+        """Write when the others of this process have written: SQLite would look for the end of a
+        transaction now and then only, and for half a minute at most."""
+        if self._beside is None:
+            write()
+        else:
+            self._beside.submit(write).result()
+
+    def _write(self, sent: _Sent) -> None:
         self._opened.require()
         with told(self._directory):
             for log in self._logs.values():
                 log.sync()
             ends = {topic: log.end for topic, log in self._logs.items()}
-            if self._rows or self._positions or self._cursors or ends != self._ends:
+            if sent.rows or sent.positions or sent.cursors or ends != self._ends:
                 with self._database:
-                    self._write_rows()
-                    self._write_offsets(ends)
-                self._rows.clear()
-                self._positions.clear()
-                self._cursors.clear()
+                    self._write_rows(sent)
+                    self._write_offsets(sent, ends)
                 self._ends = ends
         self._opened.require()
 
-    def _write_rows(self) -> None:
+    def _write_rows(self, sent: _Sent) -> None:
         now = now_ms()
-        for topic, rows in self._rows.items():
-            self._database.executemany(
-                f'INSERT OR REPLACE INTO "{topic}" (key, value, headers, at) '  # noqa: S608 - a name of ours
-                "VALUES (?, ?, ?, ?)",
-                [(row.key, row.value, stored(row.headers), now) for row in rows.values()],
-            )
+        for topic, by_key in sent.rows.items():
+            rows = [(row.key, row.value, stored(row.headers), now) for row in by_key.values()]
+            for at in range(0, len(rows), _ROWS):
+                some = rows[at : at + _ROWS]
+                self._database.execute(
+                    f'INSERT OR REPLACE INTO "{topic}" (key, value, headers, at) VALUES '  # noqa: S608 - a name of ours
+                    + ", ".join(["(?, ?, ?, ?)"] * len(some)),
+                    list(chain.from_iterable(some)),
+                )
 
-    def _write_offsets(self, ends: Mapping[str, int]) -> None:
+    def _write_offsets(self, sent: _Sent, ends: Mapping[str, int]) -> None:
         """Of one transaction with the rows: what was judged, and what came of it."""
-        gone = [(SPOOLED, name) for name, at in self._positions.items() if at is None]
-        moved = [(SPOOLED, name, at) for name, at in self._positions.items() if at is not None]
+        gone = [(SPOOLED, name) for name, at in sent.positions.items() if at is None]
+        moved = [(SPOOLED, name, at) for name, at in sent.positions.items() if at is not None]
         moved += [(FLUSHED, topic, end) for topic, end in ends.items()]
-        moved += [(REPLAYED, job, cursor) for job, cursor in self._cursors.items()]
+        moved += [(REPLAYED, job, cursor) for job, cursor in sent.cursors.items()]
         self._database.executemany("DELETE FROM offsets WHERE reader = ? AND topic = ?", gone)
         self._database.executemany("INSERT OR REPLACE INTO offsets VALUES (?, ?, 0, ?)", moved)
 
@@ -145,7 +202,7 @@ class LocalOutlet(FlushedAtClose):
     def keep_within(self, most: int) -> None:
         """Give up the oldest verdicts and dead letters where the tables take more bytes."""
         with told(self._directory):
-            pruning.keep_within(self._database, most)
+            self._alone(lambda: pruning.keep_within(self._database, most))
 
     def partitions(self, topic: str) -> int:
         """One."""

@@ -12,6 +12,7 @@ ones (`streams.running.recovery`): what was reported before is not reported agai
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from reusewatch.streams.bus import BEGINNING, Inlet, Message, Offsets, Outlet, Partition
 from reusewatch.streams.running.recovery import CatchUp
@@ -67,14 +68,31 @@ class Progress:
         if self._catch_up is not None:
             self._catch_up.forget(parts)
 
-    def commit(self, save: Callable[[Offsets], object] | None) -> None:
-        """Make everything done so far last. `save` writes the snapshot that is due, or changes."""
-        self._outlet.flush()
-        if save is not None:
+    def commit(self, save: Callable[[Offsets], object] | None, *, beside: bool = False) -> None:
+        """Make everything done so far last. `save` writes the snapshot that is due, or changes, and
+        flushes before these count. Without it all may be done `beside` what comes next."""
+        commit = partial(self._commit, self._ahead())
+        if beside and save is None:
+            self._outlet.flush_then(commit)
+            return
+        if save is None:
+            self._outlet.flush()
+        else:
+            self._outlet.flush_then(_nothing)
             save(self._done)
+        commit()
+
+    def _ahead(self) -> Offsets:
         offsets = dict(self._done)
         if self._catch_up is not None:
             # What is read again is behind what was committed: a commit must not go back.
             offsets = {p: at for p, at in offsets.items() if at > self._committed.get(p, 0)}
+        return offsets
+
+    def _commit(self, offsets: Offsets) -> None:
         if offsets:
             self._inlet.commit(offsets)
+
+
+def _nothing() -> None:
+    """Offsets wait for what is saved."""

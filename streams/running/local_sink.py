@@ -92,6 +92,8 @@ class LocalSink:
             settings, only_partition, read_origin=read_origin, labeler=labeler
         )
         self._runner = _runner(stage, settings.workers)
+        if settings.workers > 1:
+            bus.write_beside()
         self._limit = DeadLetterLimit(settings.dead_letter_limit)
         self._outlet = bus.outlet()
         # An open writer cuts what a crash left torn, before anybody reads it.
@@ -294,18 +296,19 @@ class LocalSink:
         self._make_safe()
 
     def checkpoint_at(self, cursor: Callable[[], tuple[str, int]]) -> None:
-        """The same, and with the blocks the cursor that stands for them."""
+        """The same, and with the blocks the cursor that stands for them. What was found follows
+        at the latest with the next one: it is found again, where only the blocks are on disk."""
         self._submit_all()
         self._outlet.stands_for(*cursor())
-        self._make_safe()
+        self._make_safe(beside=True)
 
-    def _make_safe(self) -> None:
+    def _make_safe(self, *, beside: bool = False) -> None:
         # Committed here only, after this flush: an offset past a block that is not on disk yet
         # would outlive it in a power cut.
         self._outlet.flush()
         self._judge_all()
         for judge in self._judges:
-            judge.commit_if_dirty()
+            judge.commit_if_dirty(beside=beside)
         if self._log.base != self._trimmed_at:
             self._trim()
         if self._bytes_kept is not None:
@@ -361,6 +364,7 @@ class LocalSink:
 
     def abandon(self) -> None:
         """Leave without a commit; what was not committed is read again."""
+        self._bus.rest()
         for judge in self._judges:
             judge.abandon()
         with suppress(BusError):

@@ -65,8 +65,9 @@ class JudgesHere(Protocol):
         """Judge what waits for later pages: there are none. Safe with the next checkpoint."""
 
     def checkpoint_at(self, cursor: Callable[[], tuple[str, int]]) -> None:
-        """A checkpoint. `cursor` is called when all that was taken is sent and nothing of it is
-        safe: a replay, and the number of the cursor that stands for what it has brought."""
+        """A checkpoint of pages; what was found may follow with the next one. `cursor` is called
+        when all that was taken is sent and nothing of it is safe: a replay, and the number of the
+        cursor that stands for what it has brought."""
 
 
 @runtime_checkable

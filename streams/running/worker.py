@@ -289,18 +289,19 @@ class Worker:
         self._lag = self._record.lag(self._inlet.lag())
         self.commit_if_dirty()
 
-    def commit_if_dirty(self) -> None:
+    def commit_if_dirty(self, *, beside: bool = False) -> None:
         """Commit if there is anything to commit: nothing is written while nothing comes."""
         if self._dirty:
-            self.commit()
+            self.commit(beside=beside)
 
-    def commit(self, *, snapshot: bool | None = None) -> None:
-        """Make everything done so far last, with a snapshot (None: if one is due)."""
+    def commit(self, *, snapshot: bool | None = None, beside: bool = False) -> None:
+        """Make everything done so far last, with a snapshot (None: if one is due); without one
+        maybe `beside` what comes next, at the latest by the next commit."""
         if snapshot is None:
             snapshot = time.monotonic() - self._snapshot_at >= self._pace.snapshot_seconds
         self._send_finished(most=0)
         with self._record.committing():
-            self._progress.commit(self._keeps(snapshot=snapshot))
+            self._progress.commit(self._keeps(snapshot=snapshot), beside=beside)
         self._dirty = False
         self._record.state(self._stage)
 
@@ -312,14 +313,16 @@ class Worker:
         return self._save if snapshot and self._snapshots is not None else None
 
     def _save(self, offsets: Offsets) -> None:
+        """With a name once what was sent is safe: that is written beside it, where it can be."""
         began = time.monotonic()
         # What pages took while they were judged does not stand beside what saving takes.
         give_back_much()
         with self._record.saving():
             state = self._stage.save()
             if state is None or self._snapshots is None:
+                self.outlet.flush()
                 return
-            self._snapshots.save(state, offsets)
+            self._snapshots.save(state, offsets, self.outlet.flush)
         give_back_much()
         self._state_changed = False
         self._snapshot_at = time.monotonic()

@@ -1,8 +1,9 @@
 """Snapshots of a stage's state: raw arrays with what they are, and a checksum of each.
 
-Written under a temporary name, synced, renamed; the two newest are kept. A damaged one is found
-before it is used, and the one before it is taken; one of another scheme or of a newer version is
-refused with the reason. What can be wrong with one is in `stages.errors`.
+Written under a temporary name, synced, renamed; the two newest are kept. What one says of itself
+is written last: what the bus is by then. A damaged one is found before it is used, and the one
+before it is taken; one of another scheme or of a newer version is refused with the reason. What can
+be wrong with one is in `stages.errors`.
 
 Who only asks reads what answers it: the other arrays are neither checked nor in memory, and those
 that are read stand where the file is mapped. What is written to them never reaches the file.
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.errors import SchemeMismatch
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.streams.bus import Bus, Offsets, Partition, Unreachable
+from reusewatch.streams.bus import Bus, BusError, Offsets, Partition, Unreachable
 from reusewatch.streams.disk import write_pieces
 from reusewatch.streams.segments import sync_directory
 from reusewatch.streams.stages.errors import Damaged, Incompatible, what_to_do
@@ -37,6 +38,7 @@ _MAGIC = b"reusewatch snapshot\n"
 _LENGTH = struct.Struct("<Q")
 _SUM = 16
 _PIECE = 1 << 20
+_MARK_BYTES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +103,16 @@ class Snapshots:
         """All snapshots, the newest first."""
         return sorted(self._directory.glob(f"{self._stage}-*.snapshot"), reverse=True)
 
-    def save(self, state: State, offsets: Offsets) -> Path:
-        """Write one; it is on disk when this returns."""
+    def save(
+        self, state: State, offsets: Offsets, flush: Callable[[], None] = lambda: None
+    ) -> Path:
+        """Write one; it is on disk when this returns. It has a name after `flush` only: it says
+        what was sent."""
         newest = next(iter(self.paths()), None)
         number = int(newest.stem.rpartition("-")[2]) + 1 if newest else 1
         path = self._directory / f"{self._stage}-{number:012d}.snapshot"
         try:
-            self._replace(path, state, offsets)
+            self._replace(path, state, offsets, flush)
         except OSError as error:
             raise Unreachable(
                 f"the snapshot {path} cannot be written: {error.strerror}: {what_to_do(error)} "
@@ -115,38 +120,45 @@ class Snapshots:
             ) from error
         return path
 
-    def _replace(self, path: Path, state: State, offsets: Offsets) -> None:
+    def _replace(
+        self, path: Path, state: State, offsets: Offsets, flush: Callable[[], None]
+    ) -> None:
         self._directory.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(".partial")
         try:
-            self._write(partial, state, offsets)
+            self._write(partial, state, offsets, flush)
             partial.rename(path)
-        except OSError:
+        except (OSError, BusError):
             partial.unlink(missing_ok=True)
             raise
         sync_directory(self._directory)
         for old in self.paths()[KEEP:]:
             old.unlink()
 
-    def _write(self, path: Path, state: State, offsets: Offsets) -> None:
+    def _write(self, path: Path, state: State, offsets: Offsets, flush: Callable[[], None]) -> None:
         arrays = {name: np.ascontiguousarray(array) for name, array in state.arrays.items()}
-        header = msgspec.json.encode(
-            _Header(
-                version=VERSION,
-                stage=self._stage,
-                scheme=self._scheme.name,
-                bus="" if self._bus is None else self._bus.mark(),
-                offsets=[(*part, offset) for part, offset in offsets.items()],
-                facts=dict(state.facts),
-                arrays=[_Array(n, a.dtype.str, a.shape) for n, a in arrays.items()],
-            )
+        header = _Header(
+            version=VERSION,
+            stage=self._stage,
+            scheme=self._scheme.name,
+            bus="",
+            offsets=[(*part, offset) for part, offset in offsets.items()],
+            facts=dict(state.facts),
+            arrays=[_Array(n, a.dtype.str, a.shape) for n, a in arrays.items()],
         )
+        size = len(msgspec.json.encode(header)) + _MARK_BYTES
         # Arrays begin at multiples of eight: they are used in place.
-        header += b" " * (-(len(_MAGIC) + _LENGTH.size + len(header)) % 8)
+        size += -(len(_MAGIC) + _LENGTH.size + size) % 8
         with path.open("wb") as file:
-            file.write(_written(file, (_MAGIC, _LENGTH.pack(len(header)), header)))
+            file.seek(len(_MAGIC) + _LENGTH.size + size + _SUM)
             sums = [_written(file, _parts(array)) for array in arrays.values()]
             file.write(b"".join(sums))
+            flush()
+            # With all rows that were sent: an older database beside it would be taken for this one.
+            mark = "" if self._bus is None else self._bus.mark()
+            file.seek(0)
+            said = msgspec.json.encode(msgspec.structs.replace(header, bus=mark)).ljust(size)
+            file.write(_written(file, (_MAGIC, _LENGTH.pack(size), said)))
             file.flush()
             os.fsync(file.fileno())
 

@@ -87,6 +87,7 @@ class MemoryOutlet:
     def __init__(self, bus: MemoryBus) -> None:
         self.bus = bus
         self.pending: list[Outgoing] = []
+        self.then: list[Callable[[], None]] = []
 
     def send(self, *messages: Outgoing) -> None:
         self.pending.extend(messages)
@@ -96,6 +97,13 @@ class MemoryOutlet:
         for message in self.pending:
             self.bus.append(message)
         self.pending.clear()
+        for then in self.then:
+            then()
+        self.then.clear()
+
+    def flush_then(self, then: Callable[[], None]) -> None:
+        """As late as it may be."""
+        self.then.append(then)
 
     def partitions(self, topic: str) -> int:
         return self.bus.counts.get(topic, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -81,9 +81,12 @@ def numbers_sent(bus: MemoryBus) -> list[int]:
 def note_snapshots(bus: MemoryBus, monkeypatch: pytest.MonkeyPatch) -> None:
     save = Snapshots.save
 
-    def saved(self: Snapshots, state: State, offsets: dict[Partition, int]) -> Path:
+    def saved(
+        self: Snapshots, state: State, offsets: dict[Partition, int], flush: Callable[[], None]
+    ) -> Path:
+        path = save(self, state, offsets, flush)
         bus.did.append("snapshot")
-        return save(self, state, offsets)
+        return path
 
     monkeypatch.setattr(Snapshots, "save", saved)
 
