@@ -35,7 +35,7 @@ from reusewatch.streams.wire import packed_alerts, unpacked_alerts
 
 _TRIES = 3
 _END_SECONDS = 5.0
-_BEHIND = 3
+_BEHIND = 10
 
 
 @dataclass(frozen=True, slots=True)
