@@ -444,7 +444,7 @@ class Reporter:
         self._evidencing.begin()
 
     def ended(self, near: Iterable[Subject]) -> None:
-        """All is told of these, which waited as near-copies: see `take_near`."""
+        """All is told of these, which waited as near-copies: see `take_waiting`."""
         for subject in near:
             self._evidencing.settled(subject.came_from)
 

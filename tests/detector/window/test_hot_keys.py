@@ -18,6 +18,7 @@ from reusewatch.detector.window.buckets import (
     take,
 )
 from reusewatch.detector.window.candidates import CANDIDATES, POSTINGS
+from reusewatch.detector.window.identity_sets import TOLD_AGAIN
 from reusewatch.detector.window.index import NearDuplicateIndex
 from reusewatch.detector.window.near_rules import Policy
 from reusewatch.detector.window.sightings import Sightings
@@ -81,6 +82,18 @@ def test_copies_turn_once_whatever_their_order() -> None:
     assert len(found.turned) == 19_999
     assert index.sets == 1
     assert index.match(of(1, "copies"), now=NOW).match(0).copies == 20_000
+
+
+def test_no_more_copies_are_told_again_than_a_bound_allows() -> None:
+    index = NearDuplicateIndex(max_pages=50_000)
+    index.add(of(3_000, "copies", reverse=True), now=NOW)
+    # Each once, though all of these stand before them.
+    found, cut = index.overtaken([(page, TEMPLATE.text) for page in (3_000, 2_999, 1_500)])
+    pages = found.found["page"][found.pages["seen"]].tolist()
+    assert (len(set(pages)), len(pages), cut) == (TOLD_AGAIN, TOLD_AGAIN, 1)
+    found, cut = index.overtaken([(5, TEMPLATE.text)])
+    assert found.found["page"][found.pages["seen"]].tolist() == [4, 3, 2, 1]
+    assert cut == 0
 
 
 def test_copies_that_slide_keep_the_set_in_order() -> None:
