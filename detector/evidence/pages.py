@@ -111,7 +111,7 @@ class ManyWords:
         first = self._in_order(pages, first, stop) + at
         starts = self.batch.starts[first].astype(np.int64)
         found = np.stack((starts, np.maximum(starts, self.batch.ends[stop + at - 1])))
-        for page in np.unique(pages).tolist():
+        for page in set(pages.tolist()):
             if self.decoded[page].charset != "utf-8":
                 own = pages == page
                 found[:, own] = self.decoded[page].body_offsets(found[:, own])

@@ -43,9 +43,9 @@ MOST_ROWS = 5
 """Passages that an alert carries, those that say most; `alerts show` draws all."""
 MOST_BYTES = 32 << 20
 """Bytes of pages that are aligned in a step; those behind it are left to who asks."""
-# Donors are named again and again, by each page that has them: of pages that were read, so many
-# bytes are kept for the steps that follow.
-_KEPT_BYTES = 4 << 20
+# Donors are named again and again, by each page that has them, and other pages hardly ever: of
+# donors that were read so many bytes are kept for the steps that follow.
+_KEPT_BYTES = 2 << 20
 # Of a step that has not ended, about.
 _STEP_BYTES = 200
 _EVENTS: Mapping[EvidenceMissing | None, str] = {
@@ -145,8 +145,9 @@ class Making:
             for alert in alerts:
                 both, allowance = self._read(alert, read, pages, allowance)
                 places.append(both)
-        told = iter(self._told([both for both in places if not isinstance(both, str)], pages))
-        self._keep(pages)
+        pairs = [both for both in places if not isinstance(both, str)]
+        told = iter(self._told(pairs, pages))
+        self._keep({there: pages[there] for _, there in pairs})
         out = []
         for alert, both in zip(alerts, places, strict=True):
             if isinstance(both, str):

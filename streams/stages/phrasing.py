@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from itertools import compress, islice
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -24,6 +24,7 @@ from reusewatch.streams.blocks.occurrences import countable
 from reusewatch.streams.blocks.values import matrix_of
 from reusewatch.streams.origins import Origins
 from reusewatch.streams.records import DETECTOR, Alert, Evidence
+from reusewatch.streams.stages.popular_counts import PopularCounts
 from reusewatch.streams.stages.rows_on_disk import RowsOnDisk
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.steering.reports import prefix_alert_id
@@ -80,8 +81,6 @@ class Phrasing:
         self._hash = lru_cache(_HOSTS)(scheme.of_text)
         # Pages that have come since the last time.
         self._since = 0
-        # How many popular shingles each page has that was judged.
-        self._said: dict[int, int] = {}
         self.restore(None)
 
     def add(self, block: pa.RecordBatch, origins: Origins) -> None:
@@ -129,7 +128,7 @@ class Phrasing:
             return NOTHING
         self._since = 0
         judged = self._window.judge()
-        self._remember(judged)
+        self._said.put(judged.pages, judged.popular)
         consist = self._consisting(judged)
         alerts = [*self._closed(judged, now), *self._opened(judged, known, now)]
         new = judged.popular[judged.before < 0]
@@ -145,21 +144,13 @@ class Phrasing:
         rows = zip(*(column[some].tolist() for column in columns), names, strict=True)
         return tuple(map(Consisting._make, rows))
 
-    def _remember(self, judged: Judged) -> None:
-        for page, popular in zip(judged.pages.tolist(), judged.popular.tolist(), strict=True):
-            self._said.pop(page, None)
-            self._said[page] = popular
-        # Anew, as an ordered one has twice the memory, and here nearly all pages are.
-        if (many := len(self._said) - self._most) > 0:
-            self._said = dict(islice(self._said.items(), many, None))
-
     def said(self, page: int) -> int | None:
         """How many popular shingles a page has, by when it was judged last."""
         return self._said.get(page)
 
     def said_of(self, pages: Sequence[int]) -> list[int | None]:
         """The same of several."""
-        return list(map(self._said.get, pages))
+        return self._said.of(pages)
 
     def _opened(self, judged: Judged, known: Known, now: datetime) -> list[Alert]:
         told = []
@@ -208,13 +199,13 @@ class Phrasing:
 
     def nbytes(self) -> int:
         """Bytes of the pages in memory, and about of hosts."""
-        return self._window.nbytes + len(self._roots) * _HOST_BYTES + len(self._said) * _HOST_BYTES
+        return self._window.nbytes + len(self._roots) * _HOST_BYTES + self._said.nbytes
 
     def save(self) -> State:
         """All of it."""
         facts: dict[str, Any] = {
             "roots": list(self._roots.items()), "open": list(self._open.items()),
-            "said": list(self._said.items()), "since": self._since,
+            "said": self._said.rows(), "since": self._since,
         }  # fmt: skip
         return State(self._window.save(), facts)
 
@@ -229,7 +220,7 @@ class Phrasing:
         self._window.restore(None if state is None else state.arrays)
         self._roots: OrderedDict[int, str] = OrderedDict(facts.get("roots", ()))
         self._open: dict[str, int] = dict(facts.get("open", ()))
-        self._said = dict(facts.get("said", ()))
+        self._said = PopularCounts(self._most, facts.get("said", ()))
         self._since = int(facts.get("since", 0))
 
 
