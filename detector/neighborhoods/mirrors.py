@@ -72,13 +72,15 @@ class _Twin:
 @dataclass(frozen=True, slots=True)
 class Held:
     """A host held against a site: pages of both that are twins, and how many of the host's are
-    known to be copies of that site. `texts`: of how many groups they are. `is_later`: of the two
+    known to be copies of that site. `texts`: of how many groups they are. `begun` and `its_begun`:
+    when of this site and of that one the first page was seen that has twins. `is_later`: of the two
     this one is the mirror, as far as is known."""
 
     site: int
     twins: tuple[tuple[int, int, bool], ...]
     texts: int
-    begun: Begun
+    begun: int
+    its_begun: int
     is_later: bool
 
 
@@ -191,7 +193,8 @@ class Twins:
                 twins.append((page, there, twin.copy_of == other))
         later = known or (may_be and self._begun[site] > self._begun[other])
         texts = sum(1 for there in found.values() if there is not None)
-        return Held(other, tuple(twins), texts, self._begun[other], later)
+        begun, its_begun = self._begun[site][0], self._begun[other][0]
+        return Held(other, tuple(twins), texts, begun, its_begun, later)
 
     def _is_known(self, host: str, other: int) -> bool:
         """Whether most of a host's twins are known to be copies of that site."""

@@ -20,7 +20,7 @@ from reusewatch.streams.wire import received_ms
 if TYPE_CHECKING:
     from reusewatch.streams.running.metrics import Meters
 
-_TOLD_AGAIN = frozenset({"discovered-content", "duplicate", "mirror-host"})
+_TOLD_AGAIN = frozenset({"discovered-content", "duplicate", "mirror-host", "near-duplicate"})
 _MOST_TOLD = 100_000
 _KIND = "ce_type"
 

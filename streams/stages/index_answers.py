@@ -91,7 +91,13 @@ class IndexAnswers:
             self._index.pages_of, min_files=number(parameters, "files", 1),
             top=top, under=directory(under) if under else "", named=named,
         )  # fmt: skip
-        return [{"prefix": one.prefix, "files": one.files, "reused": one.reused} for one in found]
+        return [
+            {
+                "prefix": one.prefix, "files": one.files, "reused": one.reused,
+                "open": self._reusing.is_open(one.prefix),
+            }
+            for one in found
+        ]  # fmt: skip
 
 
 def _told(clusters: Iterable[Cluster]) -> Rows:

@@ -192,7 +192,9 @@ class IndexStage:
         many popular ones pages have is returned."""
         now, version_of = self._clock(), partial(self._index.version_at, at=None)
         if self._reusing is not None:
-            bad = self._reusing.judge(self._index.pages_of, now, at_rest=at_rest)
+            bad = self._reusing.judge(
+                self._index.pages_of, self._index.seen_between, now, at_rest=at_rest
+            )
             out.messages.extend(map(alert_message, bad))
         if self._mirroring is not None:
             mirrors = self._mirroring.judge(self._index, now, at_rest=at_rest)

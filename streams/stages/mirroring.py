@@ -26,6 +26,7 @@ from reusewatch.detector.neighborhoods.reuse import CLOSES_BELOW
 from reusewatch.streams.records import DETECTOR, Alert, Direction, Donor, Evidence, Mapped
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.steering.reports import prefix_alert_id
+from reusewatch.streams.times import moment
 from reusewatch.streams.urls import place, root_of
 
 if TYPE_CHECKING:
@@ -45,12 +46,15 @@ Came = Mapping[int, tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class _Host:
-    """A host held against a site: its pages, and the pairs of URLs that are twins."""
+    """A host held against a site: its pages, and the pairs of URLs that are twins. `begun` and
+    `its_begun`: since when either is known; None where the host has no twins there any more."""
 
     site: int
     pages: int
-    pairs: tuple[tuple[str, str], ...]
-    copies: int
+    pairs: tuple[tuple[str, str], ...] = ()
+    copies: int = 0
+    begun: int | None = None
+    its_begun: int | None = None
 
     @property
     def share(self) -> float:
@@ -222,8 +226,7 @@ class Mirroring:
         self, host: str, site: int, before: _Host | None, pages: int, now: datetime
     ) -> Alert:
         del self._told[host]
-        nothing = _Host(site, pages, (), 0)
-        return self._alert((host, site), before or nothing, "closed", now)
+        return self._alert((host, site), before or _Host(site, pages), "closed", now)
 
     def _pages(self, index: NearDuplicateIndex, hosts: Iterable[str]) -> _Pages:
         sites = ((host, self._twins.site_of(host)) for host in hosts)
@@ -235,29 +238,31 @@ class Mirroring:
     def _alert(
         self, pair: Pair, host: _Host, state: Literal["open", "closed"], now: datetime
     ) -> Alert:
-        is_copy = 2 * host.copies > len(host.pairs)
+        since = now if host.begun is None else moment(host.begun)
+        its_since = now if host.its_begun is None else moment(host.its_begun)
         mapped = mapping_of(host.pairs, _MAPPED)
         there = root_of(host.pairs[0][1]) if host.pairs else None
-        donors = () if there is None else (Donor(url=there, share=host.share, fetched_at=now),)
+        donors = (
+            () if there is None else (Donor(url=there, share=host.share, fetched_at=its_since),)
+        )
+        direction = _direction(host, int((since - its_since).total_seconds()))
         return Alert(
             id=prefix_alert_id("mirror-host", f"{pair[0]}\n{pair[1]}", self._scheme),
             kind="mirror-host",
             state=state,
-            severity="warning" if is_copy else "info",
+            severity="info" if direction.original == "unknown" else "warning",
             url=None,
             prefix=pair[0],
             site=place(pair[0], self._scheme).site,
             figure=round(host.share, 4),
             threshold=self._least_share,
             donors=donors,
-            direction=Direction(original="there", by="first-seen")
-            if is_copy
-            else Direction(original="unknown"),
+            direction=direction,
             evidence=tuple(
                 Evidence(url=copy, donor=original) for copy, original in host.pairs[:_EVIDENCE]
             ),
             mapping=None if mapped is None else Mapped(here=mapped[0], there=mapped[1]),
-            fetched_at=now,
+            fetched_at=since,
             detected_at=now,
             detector=DETECTOR,
             scheme=self._scheme.name,
@@ -292,8 +297,15 @@ def _looked_at(held: Held, mine: Set[int], pages: _Pages) -> _Host:
     known = [twin for twin in twins if twin[0] in urls and twin[1] in urls]
     return _Host(
         held.site, len(mine), tuple(sorted((urls[page], urls[there]) for page, there, _ in known)),
-        sum(is_copy for _, _, is_copy in known),
+        sum(is_copy for _, _, is_copy in known), held.begun, held.its_begun,
     )  # fmt: skip
+
+
+def _direction(host: _Host, gap: int) -> Direction:
+    """By its pages: of some the other may well have come first."""
+    if 2 * host.copies > len(host.pairs):
+        return Direction(original="there", by="first-seen", gap_seconds=gap if gap >= 0 else None)
+    return Direction(original="unknown", gap_seconds=abs(gap))
 
 
 def _came(subjects: Sequence[Subject], begin: int, known: Set[int]) -> Came:

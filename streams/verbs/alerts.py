@@ -49,10 +49,12 @@ SiteOption = Annotated[
     str | None, typer.Option("--site", metavar="SITE", help="The registered domain.")
 ]
 SinceOption = Annotated[
-    str | None, typer.Option("--since", metavar="TIME", help="2026-03-01 or 2026-03-01T06:00Z")
+    str | None,
+    typer.Option("--since", metavar="TIME", help="Found since 2026-03-01 or 2026-03-01T06:00Z."),
 ]
 UntilOption = Annotated[
-    str | None, typer.Option("--until", metavar="TIME", help="Up to this time, or this whole day.")
+    str | None,
+    typer.Option("--until", metavar="TIME", help="Found up to this time, or on this whole day."),
 ]
 SeverityOption = Annotated[
     str | None,

@@ -80,10 +80,20 @@ def named(prefixes: Iterable[str]) -> str:
 
 
 def with_reused(rows: Rows, counts: Counts) -> Rows:
-    """Neighborhoods with how many of the window's pages are copies, and of how many.
+    """Neighborhoods with how many of the window's pages are copies, and of how many; open for
+    labeled content or for these.
 
-    >>> with_reused([{"prefix": "http://h/"}], {"http://h/": {"reused": 3, "files": 4}})
-    [{'prefix': 'http://h/', 'reused': 3, 'reused_of': 4}]
+    >>> counts = {"http://h/": {"reused": 3, "files": 4, "open": True}}
+    >>> with_reused([{"prefix": "http://h/", "open": False}], counts)
+    [{'prefix': 'http://h/', 'open': True, 'reused': 3, 'reused_of': 4}]
     """
     found = [(row, counts.get(row["prefix"], _UNKNOWN)) for row in rows]
-    return [row | {"reused": one["reused"], "reused_of": one["files"]} for row, one in found]
+    return [
+        row
+        | {
+            "open": row["open"] or one.get("open", False),
+            "reused": one["reused"],
+            "reused_of": one["files"],
+        }
+        for row, one in found
+    ]

@@ -98,13 +98,13 @@ def _share(row: dict[str, Any]) -> float:
 
 
 def tree(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Directories below those that they are in, each with its figures.
+    """Directories below those that they are in, each with its figures: badness, files, copies.
 
-    >>> row = {"files": 2, "badness": 0.5, "chunk_ratio": 0.5, "open": True}
+    >>> row = {"files": 2, "badness": 0.5, "open": True, "reused": 1, "reused_of": 2}
     >>> for line in tree([row | {"prefix": "http://h/a/"}, row | {"prefix": "http://h/"}]):
     ...     print(line)
-     50%       2  open  http://h/
-     50%       2  open    a/
+     50%       2        1 of 2  open  http://h/
+     50%       2        1 of 2  open    a/
     """
     lines, above = [], list[str]()
     for row in sorted(rows, key=lambda row: str(row["prefix"])):
@@ -112,7 +112,7 @@ def tree(rows: Sequence[dict[str, Any]]) -> list[str]:
         while above and not prefix.startswith(above[-1]):
             above.pop()
         name = prefix.removeprefix(above[-1]) if above else prefix
-        figures = f"{row['badness']:4.0%} {row['files']:7}  {_mark(row):4}"
+        figures = f"{row['badness']:4.0%} {row['files']:7}  {_copies(row):>12}  {_mark(row):4}"
         lines.append(f"{figures}  {'  ' * len(above)}{harmless(name)}")
         above.append(prefix)
     return lines

@@ -3,8 +3,8 @@
 A page counts once for a pair of sites, whatever the number of its alerts. Its other site is that of
 its first donor; `originals` counts where the original is, for each alert of a page. A finding of a
 whole host that names another (`mirror-host`) is counted among the kinds of its pair, and is no
-page; one that is closed says nothing any more. Alerts without a donor on another site are left out
-and counted. Holds the URLs of the alerts that it is given, and nothing else of them.
+page. One that is closed, and alerts without a donor on another site, are left out and counted.
+Holds the URLs of the alerts that it is given, and nothing else of them.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ def summarized(alerts: Iterable[Alert], site: str = "registered-domain") -> Summ
             left_out[alert.kind] += 1
             continue
         if alert.url is None and alert.state == "closed":
+            left_out[f"closed {alert.kind}"] += 1
             continue
         pair = pairs[here, there]
         if alert.url is not None:

@@ -280,6 +280,8 @@ def told_direction(direction: Direction, others: int = 1) -> str:
     'not known: the two were first seen 4 minutes apart'
     >>> told_direction(Direction(original="there", by="first-seen", gap_seconds=172_800))
     'the other page: it was first seen 2 days before'
+    >>> told_direction(Direction(original="there", by="first-seen"))
+    'the other page: it was first seen before'
     >>> told_direction(Direction(original="there", by="owned"), others=6)
     'the first of the other pages: its site is owned, or said to be at home there by a label'
     """
@@ -295,7 +297,8 @@ def told_direction(direction: Direction, others: int = 1) -> str:
         return f"{page}: its site is owned, or said to be at home there by a label"
     if direction.by == "declared":
         return f"{page}: the other of the two names it as its source"
-    return f"{page}: it was first seen {_span_of_time(gap or 0)} before"
+    before = "before" if gap is None else f"{_span_of_time(gap)} before"
+    return f"{page}: it was first seen {before}"
 
 
 def _span_of_time(seconds: int) -> str:
@@ -362,7 +365,8 @@ def _percent(share: float) -> str:
 def _span(span: Evidence) -> Iterator[str]:
     if span.start is not None:
         bytes_there = f"bytes {span.donor_start}–{span.donor_end}"
-        there = f"{'all' if span.donor_start is None else bytes_there} of {span.donor}"
+        about = "about " if span.approximate else ""
+        there = f"{about}{'all' if span.donor_start is None else bytes_there} of {span.donor}"
         here = f"bytes {span.start}–{span.end}"
         yield f"{here} of the page are {there}" if span.donor else here
     if span.url is not None:

@@ -10,7 +10,7 @@ import pytest
 
 from reusewatch.detector.neighborhoods.mirrors import MOST_SITES, Place, Twins
 from reusewatch.streams import topics
-from reusewatch.streams.records import Alert, Page
+from reusewatch.streams.records import Alert, Direction, Page
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.stages.indexing import IndexStage
 from reusewatch.streams.stages.judging_rules import Rules
@@ -120,8 +120,12 @@ def test_days_later_it_is_known_to_be_the_copy_and_told_after_few_pages() -> Non
     late = site("mirror", TEXTS, day=5)
     (alert,) = alerts_of([*ORIGINAL, *late[:20]])
     assert (alert.severity, alert.files) == ("warning", 20)
-    assert alert.direction is not None
-    assert alert.direction.original == "there"
+    assert alert.direction == Direction(
+        original="there", by="first-seen", gap_seconds=5 * 24 * 60 * 60
+    )
+    assert (alert.donors[0].fetched_at, alert.fetched_at) == (
+        ORIGINAL[0].fetched_at, late[0].fetched_at,
+    )  # fmt: skip
 
 
 def test_a_mirror_that_gets_pages_of_its_own_is_none_any_more() -> None:

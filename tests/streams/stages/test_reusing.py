@@ -79,14 +79,15 @@ def test_who_asks_is_told_how_many_pages_of_a_prefix_are_copies() -> None:
     _, index = judged([*ORIGINALS, *STOLEN, *OWN])
     index.restore(index.save(), question="reused")
     rows = index.answer("reused", {"files": "2"})
-    assert rows[0] == {"prefix": "http://scraper.example/hoard/", "files": 14, "reused": 14}
-    assert rows[1] == {"prefix": "http://scraper.example/", "files": 74, "reused": 14}
+    hoarded = {"prefix": "http://scraper.example/hoard/", "files": 14, "reused": 14, "open": True}
+    of_all = {"prefix": "http://scraper.example/", "files": 74, "reused": 14, "open": False}
+    assert rows[:2] == [hoarded, of_all]
     assert len(rows) == 2
     assert index.answer("reused", {"top": "1"}) == rows[:1]
     hoard = {"under": "http://Scraper.example/hoard"}
     assert index.answer("reused", hoard) == rows[:1]
     named = {"also": "http://scraper.example/diary/ http://unknown.example/"}
-    diary = {"prefix": "http://scraper.example/diary/", "files": 60, "reused": 0}
+    diary = {"prefix": "http://scraper.example/diary/", "files": 60, "reused": 0, "open": False}
     assert index.answer("reused", named | {"top": "1"}) == [rows[0], diary]
     assert index.answer("reused", named) == [diary]
     assert index.answer("reused", named | {"under": "http://scraper.example/diary"}) == [diary]
@@ -101,6 +102,7 @@ def test_a_scraper_of_what_nobody_labeled_is_a_bad_neighborhood(seed: int) -> No
     (alert,) = (one for one in opened if one.prefix == "http://scraper.example/hoard/")
     assert opened == [alert]
     assert (alert.reused_by, alert.threshold, alert.severity) == ("reuse", 0.3, "warning")
+    assert alert.fetched_at == STOLEN[0].fetched_at
     assert alert.reused is not None
     assert alert.files == 14
     assert 13 <= alert.reused <= 14  # told again when its share has moved by a tenth

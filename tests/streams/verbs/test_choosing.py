@@ -111,6 +111,6 @@ def test_a_mirror_is_of_a_pair_and_no_page() -> None:
     closed = made(1, kind="mirror-host", url=None, prefix="https://a.example/", donors=pair,
                   state="closed")  # fmt: skip
     found = summarized([closed])
-    assert (found.rows, found.left_out) == ([], {})
+    assert (found.rows, found.left_out) == ([], {"closed mirror-host": 1})
     hood = made(3, kind="bad-neighborhood", url=None, prefix="https://a.example/", donors=())
     assert summarized([hood]).left_out == {"bad-neighborhood": 1}

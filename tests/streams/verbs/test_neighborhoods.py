@@ -18,21 +18,22 @@ from reusewatch.streams.verbs.copied_prefixes import Counting, with_reused
 from reusewatch.streams.verbs.neighborhoods import worst
 from tests.pages import SCHEME
 
-LABELED = {"prefix": "http://labeled.example/", "files": 9, "badness": 0.5}
-SCRAPER = {"prefix": "http://scraper.example/", "files": 9, "badness": 0.0}
+LABELED = {"prefix": "http://labeled.example/", "files": 9, "badness": 0.5, "open": True}
+SCRAPER = {"prefix": "http://scraper.example/", "files": 9, "badness": 0.0, "open": False}
 COPIES = {
-    "http://scraper.example/": {"reused": 6, "files": 8},
+    "http://scraper.example/": {"reused": 6, "files": 8, "open": True},
     "http://a.example/": {"reused": 0, "files": None},
 }
 
 
 def test_a_scraper_of_what_nobody_labeled_is_before_what_is_not_bad() -> None:
-    harmless = {"prefix": "http://a.example/", "files": 90, "badness": 0.0}
+    harmless = {"prefix": "http://a.example/", "files": 90, "badness": 0.0, "open": False}
     rows = worst(with_reused([harmless, SCRAPER, LABELED], COPIES), 3)
     assert [row["prefix"] for row in rows] == [
         LABELED["prefix"], SCRAPER["prefix"], harmless["prefix"],
     ]  # fmt: skip
     assert [(row["reused"], row["reused_of"]) for row in rows] == [(None, None), (6, 8), (0, None)]
+    assert [row["open"] for row in rows] == [True, True, False]
 
 
 class Sites:
@@ -65,7 +66,7 @@ class Sites:
 
 
 def told(counting: Counting, *prefixes: str) -> list[tuple[int | None, int | None]]:
-    rows = with_reused([{"prefix": one} for one in prefixes], counting.of(prefixes))
+    rows = with_reused([{"prefix": one, "open": False} for one in prefixes], counting.of(prefixes))
     return [(row["reused"], row["reused_of"]) for row in rows]
 
 
