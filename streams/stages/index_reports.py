@@ -296,7 +296,8 @@ class Reporter:
         events["cut"] += cut
         with_words = {each.text: each for each in by}
         out: list[Outgoing | Alert] = []
-        for row in range(len(found)):
+        # Where its donors have left the window nothing else is known of a copy than was told.
+        for row in np.flatnonzero(found.pages["donor_count"]).tolist():
             seen = found.seen(int(found.pages["seen"][row]))
             hides = self._labeled.said(seen.page).obfuscated
             self._forget_copy(seen.page)

@@ -58,9 +58,9 @@ PAGES = [
 OF_ITS_MOMENT = ("detected_at", "origin", "evidence", "evidence_missing")
 
 
-def stage(settle: int) -> IndexStage:
+def stage(settle: int, max_pages: int = 1000) -> IndexStage:
     return IndexStage(
-        SCHEME, clock=lambda: NOW, max_pages=1000, settle_pages=settle,
+        SCHEME, clock=lambda: NOW, max_pages=max_pages, settle_pages=settle,
         rules=Rules(policy="across", near_own=0.3, owned=UrlSet(["owner.example"])),
         quilting=Quilting(
             SCHEME, QuiltRules(), sample=GRAM_SAMPLES["sampled"], max_bytes=1 << 24
@@ -83,10 +83,11 @@ def standing(sent: Iterable[Outgoing]) -> Mapping[str, Mapping[str, Any]]:
 
 
 def replayed(
-    archives: Iterable[Sequence[Page]], settle: int = 1000, *, rests: bool = False
-) -> Mapping[str, Mapping[str, Any]]:
+    archives: Iterable[Sequence[Page]], settle: int = 1000, *, rests: bool = False,
+    max_pages: int = 1000,
+) -> Mapping[str, Mapping[str, Any]]:  # fmt: skip
     """The alerts that stand when these were replayed: one after the other, or each by itself."""
-    fingerprint, index = FingerprintStage(SCHEME, zero, grams="sampled"), stage(settle)
+    fingerprint, index = FingerprintStage(SCHEME, zero, grams="sampled"), stage(settle, max_pages)
     sent: list[Outgoing] = []
     for number, pages in enumerate(archives):
         placed = [
@@ -97,7 +98,7 @@ def replayed(
         sent += index.process(list(map(as_message, made))).messages
         if rests:
             sent += index.settle().messages
-            saved, index = index.save(), stage(settle)
+            saved, index = index.save(), stage(settle, max_pages)
             index.restore(saved)
     return standing([*sent, *index.settle().messages])
 
@@ -133,6 +134,15 @@ def test_copies_are_told_alike_however_far_apart_they_come(
 ) -> None:
     found = replayed(cut(order, ends), settle, rests=rests)
     assert _copies(found) == _copies(wanted())
+
+
+def test_what_was_told_of_a_copy_stands_where_its_donors_have_left_the_window() -> None:
+    copy = page("reader", "news", NEWS, day=10)
+    pages = [ORIGINAL, copy, page("f", "1", RECIPE, day=4), page("f", "2", MANUAL, day=4.5)]
+    # Of its own site, which makes it no copy, and before it.
+    earlier = page("reader", "moved", NEWS, day=5)
+    (alert,) = replayed([[*pages, earlier]], max_pages=3).values()
+    assert (alert["url"], alert["donors"][0]["url"]) == (copy.url, ORIGINAL.url)
 
 
 def _copies(alerts: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
