@@ -110,11 +110,9 @@ class Changelog:
         self._stage.drop([part.number for part in parts])
 
     def write(self, outlet: Outlet) -> None:
-        """Make the changes last."""
-        changes = self._stage.changes()
-        if changes:
-            outlet.send(*changes)
-            outlet.flush()
+        """Make the changes last, and what was sent before them."""
+        outlet.send(*self._stage.changes())
+        outlet.flush()
 
     def close(self) -> None:
         """Release what is held."""

@@ -89,8 +89,10 @@ class Load:
     def _send(self) -> None:
         outlet = self._bus.outlet()
         while not self._stop.is_set():
-            for message in numbered(topics.PAGES, 200, start=self.flushed):
+            some = list(numbered(topics.PAGES, 200, start=self.flushed))
+            for message in some[:100]:
                 outlet.send(message)
+            outlet.send(*some[100:])
             outlet.flush()
             self.flushed += 200
         outlet.close()
@@ -168,8 +170,7 @@ def test_after_a_delivery_timeout_everything_is_sent_again_in_order(
         outlet.send(message)
     outlet.flush()
     own_broker.pause()
-    for message in numbered(topics.PAGES, 500, start=500):
-        outlet.send(message)
+    outlet.send(*numbered(topics.PAGES, 500, start=500))
     flushing = Background(outlet.flush)
     wait_until(lambda: any("starting anew" in text for text in said))
     own_broker.resume()

@@ -13,7 +13,7 @@ from reusewatch.detector.neighborhoods.figures import PageFacts
 from reusewatch.detector.neighborhoods.neighborhoods import COUNTED
 from reusewatch.detector.neighborhoods.unlabeled import Unlabeled
 from reusewatch.streams import topics
-from reusewatch.streams.bus import Bus, BusBroken, Message, Partition
+from reusewatch.streams.bus import Bus, BusBroken, Message, Outgoing, Partition
 from reusewatch.streams.kafka.read import latest
 from reusewatch.streams.running.changelog import Changelog, require_room
 from reusewatch.streams.running.metrics import Meters
@@ -214,6 +214,14 @@ def test_what_leaves_the_state_leaves_the_changelog() -> None:
     worker.close()
     kept = [m.key for m in bus.read(topics.NEIGHBORHOODS) if m.key.startswith("page")]
     assert len(kept) == 4
+
+
+def test_what_was_sent_is_safe_before_offsets_count_where_nothing_changed() -> None:
+    bus = bus_of([])
+    worker, _ = worker_on(bus)
+    worker.outlet.send(Outgoing(topics.ALERTS, "a", b"{}"))
+    worker.commit()
+    assert [message.key for message in bus.read(topics.ALERTS)] == ["a"]
 
 
 def test_a_changelog_without_room_is_refused() -> None:
