@@ -205,9 +205,9 @@ class Phrasing:
         """All of it."""
         facts: dict[str, Any] = {
             "roots": list(self._roots.items()), "open": list(self._open.items()),
-            "said": self._said.rows(), "since": self._since,
+            "since": self._since,
         }  # fmt: skip
-        return State(self._window.save(), facts)
+        return State({**self._window.save(), **self._said.save()}, facts)
 
     def restore(self, state: State | None) -> None:
         """Take up what was saved, or begin with nothing."""
@@ -217,10 +217,11 @@ class Phrasing:
         facts: Any = {} if state is None else state.facts
         rows = RowsOnDisk(MIN_VALUES, self._directory, instead="keep no phrases (phrase_pages = 0)")
         self._window: PhraseWindow = PhraseWindow(self._most, rows)
-        self._window.restore(None if state is None else state.arrays)
+        arrays = None if state is None else state.arrays
+        self._window.restore(arrays)
         self._roots: OrderedDict[int, str] = OrderedDict(facts.get("roots", ()))
         self._open: dict[str, int] = dict(facts.get("open", ()))
-        self._said = PopularCounts(self._most, facts.get("said", ()))
+        self._said = PopularCounts(self._most, arrays)
         self._since = int(facts.get("since", 0))
 
 

@@ -5,7 +5,7 @@ pages of the stream are among them, and a dictionary of as many takes six times 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,14 @@ _NONE = -1
 class PopularCounts:
     """What was said of the pages that were judged last, as many as there is room for."""
 
-    def __init__(self, most: int, rows: Iterable[tuple[int, int]] = ()) -> None:
-        """With these pages and counts, in the order in which they were judged."""
+    def __init__(self, most: int, saved: Mapping[str, NDArray[Any]] | None = None) -> None:
+        """With what was saved, or none."""
         self._most = most
-        known = dict(rows)
-        pages = np.fromiter(known, np.uint64, len(known))
-        self._by_age = pages, np.fromiter(known.values(), np.int16, len(known))
+        # Copies, or the snapshot would stay mapped for these.
+        self._by_age = (
+            np.array(() if saved is None else saved["judged"], np.uint64),
+            np.array(() if saved is None else saved["popular"], np.int16),
+        )
         self._sort()
 
     def put(self, pages: NDArray[np.uint64], counts: NDArray[Any]) -> None:
@@ -54,10 +56,10 @@ class PopularCounts:
         """Bytes in memory."""
         return self._pages.nbytes + sum(column.nbytes for column in (*self._by_age, self._counts))
 
-    def rows(self) -> list[tuple[int, int]]:
-        """All pages and counts, as this is made of them."""
+    def save(self) -> Mapping[str, NDArray[Any]]:
+        """All pages and counts, in the order in which they were judged."""
         pages, counts = self._by_age
-        return list(zip(pages.tolist(), counts.tolist(), strict=True))
+        return {"judged": pages, "popular": counts}
 
     def _sort(self) -> None:
         pages, counts = self._by_age

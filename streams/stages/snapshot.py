@@ -32,7 +32,7 @@ from reusewatch.streams.disk import write_pieces
 from reusewatch.streams.segments import sync_directory
 from reusewatch.streams.stages.errors import Damaged, Incompatible, what_to_do
 
-VERSION = 15
+VERSION = 16
 KEEP = 2
 _MAGIC = b"reusewatch snapshot\n"
 _LENGTH = struct.Struct("<Q")

@@ -23,6 +23,7 @@ def test_the_last_pages_have_their_last_counts(
             twin.pop(page, None)
             twin[page] = count
         twin = dict(list(twin.items())[-most:])
-    for found in (counts, PopularCounts(most, counts.rows())):
-        assert found.rows() == list(twin.items())
+    for found in (counts, PopularCounts(most, counts.save())):
+        pages, said = (column.tolist() for column in found.save().values())
+        assert list(zip(pages, said, strict=True)) == list(twin.items())
         assert found.of(asked) == [found.get(page) for page in asked] == list(map(twin.get, asked))
