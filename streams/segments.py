@@ -305,6 +305,7 @@ class LogWriter:
         """Forget the entries from this offset on."""
         if end >= self.end:
             return
+        self._check_there()
         _LAST.pop(self._directory, None)
         for base in reversed(bases(self._directory)):
             if base < end or base == first_offset(self._directory):
@@ -326,6 +327,9 @@ class LogWriter:
     def sync(self) -> None:
         """Return when all that was appended is on disk."""
         os.fsync(self._file.fileno())
+        self._check_there()
+
+    def _check_there(self) -> None:
         if not os.fstat(self._file.fileno()).st_nlink:
             raise Parted(
                 f"{self._file.name} was removed while it was written to: what it held is lost. Run "

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reusewatch.streams.bus import BusBroken, PastRetention
+from reusewatch.streams.bus import BusBroken, Parted, PastRetention
 from reusewatch.streams.segments import Entry, LogReader, LogWriter, bases
 
 SMALL = 400
@@ -155,6 +155,18 @@ def test_a_full_disk_leaves_whole_frames(tmp_path: Path) -> None:
     assert writer.append(entry(2)) == 1
     writer.close()
     assert [one.key for _, one in everything(tmp_path)] == ["k0", "k2"]
+
+
+def test_a_log_that_was_removed_says_so_to_who_syncs_and_to_who_cuts_it(tmp_path: Path) -> None:
+    writer = LogWriter(tmp_path)
+    writer.append(entry(0))
+    last_segment(tmp_path).unlink()
+    with pytest.raises(Parted, match="was removed"):
+        writer.sync()
+    with pytest.raises(Parted, match="was removed"):
+        writer.cut(0)
+    with pytest.raises(Parted, match="was removed"):
+        writer.close()
 
 
 def test_a_reader_beside_a_writer_sees_every_entry_once(tmp_path: Path) -> None:
