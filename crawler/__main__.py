@@ -4,6 +4,7 @@ Ctrl-C is no error, even while it loads.
 """
 
 import gc
+import os
 import sys
 
 from reusewatch.streams.environment import set_for_us
@@ -20,6 +21,7 @@ _NO_THREADS = ("OPENBLAS_NUM_THREADS", "1")
 
 def main() -> None:
     """Load the verbs, and run one."""
+    _open_what_is_closed()
     gc.set_threshold(_NEW_OBJECTS, 10, 10)
     # Before numpy is loaded, here or in a worker.
     set_for_us(*_NO_HUGE_PAGES)
@@ -33,6 +35,14 @@ def main() -> None:
     finally:
         # What is left goes with the process: to look through it first is a fiftieth of a start.
         gc.freeze()
+
+
+def _open_what_is_closed() -> None:
+    """Or the first file that is opened would be standard input or output to all who write there."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", closefd=False))
 
 
 if __name__ == "__main__":

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
+import subprocess
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests.command import COMMAND, PATIENCE, environment
 from tests.crawler.archives import zoo
 from tests.end_to_end.conftest import DAMAGED, Crawl
 from tests.end_to_end.runs import Run, run, started, state_in, wait_until
@@ -48,6 +50,16 @@ def test_the_copies_are_found_and_nothing_else(crawl: Crawl, tmp_path: Path) -> 
     replayed(crawl, tmp_path, "--workers", 2)
     shown = run("alerts", "--json", "--bus", "local:s", cwd=tmp_path)
     assert {alert["id"] for alert in shown.objects} == crawl.ids
+    assert state_in(tmp_path / "s") == crawl.wanted
+
+
+def test_nothing_is_written_where_standard_output_was_closed(crawl: Crawl, tmp_path: Path) -> None:
+    replay = (*COMMAND, "replay", str(crawl.archive), "--bus", "local:s", "--json")
+    closed = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *replay],
+        cwd=tmp_path, env=environment(), timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert closed.returncode == 1  # two records are damaged
     assert state_in(tmp_path / "s") == crawl.wanted
 
 
