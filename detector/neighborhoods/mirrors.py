@@ -42,8 +42,15 @@ class Place(NamedTuple):
 
 Pair = tuple[str, int]
 """A host, and the site that it is held against."""
-Begun = tuple[int, str]
-"""When the first page of a site was seen, of those that have twins, and on which host."""
+
+
+class Begun(NamedTuple):
+    """When the first page of a site was seen, of those that have twins, and on which host; and when
+    the last of them was first seen."""
+
+    first: int
+    host: str
+    last: int
 
 
 @dataclass(slots=True, eq=False)
@@ -73,14 +80,14 @@ class _Twin:
 class Held:
     """A host held against a site: pages of both that are twins, and how many of the host's are
     known to be copies of that site. `texts`: of how many groups they are. `begun` and `its_begun`:
-    when of this site and of that one the first page was seen that has twins. `is_later`: of the two
-    this one is the mirror, as far as is known."""
+    of the host's site and of that one. `is_later`: of the two this one is the mirror, as far as is
+    known."""
 
     site: int
     twins: tuple[tuple[int, int, bool], ...]
     texts: int
-    begun: int
-    its_begun: int
+    begun: Begun
+    its_begun: Begun
     is_later: bool
 
 
@@ -193,8 +200,7 @@ class Twins:
                 twins.append((page, there, twin.copy_of == other))
         later = known or (may_be and self._begun[site] > self._begun[other])
         texts = sum(1 for there in found.values() if there is not None)
-        begun, its_begun = self._begun[site][0], self._begun[other][0]
-        return Held(other, tuple(twins), texts, begun, its_begun, later)
+        return Held(other, tuple(twins), texts, self._begun[site], self._begun[other], later)
 
     def _is_known(self, host: str, other: int) -> bool:
         """Whether most of a host's twins are known to be copies of that site."""
@@ -206,8 +212,10 @@ class Twins:
         return next((page for page in some if self.known[page].site == site), None)
 
     def _saw(self, place: Place) -> None:
-        begun = place.first, place.host
-        self._begun[place.site] = min(self._begun.get(place.site, begun), begun)
+        begun = Begun(place.first, place.host, place.first)
+        before = self._begun.get(place.site, begun)
+        last = max(before.last, begun.last)
+        self._begun[place.site] = min(before, begun)._replace(last=last)
         known = self.known.get(place.page)
         if known is not None and known.text != place.text:
             self.forget(place.page)  # another version: of whatever that one was a copy
@@ -312,7 +320,7 @@ class Twins:
         for twin in self.known.values():
             counts = self._counts.setdefault(twin.host, Counter())
             counts.update(site for site in twin.group.sites if site != twin.site)
-        self._begun = {site: (first, host) for site, first, host in facts.get("begun", ())}
+        self._begun = {site: Begun(*begun) for site, *begun in facts.get("begun", ())}
         self._due = set(facts.get("due", ()))
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.neighborhoods.judging import MOVED
-from reusewatch.detector.neighborhoods.mirrors import Held, Pair, Place, Twins, mapping_of
+from reusewatch.detector.neighborhoods.mirrors import Begun, Held, Pair, Place, Twins, mapping_of
 from reusewatch.detector.neighborhoods.reuse import CLOSES_BELOW
 from reusewatch.streams.records import DETECTOR, Alert, Direction, Donor, Evidence, Mapped
 from reusewatch.streams.stages.snapshot import State
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _MAPPED = 0.5
 _EVIDENCE = 5
+_SECOND_US = 1_000_000
 _BYTES = 500
 # Hosts that are judged by one look at the window.
 _TOGETHER = 64
@@ -53,8 +54,8 @@ class _Host:
     pages: int
     pairs: tuple[tuple[str, str], ...] = ()
     copies: int = 0
-    begun: int | None = None
-    its_begun: int | None = None
+    begun: Begun | None = None
+    its_begun: Begun | None = None
 
     @property
     def share(self) -> float:
@@ -238,14 +239,13 @@ class Mirroring:
     def _alert(
         self, pair: Pair, host: _Host, state: Literal["open", "closed"], now: datetime
     ) -> Alert:
-        since = now if host.begun is None else moment(host.begun)
-        its_since = now if host.its_begun is None else moment(host.its_begun)
         mapped = mapping_of(host.pairs, _MAPPED)
         there = root_of(host.pairs[0][1]) if host.pairs else None
-        donors = (
-            () if there is None else (Donor(url=there, share=host.share, fetched_at=its_since),)
-        )
-        direction = _direction(host, int((since - its_since).total_seconds()))
+        direction = _direction(host)
+        donors: tuple[Donor, ...] = ()
+        if there is not None and host.its_begun is not None:
+            since = moment(host.its_begun.first)
+            donors = (Donor(url=there, share=host.share, fetched_at=since),)
         return Alert(
             id=prefix_alert_id("mirror-host", f"{pair[0]}\n{pair[1]}", self._scheme),
             kind="mirror-host",
@@ -262,7 +262,7 @@ class Mirroring:
                 Evidence(url=copy, donor=original) for copy, original in host.pairs[:_EVIDENCE]
             ),
             mapping=None if mapped is None else Mapped(here=mapped[0], there=mapped[1]),
-            fetched_at=since,
+            fetched_at=now if host.begun is None else moment(host.begun.last),
             detected_at=now,
             detector=DETECTOR,
             scheme=self._scheme.name,
@@ -301,11 +301,15 @@ def _looked_at(held: Held, mine: Set[int], pages: _Pages) -> _Host:
     )  # fmt: skip
 
 
-def _direction(host: _Host, gap: int) -> Direction:
-    """By its pages: of some the other may well have come first."""
-    if 2 * host.copies > len(host.pairs):
-        return Direction(original="there", by="first-seen", gap_seconds=gap if gap >= 0 else None)
-    return Direction(original="unknown", gap_seconds=abs(gap))
+def _direction(host: _Host) -> Direction:
+    """By most of its pages: the first of all may well be one of its own."""
+    gap = None
+    if host.begun is not None and host.its_begun is not None:
+        gap = (host.begun.first - host.its_begun.first) // _SECOND_US
+    if 2 * host.copies <= len(host.pairs):
+        return Direction(original="unknown", gap_seconds=None if gap is None else abs(gap))
+    known = gap if gap is None or gap >= 0 else None
+    return Direction(original="there", by="first-seen", gap_seconds=known)
 
 
 def _came(subjects: Sequence[Subject], begin: int, known: Set[int]) -> Came:
