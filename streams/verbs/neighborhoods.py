@@ -103,16 +103,18 @@ def tree(rows: Sequence[dict[str, Any]]) -> list[str]:
     >>> row = {"files": 2, "badness": 0.5, "open": True, "reused": 1, "reused_of": 2}
     >>> for line in tree([row | {"prefix": "http://h/a/"}, row | {"prefix": "http://h/"}]):
     ...     print(line)
-     50%       2        1 of 2  open  http://h/
-     50%       2        1 of 2  open    a/
+     50%       2  1 of 2  open  http://h/
+     50%       2  1 of 2  open    a/
     """
     lines, above = [], list[str]()
+    size = max((len(_copies(row)) for row in rows), default=0)
     for row in sorted(rows, key=lambda row: str(row["prefix"])):
         prefix = row["prefix"]
         while above and not prefix.startswith(above[-1]):
             above.pop()
         name = prefix.removeprefix(above[-1]) if above else prefix
-        figures = f"{row['badness']:4.0%} {row['files']:7}  {_copies(row):>12}  {_mark(row):4}"
+        copies = f"{_copies(row):>{size}}  " if size else ""
+        figures = f"{row['badness']:4.0%} {row['files']:7}  {copies}{_mark(row):4}"
         lines.append(f"{figures}  {'  ' * len(above)}{harmless(name)}")
         above.append(prefix)
     return lines
@@ -123,7 +125,7 @@ def _figures(row: dict[str, Any]) -> tuple[Share, Share]:
 
 
 def _copies(row: dict[str, Any]) -> str:
-    return f"{row['reused']} of {row['reused_of']}" if row["reused"] else ""
+    return f"{row['reused']} of {row['reused_of']}" if row.get("reused") else ""
 
 
 def _mark(row: dict[str, Any]) -> str:
