@@ -9,7 +9,7 @@ Knows no clock: `now` is a fact that is passed in. Never decides what a site is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -292,6 +292,13 @@ class NearDuplicateIndex:
         has; None of no page."""
         rows = self._store.rows[versions_of(self._store, np.uint64(page))]
         return (int(rows["first"].min()), int(rows["last"].max())) if rows.size else None
+
+    def last_seen(self, pages: Collection[int]) -> int | None:
+        """When any of these pages was seen last; looks at every row once. None of no page."""
+        rows = self._store.rows[: self._store.numbers[ROWS]]
+        mine = np.isin(rows["page"], np.array([*pages], np.uint64))
+        times = rows["last"][mine & ((rows["state"] & LIVE) != 0)]
+        return int(times.max()) if times.size else None
 
     def urls_of(self, pages: Sequence[int]) -> dict[int, str]:
         """The URLs of those of these pages that the window has."""

@@ -193,7 +193,7 @@ class IndexStage:
         now, version_of = self._clock(), partial(self._index.version_at, at=None)
         if self._reusing is not None:
             bad = self._reusing.judge(
-                self._index.pages_of, self._index.seen_between, now, at_rest=at_rest
+                self._index.pages_of, self._index.last_seen, now, at_rest=at_rest
             )
             out.messages.extend(map(alert_message, bad))
         if self._mirroring is not None:

@@ -9,7 +9,7 @@ then: when half as many pages have come again, and when the stream stands still.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,8 +29,8 @@ MOST_PAGES = 200_000
 """Copies that are remembered; those that were found first leave first."""
 _BYTES = 200
 _EVIDENCE = 5
-SeenBetween = Callable[[int], tuple[int, int] | None]
-"""When a page was seen for the first and the last time."""
+LastSeen = Callable[[Collection[int]], int | None]
+"""When any of some pages was seen last."""
 
 
 class Reusing:
@@ -67,7 +67,7 @@ class Reusing:
         self._since += pages
 
     def judge(
-        self, pages_of: PagesOf, seen_between: SeenBetween, now: datetime, *, at_rest: bool
+        self, pages_of: PagesOf, last_seen: LastSeen, now: datetime, *, at_rest: bool
     ) -> list[Alert]:
         """Alerts on prefixes that are bad now, or no longer, if it is time to look."""
         enough = self._since >= max(self._least_new, self._judged // 2)
@@ -84,15 +84,10 @@ class Reusing:
         bad = {one.prefix: one for one in found}
         closed = [prefix for prefix in self._open if prefix not in bad]
         news = [one for one in found if abs(one.share - self._open.get(one.prefix, -1)) >= MOVED]
-        alerts = [
-            self._alert(one, "open", self._copies_below(one.prefix, pages), seen_between, now)
-            for one in news
-        ]
+        alerts = [self._opened(one, pages, last_seen, now) for one in news]
         told = {one.prefix: one.share for one in news}
         self._open = {one: told.get(one, self._open.get(one, 0.0)) for one in bad}
-        return alerts + [
-            self._alert(Reused(one, 1, 0), "closed", (), seen_between, now) for one in closed
-        ]
+        return alerts + [self._alert(Reused(one, 1, 0), "closed", (), now, now) for one in closed]
 
     def is_open(self, prefix: str) -> bool:
         """Whether an alert on it stands."""
@@ -131,20 +126,23 @@ class Reusing:
         least = max(1, int(self._threshold * self._min_files))
         return {site for site, count in counts.items() if count >= least}
 
-    def _copies_below(
-        self, prefix: str, pages: Iterable[tuple[int, str]]
-    ) -> Sequence[tuple[int, str]]:
+    def _opened(
+        self, found: Reused, pages: Iterable[tuple[int, str]], last_seen: LastSeen, now: datetime
+    ) -> Alert:
+        copies = [
+            (page, url)
+            for page, url in pages
+            if page in self._copies and url.startswith(found.prefix)
+        ]
+        last = last_seen([page for page, _ in copies])
         # By their ids, and so from all over the prefix.
-        return sorted(
-            (page, url) for page, url in pages if page in self._copies and url.startswith(prefix)
-        )
+        examples = tuple(url for _, url in sorted(copies)[:_EVIDENCE])
+        return self._alert(found, "open", examples, now if last is None else moment(last), now)
 
     def _alert(
-        self, found: Reused, state: Literal["open", "closed"], copies: Sequence[tuple[int, str]],
-        seen_between: SeenBetween, now: datetime,
+        self, found: Reused, state: Literal["open", "closed"], urls: tuple[str, ...],
+        fetched: datetime, now: datetime,
     ) -> Alert:  # fmt: skip
-        seen = (seen_between(page) for page, _ in copies)
-        last = max((times[1] for times in seen if times is not None), default=None)
         # Another finding than that of labels on the same prefix, which opens and closes by itself.
         one = prefix_alert_id("bad-neighborhood", f"{found.prefix}\nreuse", self._scheme)
         return Alert(
@@ -159,8 +157,8 @@ class Reusing:
             threshold=self._threshold,
             reused_by="reuse",
             reused=found.reused,
-            evidence=tuple(Evidence(url=url) for _, url in copies[:_EVIDENCE]),
-            fetched_at=now if last is None else moment(last),
+            evidence=tuple(Evidence(url=url) for url in urls),
+            fetched_at=fetched,
             detected_at=now,
             detector=DETECTOR,
             scheme=self._scheme.name,

@@ -175,3 +175,15 @@ def test_a_superseded_version_is_said_to_be_so() -> None:
     assert added(index, sighting(1, 1, 10, 7)).superseded
     assert added(index, sighting(1, 1, 12, 7)).superseded
     assert not added(index, sighting(1, 1, 30, 9)).superseded
+
+
+@settings(deadline=None)
+@given(sightings, st.sets(st.integers(1, 13)), st.integers(3, 40))
+def test_some_pages_were_seen_last_when_the_last_of_them_was(
+    seen: list[Page], pages: set[int], most: int
+) -> None:
+    index = NearDuplicateIndex(max_pages=most)
+    for one in seen:
+        judged(index, one)
+    each = [times[1] for page in pages if (times := index.seen_between(page)) is not None]
+    assert index.last_seen(pages) == max(each, default=None)
