@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reusewatch.detector.window.sightings import Seen
 
 DAY_US = 86_400_000_000
-_SECOND_US = 1_000_000
+SECOND_US = 1_000_000
 # Of labeled content whose home is known: it is from there, wherever it was seen first.
 AT_HOME = Direction(original="there", by="owned")
 
@@ -51,7 +51,7 @@ def direction_of(
     it has from there.
     """
     gap = None if since_us is None else since_us - donor.since
-    seconds = None if gap is None else gap // _SECOND_US
+    seconds = None if gap is None else gap // SECOND_US
     if donor.owned:
         return Direction(original="there", by="owned", gap_seconds=seconds)
     if names(page, named, donor):

@@ -41,12 +41,13 @@ def in_groups(arrived: Iterable[Arrived]) -> Iterator[list[Arrived]]:
     group: list[Arrived] = []
     pages = size = 0
     for one in arrived:
-        pages, size = pages + len(one.block), size + len(one.message.value or b"")
-        too_much = pages > MOST or size > MOST_BYTES
+        its_pages, its_size = len(one.block), len(one.message.value or b"")
+        too_much = pages + its_pages > MOST or size + its_size > MOST_BYTES
         if group and (too_much or not _goes_with(one, group[-1])):
             yield group
-            group, pages, size = [], len(one.block), len(one.message.value or b"")
+            group, pages, size = [], 0, 0
         group.append(one)
+        pages, size = pages + its_pages, size + its_size
     if group:
         yield group
 

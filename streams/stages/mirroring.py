@@ -24,6 +24,7 @@ from reusewatch.detector.neighborhoods.judging import MOVED
 from reusewatch.detector.neighborhoods.mirrors import Begun, Held, Pair, Place, Twins, mapping_of
 from reusewatch.detector.neighborhoods.reuse import CLOSES_BELOW
 from reusewatch.streams.records import DETECTOR, Alert, Direction, Donor, Evidence, Mapped
+from reusewatch.streams.stages.direction import SECOND_US
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.steering.reports import prefix_alert_id
 from reusewatch.streams.times import moment
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 _MAPPED = 0.5
 _EVIDENCE = 5
-_SECOND_US = 1_000_000
 _BYTES = 500
 # Hosts that are judged by one look at the window.
 _TOGETHER = 64
@@ -47,15 +47,14 @@ Came = Mapping[int, tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class _Host:
-    """A host held against a site: its pages, and the pairs of URLs that are twins. `begun` and
-    `its_begun`: since when either is known; None where the host has no twins there any more."""
+    """A host held against a site: its pages, and the pairs of URLs that are twins. `begun`: since
+    when either is known; None where the host has no twins there any more."""
 
     site: int
     pages: int
     pairs: tuple[tuple[str, str], ...] = ()
     copies: int = 0
-    begun: Begun | None = None
-    its_begun: Begun | None = None
+    begun: tuple[Begun, Begun] | None = None
 
     @property
     def share(self) -> float:
@@ -243,8 +242,8 @@ class Mirroring:
         there = root_of(host.pairs[0][1]) if host.pairs else None
         direction = _direction(host)
         donors: tuple[Donor, ...] = ()
-        if there is not None and host.its_begun is not None:
-            since = moment(host.its_begun.first)
+        if there is not None and host.begun is not None:
+            since = moment(host.begun[1].first)
             donors = (Donor(url=there, share=host.share, fetched_at=since),)
         return Alert(
             id=prefix_alert_id("mirror-host", f"{pair[0]}\n{pair[1]}", self._scheme),
@@ -262,7 +261,7 @@ class Mirroring:
                 Evidence(url=copy, donor=original) for copy, original in host.pairs[:_EVIDENCE]
             ),
             mapping=None if mapped is None else Mapped(here=mapped[0], there=mapped[1]),
-            fetched_at=now if host.begun is None else moment(host.begun.last),
+            fetched_at=now if host.begun is None else moment(host.begun[0].last),
             detected_at=now,
             detector=DETECTOR,
             scheme=self._scheme.name,
@@ -297,19 +296,19 @@ def _looked_at(held: Held, mine: Set[int], pages: _Pages) -> _Host:
     known = [twin for twin in twins if twin[0] in urls and twin[1] in urls]
     return _Host(
         held.site, len(mine), tuple(sorted((urls[page], urls[there]) for page, there, _ in known)),
-        sum(is_copy for _, _, is_copy in known), held.begun, held.its_begun,
+        sum(is_copy for _, _, is_copy in known), (held.begun, held.its_begun),
     )  # fmt: skip
 
 
 def _direction(host: _Host) -> Direction:
     """By most of its pages: the first of all may well be one of its own."""
-    gap = None
-    if host.begun is not None and host.its_begun is not None:
-        gap = (host.begun.first - host.its_begun.first) // _SECOND_US
+    if host.begun is None:
+        return Direction(original="unknown")
+    mine, its = host.begun
+    gap = (mine.first - its.first) // SECOND_US
     if 2 * host.copies <= len(host.pairs):
-        return Direction(original="unknown", gap_seconds=None if gap is None else abs(gap))
-    known = gap if gap is None or gap >= 0 else None
-    return Direction(original="there", by="first-seen", gap_seconds=known)
+        return Direction(original="unknown", gap_seconds=abs(gap))
+    return Direction(original="there", by="first-seen", gap_seconds=gap if gap >= 0 else None)
 
 
 def _came(subjects: Sequence[Subject], begin: int, known: Set[int]) -> Came:
