@@ -14,6 +14,8 @@ import msgspec
 import xxhash
 from msgspec import Meta
 
+from reusewatch.streams.alert_kinds import KINDS, Severity
+
 VERSIONS = {
     "page": 2,
     "fingerprints": 2,
@@ -27,20 +29,7 @@ VERSIONS = {
     "moments": 1,
 }
 
-Kind = Literal[
-    "duplicate",
-    "labeled-page",
-    "labeled-content",
-    "near-duplicate",
-    "partial-copy",
-    "quilt",
-    "phrase-host",
-    "mirror-host",
-    "bad-neighborhood",
-    "discovered-content",
-    "crawl-trap",
-]
-Severity = Literal["info", "warning", "critical"]
+Kind = Annotated[str, Meta(extra_json_schema={"enum": sorted(KINDS)})]
 # How a crawl trap is known: by the path of one URL, or by what came before it.
 TrapKind = Literal["deep", "loop", "repeated", "growing", "permuted", "session", "calendar"]
 # Who found something, as alerts and verdicts say it.
@@ -321,6 +310,10 @@ class Alert(Record, frozen=True, kw_only=True):
     truncated: bool = False
     # As in the verdict of the page; from a 50th on the finding is told a step more severe.
     obfuscated: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"kind {self.kind}: the kinds are {', '.join(KINDS)}")
 
 
 class LabelPlace(Record, frozen=True, kw_only=True):

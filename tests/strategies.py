@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, get_args
+from typing import Any
 
 from hypothesis import strategies as st
 
 from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.alert_kinds import KINDS, SEVERITIES
 from reusewatch.streams.records import (
     Alert,
     DeadLetter,
     Donor,
     Evidence,
     Exact,
-    Kind,
     Label,
     NearDuplicate,
     Origin,
     Page,
     Quilt,
-    Severity,
     Sighting,
     Verdict,
 )
@@ -119,9 +118,9 @@ evidence = st.builds(
 alerts = st.builds(
     Alert,
     id=hex128,
-    kind=st.sampled_from(get_args(Kind)),
+    kind=st.sampled_from(sorted(KINDS)),
     state=st.sampled_from(["open", "closed"]),
-    severity=st.sampled_from(get_args(Severity)),
+    severity=st.sampled_from(SEVERITIES),
     url=maybe(urls),
     prefix=maybe(urls),
     site=text,

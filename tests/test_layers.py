@@ -46,6 +46,7 @@ COMPOSE = {"verbs", "demo", "cli", "exit_codes", "__main__"}
 # A replay and a crawl end in a sink; a crawl runs in a process of Scrapy's, with its settings.
 BESIDES: dict[str, set[str]] = {
     "live": {
+        "alert_kinds",
         "extras",
         "kernels",
         "running.crawl_port",

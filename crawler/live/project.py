@@ -18,12 +18,13 @@ from dataclasses import replace
 from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import msgspec
 from scrapy.settings import BaseSettings
 
 from reusewatch.crawler.live.feeder import GATHER_SECONDS, STEERED_GATHER_SECONDS, Capacity
+from reusewatch.streams.alert_kinds import KINDS, OnPage
 from reusewatch.streams.extras import needed_for
 from reusewatch.streams.settings import ENV_PREFIX, SECRETS, Resolved, SettingsError, resolve
 from reusewatch.streams.steering.rules import MODES, Mode, Rules
@@ -54,10 +55,8 @@ _STEERING = (STEER, STEER_ACTIONS, STEER_SAMPLED, STEER_LOWERED, STEER_EXPIRE_DA
 TRAPS = f"{ENV_PREFIX}TRAPS"
 # Whether a page is judged before its links are followed, and what is done for each kind of finding.
 JUDGE, JUDGE_ACTIONS = f"{ENV_PREFIX}JUDGE", f"{ENV_PREFIX}JUDGE_ACTIONS"
-_JUDGED: Mapping[str, Sequence[str]] = {
-    "labeled-page": ("tag", "no-follow"), "labeled-content": ("tag", "lower"),
-}  # fmt: skip
-_MAY_BE_DONE = frozenset({"tag", "drop", "lower", "no-follow"})
+_JUDGED: Mapping[str, Sequence[str]] = {x.name: x.on_page for x in KINDS.values() if x.on_page}
+_MAY_BE_DONE = frozenset(get_args(OnPage))
 # A directory for WARC files of what is fetched, and at which size a file is closed.
 WARC, WARC_BYTES = f"{ENV_PREFIX}WARC", f"{ENV_PREFIX}WARC_BYTES"
 OF_THE_ADDON = (

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 
 from scrapy.crawler import Crawler
 
+from reusewatch.streams.alert_kinds import STEERING
 from reusewatch.streams.running.crawl_port import CrawlFigures, CrawlPort
 from reusewatch.streams.settings import Settings
-from reusewatch.streams.steering.places import KINDS
 
 # The names of Scrapy's stats, by the reasons that we tell.
 _STATS: Mapping[str, str] = {
@@ -28,7 +28,7 @@ _STATS: Mapping[str, str] = {
 
 
 # The kinds of findings, and what was done, by the names of our stats.
-_KINDS: Mapping[str, str] = {kind: f"reusewatch/steer/{{}}/{kind}" for kind in KINDS} | {
+_KINDS: Mapping[str, str] = {kind: f"reusewatch/steer/{{}}/{kind}" for kind in STEERING} | {
     "url-trap": "reusewatch/traps/{}"
 }
 _DONE: Mapping[str, str] = {

@@ -12,9 +12,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from reusewatch.detector.hashing import HashScheme, hex_of
+from reusewatch.streams.alert_kinds import Severity
 from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.labels.table import UNIT_OF, LabelTable, place_said
-from reusewatch.streams.records import Label, LabelManifest, LabelsBefore, PackNamed, Severity
+from reusewatch.streams.records import Label, LabelManifest, LabelsBefore, PackNamed
 from reusewatch.streams.wire import label_message, label_withdrawal, manifest_message
 
 if TYPE_CHECKING:

@@ -21,10 +21,10 @@ from reusewatch.detector.labels.pack import open_pack
 from reusewatch.detector.labels.page_chunks import stop_chunks_of
 from reusewatch.detector.labels.places import ABSENT
 from reusewatch.detector.labels.stop_chunks import StopChunks, StopList, shipped
+from reusewatch.streams.alert_kinds import SEVERITIES, Severity
 from reusewatch.streams.blocks.label_columns import NO_PLACE, Marks, Place, place_of
 from reusewatch.streams.labels.gram_marks import GramMatching
 from reusewatch.streams.labels.store import Current, LabelStore
-from reusewatch.streams.records import Severity
 from reusewatch.streams.url_sets import UrlSet
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # Of a page, as evidence.
 TEXTS = 16
-_RANK: Mapping[Severity, int] = {"info": 0, "warning": 1, "critical": 2}
+_RANK: Mapping[Severity, int] = {one: rank for rank, one in enumerate(SEVERITIES)}
 
 
 def matching_of(

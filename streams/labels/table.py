@@ -14,6 +14,7 @@ import msgspec
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.labels.labeled_page import LabeledPage, Stood
 from reusewatch.streams import topics
+from reusewatch.streams.alert_kinds import Severity
 from reusewatch.streams.bus import Bus, Message
 from reusewatch.streams.records import (
     Label,
@@ -21,7 +22,6 @@ from reusewatch.streams.records import (
     LabelPlace,
     Origin,
     PackNamed,
-    Severity,
 )
 from reusewatch.streams.wire import MANIFEST_KEY, Malformed, WireError, read_json, read_manifest
 

@@ -12,9 +12,9 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from reusewatch.streams.alert_kinds import STEERING
 from reusewatch.streams.running.crawl_port import CrawlFigures
 from reusewatch.streams.running.metrics import Declared
-from reusewatch.streams.steering.places import KINDS
 
 STAGE = "crawl"
 DROPS: Mapping[str, str] = {
@@ -32,7 +32,7 @@ DROPS: Mapping[str, str] = {
     "robots": "it is a robots.txt",
 }
 """Why a request or a response comes to no page."""
-STEERED_KINDS = (*KINDS, "url-trap")
+STEERED_KINDS = (*STEERING, "url-trap")
 """What steering goes by: kinds of alerts, and traps that are told by their URLs alone."""
 STEERED: Mapping[str, str] = {
     "dropped": "it was not sent",

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import get_args
 
 from prometheus_client import (
     CollectorRegistry,
@@ -25,9 +24,9 @@ from prometheus_client import (
 )
 from prometheus_client.exposition import generate_latest
 
+from reusewatch.streams.alert_kinds import KINDS
 from reusewatch.streams.bus import Partition
 from reusewatch.streams.labels.marking import InForce
-from reusewatch.streams.records import Kind
 from reusewatch.streams.stages.events import DEAD, EVENTS, FINDINGS
 
 _FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -196,7 +195,7 @@ class Meters:
             self.popular_shingles.labels(stage)
         for finding in FINDINGS if stage == "index" else ():
             self.findings.labels(stage, finding)
-        for kind in get_args(Kind):
+        for kind in KINDS:
             self.alerts.labels(stage, kind)
 
     def show_labels(self, stage: str, found: InForce) -> None:

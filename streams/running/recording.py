@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Literal
 
 from reusewatch.streams import topics
+from reusewatch.streams.alert_kinds import KINDS
 from reusewatch.streams.bus import Message, Outgoing, Partition
 from reusewatch.streams.stages.events import FINDINGS
 from reusewatch.streams.stages.stage import Output, Stage
@@ -20,7 +21,6 @@ from reusewatch.streams.wire import received_ms
 if TYPE_CHECKING:
     from reusewatch.streams.running.metrics import Meters
 
-_TOLD_AGAIN = frozenset({"discovered-content", "duplicate", "mirror-host", "near-duplicate"})
 _MOST_TOLD = 100_000
 _KIND = "ce_type"
 
@@ -128,7 +128,7 @@ class Recorder:
         if len(self._told) < _MOST_TOLD:
             self._told.add(sent.key)
         kind = dict(sent.headers)[_KIND].decode().removeprefix("reusewatch.alert.")
-        return "" if known and kind in _TOLD_AGAIN else kind
+        return "" if known and KINDS[kind].counts_once else kind
 
     def processed(self, messages: Sequence[Message], seconds: float) -> None:
         """These messages were processed, in so long."""

@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.text_column import packed, unpacked
+from reusewatch.streams.alert_kinds import KINDS
 from reusewatch.streams.blocks.occurrences import (
     IsStopFile,
     chunks_of,
@@ -197,7 +198,7 @@ class Discovering:
         return Alert(
             id=alert_id("discovered-content", 0, found.what.hash, self._scheme),
             kind="discovered-content",
-            severity="info",  # most of what is everywhere is a template (§6.2)
+            severity=KINDS["discovered-content"].severity,  # mostly a template (§6.2)
             url=page["url"],
             site=page["site"],
             figure=float(found.what.pages),

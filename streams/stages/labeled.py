@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.labels.contains import contains
 from reusewatch.detector.mean_and_deviation import PAPER_PAGES, Moments, Threshold, share
+from reusewatch.streams.alert_kinds import KINDS, SEVERITIES, Severity
 from reusewatch.streams.blocks.for_window import counts, obfuscated_of
 from reusewatch.streams.blocks.label_columns import (
     LABEL_FIELDS,
@@ -47,10 +48,9 @@ from reusewatch.streams.records import (
     Evidence,
     Kind,
     Origin,
-    Severity,
 )
 from reusewatch.streams.stages.direction import AT_HOME
-from reusewatch.streams.stages.reports import SEVERITIES, alert_id, severity_of
+from reusewatch.streams.stages.reports import alert_id, severity_of
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.stages.stage import Line
 from reusewatch.streams.url_sets import UrlSet
@@ -292,7 +292,7 @@ class LabeledPages:
         now: datetime,
     ) -> Alert:
         said = marks.labels_severity
-        severity: Severity = next((one for one in SEVERITIES if one == said), "warning")
+        severity: Severity = next((one for one in SEVERITIES if one == said), KINDS[kind].severity)
         severity = severity_of(
             severity, overlong=row["overlong"], salvaged=row["salvaged"],
             harmless=self._allowed.has(row["url"]),

@@ -21,7 +21,7 @@ from reusewatch.detector.neighborhoods.neighborhoods import Neighborhoods
 from reusewatch.detector.neighborhoods.unlabeled import Unlabeled
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.records import NeighborhoodPart, PartitionMoments
-from reusewatch.streams.stages.neighborhood_reports import RANKS, SEVERITIES
+from reusewatch.streams.stages.neighborhood_reports import BY_RANK, RANKS
 from reusewatch.streams.times import at_us, moment
 from reusewatch.streams.wire import Malformed, moments_message, part_gone, part_message, read_json
 
@@ -162,7 +162,7 @@ def _page(facts: PageFacts, at: datetime) -> NeighborhoodPart:
     return NeighborhoodPart(
         what="page", url=facts.url, at=at, page_id=hex_of(facts.page), labeled=facts.labeled,
         total=facts.total, labels=tuple(sorted(facts.labels)),
-        severity=SEVERITIES[facts.severity],
+        severity=BY_RANK[facts.severity],
     )  # fmt: skip
 
 

@@ -11,13 +11,14 @@ from typing import Literal
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.neighborhoods.figures import Neighborhood
-from reusewatch.streams.records import DETECTOR, Alert, Evidence, Severity
+from reusewatch.streams.alert_kinds import KINDS, SEVERITIES, Severity
+from reusewatch.streams.records import DETECTOR, Alert, Evidence
 from reusewatch.streams.steering.reports import prefix_alert_id
 from reusewatch.streams.urls import place
 
 # A neighborhood is as severe as the labels of its worst files; 0 is what has none.
-SEVERITIES: tuple[Severity | None, ...] = (None, "info", "warning", "critical")
-RANKS: dict[str | None, int] = {severity: rank for rank, severity in enumerate(SEVERITIES)}
+BY_RANK: tuple[Severity | None, ...] = (None, *SEVERITIES)
+RANKS: dict[str | None, int] = {severity: rank for rank, severity in enumerate(BY_RANK)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ def neighborhood_alert(
         id=prefix_alert_id("bad-neighborhood", found.prefix, scheme),
         kind="bad-neighborhood",
         state=state,
-        severity=SEVERITIES[severity] or "warning",
+        severity=BY_RANK[severity] or KINDS["bad-neighborhood"].severity,
         url=None,
         prefix=found.prefix,
         site=place(found.prefix, scheme).site,

@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from reusewatch.detector.hashing import HashScheme
+from reusewatch.streams.alert_kinds import KINDS
 from reusewatch.streams.blocks.occurrences import countable
 from reusewatch.streams.blocks.values import matrix_of
 from reusewatch.streams.origins import Origins
@@ -182,7 +183,7 @@ class Phrasing:
             id=prefix_alert_id("phrase-host", root, self._scheme),
             kind="phrase-host",
             state=state,
-            severity="info",
+            severity=KINDS["phrase-host"].severity,
             url=None,
             prefix=root,
             site=place(root, self._scheme).site,

@@ -15,6 +15,7 @@ import xxhash
 from msgspec.structs import replace
 
 from reusewatch.detector.hashing import HashScheme, hex_of
+from reusewatch.streams.alert_kinds import KINDS, SEVERITIES, Severity
 from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.records import (
     DETECTOR,
@@ -27,7 +28,6 @@ from reusewatch.streams.records import (
     Kind,
     NearDuplicate,
     Relation,
-    Severity,
     Verdict,
 )
 from reusewatch.streams.stages.direction import accuses
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 # Two pages make a duplicate.
 DUPLICATE_THRESHOLD = 2
-SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")
 _BITS = 384
 
 
@@ -202,7 +201,7 @@ def page_alert(
         id=alert_id(kind, subject.page, subject.text, scheme),
         kind=kind,
         severity=severity_of(
-            "warning",
+            KINDS[kind].severity,
             overlong=subject.overlong,
             salvaged=False,
             harmless=harmless or not accuses(direction),

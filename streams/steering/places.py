@@ -19,13 +19,13 @@ from itertools import chain
 import msgspec
 
 from reusewatch.detector.neighborhoods.prefixes import LONGEST_PREFIX, crawl_trap
+from reusewatch.streams.alert_kinds import STEERING
 from reusewatch.streams.bus import Message
 from reusewatch.streams.records import Alert, Time
 from reusewatch.streams.steering.narrowing import narrowed
 from reusewatch.streams.wire import read_json
 
 _ROOT_SLASHES = 3
-KINDS = ("bad-neighborhood", "crawl-trap", "mirror-host")
 EXPIRES = timedelta(days=7)
 HOST_SHARE = 0.5
 """Badness from which on a whole host is kept out of, and not only its directories."""
@@ -87,7 +87,7 @@ class Places:
         here = alert.direction is not None and alert.direction.original == "here"
         told = self._info or (alert.severity != "info" and _is_most(alert))
         wanted = (not here) if self._unsure else (_comes_from_elsewhere(alert) and told)
-        return alert.kind in KINDS and alert.state == "open" and wanted
+        return alert.kind in STEERING and alert.state == "open" and wanted
 
     def at(self, now: datetime) -> list[KeptOut]:
         """What to keep out of at this time, by prefix: of two findings of one place the sure one,

@@ -17,6 +17,7 @@ import xxhash
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.neighborhoods.prefixes import MOST_COMPONENTS, Trap
+from reusewatch.streams.alert_kinds import KINDS
 from reusewatch.streams.records import DETECTOR, Alert, Evidence, Kind, TrapKind
 from reusewatch.streams.urls import place
 
@@ -70,7 +71,7 @@ def trap_alert(found: TrapFound, seen: Seen, scheme: HashScheme) -> Alert:
     return Alert(
         id=prefix_alert_id("crawl-trap", what, scheme),
         kind="crawl-trap",
-        severity="warning",
+        severity=KINDS["crawl-trap"].severity,
         url=None,
         prefix=found.prefix,
         site=place(found.prefix, scheme).site,

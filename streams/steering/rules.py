@@ -17,7 +17,8 @@ from typing import Literal, get_args
 from reusewatch.detector.errors import BadPage
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.neighborhoods.prefixes import prefixes
-from reusewatch.streams.steering.places import EXPIRES, KINDS, KeptOut
+from reusewatch.streams.alert_kinds import STEERING
+from reusewatch.streams.steering.places import EXPIRES, KeptOut
 from reusewatch.streams.urls import canonical
 
 Mode = Literal["off", "dry-run", "on"]
@@ -33,7 +34,7 @@ class Rules:
     """What is wanted: an action for each kind of finding, the share that is let through."""
 
     mode: Mode = "off"
-    actions: Mapping[str, Action] = field(default_factory=lambda: dict.fromkeys(KINDS, "drop"))
+    actions: Mapping[str, Action] = field(default_factory=lambda: dict.fromkeys(STEERING, "drop"))
     sampled: float = SAMPLED
     expires: timedelta = EXPIRES
     # By how much the priority of a request is lowered: Scrapy's own are near zero.
@@ -45,8 +46,8 @@ class Rules:
             raise ValueError(f"{self.mode}: there is {', '.join(MODES)}")
         if not 0 <= self.sampled <= 1:
             raise ValueError(f"a share of {self.sampled}: from 0 to 1")
-        if unknown := sorted(set(self.actions) - set(KINDS)):
-            raise ValueError(f"kind {unknown[0]}: there is {', '.join(KINDS)}")
+        if unknown := sorted(set(self.actions) - set(STEERING)):
+            raise ValueError(f"kind {unknown[0]}: there is {', '.join(STEERING)}")
         if wrong := sorted(set(self.actions.values()) - set(ACTIONS)):
             raise ValueError(f"{wrong[0]}: there is {', '.join(ACTIONS)}")
 

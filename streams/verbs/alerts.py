@@ -11,6 +11,7 @@ from typing import Annotated, get_args
 
 import typer
 
+from reusewatch.streams.alert_kinds import KINDS, SEVERITIES
 from reusewatch.streams.console import (
     fail,
     print_csv,
@@ -22,16 +23,15 @@ from reusewatch.streams.console import (
 )
 from reusewatch.streams.opening import open_bus
 from reusewatch.streams.page_text import ReadOrigin
-from reusewatch.streams.records import Alert, Kind, Severity
+from reusewatch.streams.records import Alert
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs import alert_evidence, choosing, showing, topic_views
 from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
 from reusewatch.streams.verbs.reuse_summary import Summary, summarized
 
-_KINDS: tuple[str, ...] = get_args(Kind)
 _CHOICES: dict[str, tuple[str, ...]] = {
-    "kind": _KINDS,
-    "severity": get_args(Severity),
+    "kind": tuple(KINDS),
+    "severity": SEVERITIES,
     "state": ("open", "closed"),
     "sort": get_args(choosing.Order),
 }
@@ -41,8 +41,8 @@ app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
 KindOption = Annotated[
     str | None,
     typer.Option(
-        "--kind", metavar="KIND", help=", ".join(showing.MEANINGS),
-        autocompletion=lambda: list(showing.MEANINGS),
+        "--kind", metavar="KIND", help=", ".join(KINDS),
+        autocompletion=lambda: list(KINDS),
     ),
 ]  # fmt: skip
 SiteOption = Annotated[
@@ -58,8 +58,8 @@ UntilOption = Annotated[
 ]
 SeverityOption = Annotated[
     str | None,
-    typer.Option("--severity", metavar="SEVERITY", help=", ".join(get_args(Severity)),
-                 autocompletion=lambda: list(get_args(Severity))),
+    typer.Option("--severity", metavar="SEVERITY", help=", ".join(SEVERITIES),
+                 autocompletion=lambda: list(SEVERITIES)),
 ]  # fmt: skip
 DonorOption = Annotated[
     str | None,

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams import kernels
+from reusewatch.streams.alert_kinds import KINDS
 from reusewatch.streams.bus import Bus, BusError
 from reusewatch.streams.console import say
 from reusewatch.streams.documents import document_of
@@ -27,8 +28,6 @@ from reusewatch.streams.wire import alert_message
 if TYPE_CHECKING:
     from reusewatch.detector.evidence.pairs import Pair
 
-# Kinds whose evidence may be missing until somebody asks.
-_LATE = ("near-duplicate", "partial-copy")
 # Pages that a quilt is drawn beside, at most.
 _SOURCES = 8
 
@@ -69,7 +68,7 @@ def evident(alert: Alert, read_origin: ReadOrigin, scheme: HashScheme) -> Shown:
         [document_of(page) for page in (*pages, *(page for _, page in more))], scheme
     )
     pair, *pairs = (compare(here, there, scheme) for there in theirs)
-    if alert.kind in _LATE:
+    if _is_late(alert):
         alert = told_of(alert, pair.told(MOST_ROWS))
     urls = (url for url, _ in more)
     return Shown(alert, pair, None, beside.url, tuple(zip(urls, pairs, strict=True)))
@@ -84,6 +83,11 @@ def _sources(alert: Alert, read_origin: ReadOrigin, scheme: HashScheme) -> list[
         if isinstance(page, Page):
             found.append((donor.url, page))
     return found
+
+
+def _is_late(alert: Alert) -> bool:
+    """Whether the evidence may be missing until somebody asks: one source, and runs in common."""
+    return KINDS[alert.kind].runs is not None and alert.kind != "quilt"
 
 
 def donor_of(alert: Alert) -> Donor | None:
@@ -105,7 +109,7 @@ def donor_of(alert: Alert) -> Donor | None:
 
 def _without(alert: Alert, reason: EvidenceMissing) -> Shown:
     # What was made while the pages were there stays.
-    late = alert.kind in _LATE and not alert.evidence
+    late = _is_late(alert) and not alert.evidence
     return Shown(replace(alert, evidence_missing=reason) if late else alert, None, reason)
 
 

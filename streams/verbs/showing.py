@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
+from reusewatch.streams.alert_kinds import KINDS
 from reusewatch.streams.console import (
     at_terminal,
     harmless,
@@ -24,7 +25,6 @@ from reusewatch.streams.records import (
     Direction,
     Donor,
     Evidence,
-    Kind,
     Verdict,
     Within,
 )
@@ -42,55 +42,6 @@ ALERT_COLUMNS = (
 )  # fmt: skip
 _VERDICT_COLUMNS = ("url", "fetched_at", "finding", "of")
 _LETTER_COLUMNS = ("reason", "source", "offset", "url", "detail", "at")
-
-# What an alert of a kind says, and what its figure counts.
-MEANINGS: dict[Kind, tuple[str, str]] = {
-    "duplicate": (
-        "The page has exactly the words of another page.",
-        "pages have these words",
-    ),
-    "discovered-content": (
-        "A paragraph or a file that so many pages of several sites have; this is one of them.",
-        "pages or more have it",
-    ),
-    "mirror-host": (
-        "Most pages of the host have a copy on one other site.",
-        "of its pages have a copy there",
-    ),
-    "labeled-page": ("The file is labeled content, byte for byte.", ""),
-    "labeled-content": (
-        "The page holds labeled content; the evidence says which, and where it is from.",
-        "of its chunks are labeled",
-    ),
-    "near-duplicate": (
-        "The page has nearly the words of another page.",
-        "agreeing supershingles, or bits",
-    ),
-    "partial-copy": (
-        "A part of the page stands on another page, or that one within this one.",
-        "of the page's runs of five words, or of the other's, are in both, whichever is more",
-    ),
-    "quilt": (
-        "The page is stitched from parts of several other pages.",
-        "of the page's runs of five words stand on its sources",
-    ),
-    "bad-neighborhood": (
-        "Under this prefix copied content is frequent; the evidence are its worst files.",
-        "of a file's chunks are labeled, on average",
-    ),
-    "phrase-host": (
-        "The pages of this host consist of phrases that many pages have; some of them are named.",
-        "of 84 phrases of its pages are popular, on average",
-    ),
-    "crawl-trap": (
-        "URLs under this prefix go on for ever; none of them is counted.",
-        "parts of the path, or times that one is repeated",
-    ),
-}
-
-
-# Their shares are of grams, most often of a sample of them.
-_BY_RUNS = ("partial-copy", "quilt")
 
 
 def alert_row(alert: Alert) -> tuple[object, ...]:
@@ -196,10 +147,9 @@ def print_letters(letters: Iterable[DeadLetter]) -> None:
 
 def print_alert(alert: Alert) -> None:
     """One alert with all that is known, as sentences."""
-    meaning, counts = MEANINGS.get(alert.kind, ("", ""))
+    about = KINDS[alert.kind]
     print_line(f"{alert.kind} {harmless(alert.id)} ({alert.severity}, {alert.state})")
-    if meaning:
-        print_line(meaning)
+    print_line(about.meaning)
     print_line()
     _print("page" if alert.url else "prefix", _subject(alert))
     for donor in alert.donors:
@@ -218,7 +168,7 @@ def print_alert(alert: Alert) -> None:
         _print("only there", [", ".join(alert.differs.only_there) or "-"])
     if alert.labels:
         _print("labels", [", ".join(alert.labels)])
-    counts = _counted(alert, counts)
+    counts = _counted(alert, about.counts)
     _print("figure", [f"{alert.figure:g} {counts}".rstrip() + f"; alert from {alert.threshold:g}"])
     by = f"by {alert.detector}, hash scheme {alert.scheme}"
     if alert.truncated:
@@ -322,7 +272,7 @@ def in_common(alert: Alert, within: Within) -> str:
 def _in_common(alert: Alert, within: Within) -> Iterator[str]:
     """The same, and how that goes with the other shares of the alert."""
     yield in_common(alert, within)
-    if alert.kind in _BY_RUNS:
+    if KINDS[alert.kind].runs == "part":
         yield (
             "these are counted word by word in both pages; the other shares are estimates, of runs "
             "of five words without a template's, and one changed word takes five runs"
@@ -339,7 +289,7 @@ def _donor(donor: Donor, alert: Alert) -> Iterator[str]:
     yield donor.url
     # How near two pages are, their sketches say below: that is no share of their words.
     shared = "" if alert.b is not None else f"{_percent(donor.share)} shared, "
-    if alert.kind in _BY_RUNS:
+    if KINDS[alert.kind].runs == "part":
         shared = f"about {_percent(donor.share)} of this page's runs of five words, "
     yield f"{shared}first fetched {_time(donor.fetched_at)} UTC"
 

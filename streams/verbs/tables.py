@@ -1,4 +1,4 @@
-"""The tables of `deploy/README.md`, made from the code: settings, metrics, events.
+"""The tables of the READMEs, made from the code: kinds of alerts, settings, metrics, events.
 
 `make docs` writes them between their markers; a test keeps them current.
 """
@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from reusewatch.streams.alert_kinds import KINDS
 from reusewatch.streams.running.crawl_metrics import DECLARED, DROPS, STEERED
 from reusewatch.streams.running.metrics import Meters
 from reusewatch.streams.settings import described
@@ -19,7 +20,7 @@ from reusewatch.streams.stages.events import EVENTS, FINDINGS
 _METRIC = re.compile(r"(?<![:\w])reusewatch_\w+")
 _OF_HISTOGRAMS = re.compile(r"_(?:bucket|sum|count)$")
 _RULE = re.compile(r"- (?:alert|record): (\S+)\n +expr: (.+)")
-FILE = Path(__file__).resolve().parents[2] / "deploy" / "README.md"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def metrics() -> str:
@@ -46,18 +47,29 @@ def seen_in() -> dict[str, list[str]]:
 
 
 def _rules() -> Iterator[tuple[str, str]]:
-    for file in sorted((FILE.parent / "prometheus").glob("*ing.yml")):
+    for file in sorted((ROOT / "deploy" / "prometheus").glob("*ing.yml")):
         for name, expr in _RULE.findall(file.read_text("utf-8")):
             yield f"`{name}`", expr
 
 
 def _panels() -> Iterator[tuple[str, str]]:
-    for file in sorted((FILE.parent / "grafana").glob("*.json")):
+    for file in sorted((ROOT / "deploy" / "grafana").glob("*.json")):
         dashboard = json.loads(file.read_text("utf-8"))
         title = dashboard["title"].removeprefix("reusewatch / ")
         for panel in dashboard["panels"]:
             for target in panel.get("targets", ()):
                 yield f"*{title}*: {panel['title']}", target["expr"]
+
+
+def kinds() -> str:
+    """Every kind of alert: its subject, what it says, its figure, its severity."""
+    rows = [
+        "| kind | it says | `figure` | unit | severity |", "| --- | --- | --- | --- | --- |"
+    ]  # fmt: skip
+    for one in KINDS.values():
+        severity = f"`{one.severity}`" + (f"; {one.raised}" if one.raised else "")
+        rows.append(f"| `{one.name}` | {one.meaning} | … {one.counts} | {one.unit} | {severity} |")
+    return "\n".join(rows) + "\n"
 
 
 def events() -> str:
@@ -84,19 +96,26 @@ def steered() -> str:
     return "\n".join(["| done | what became of the request |", "| --- | --- |", *rows]) + "\n"
 
 
-TABLES: Mapping[str, Callable[[], str]] = {
-    "settings": described.markdown,
-    "metrics": metrics,
-    "events": events,
-    "findings": findings,
-    "drops": drops,
-    "steered": steered,
+_UNITS = {
+    "pages": "how many",
+    "share": "the share",
+}
+TABLES: Mapping[str, Mapping[str, Callable[[], str]]] = {
+    "README.md": {"kinds": kinds},
+    "deploy/README.md": {
+        "settings": described.markdown,
+        "metrics": metrics,
+        "events": events,
+        "findings": findings,
+        "drops": drops,
+        "steered": steered,
+    },
 }
 
 
-def current(text: str) -> str:
+def current(text: str, tables: Mapping[str, Callable[[], str]]) -> str:
     """The text, with each table as the code has it now."""
-    for name, table in TABLES.items():
+    for name, table in tables.items():
         text = replaced(text, name, table())
     return text
 
@@ -111,9 +130,11 @@ def replaced(text: str, name: str, table: str) -> str:
     return re.sub(inside, made.replace("\\", r"\\"), text, flags=re.S)
 
 
-def main(file: Path = FILE) -> None:
-    """Write the tables of the file anew."""
-    file.write_text(current(file.read_text("utf-8")), "utf-8")
+def main(root: Path = ROOT) -> None:
+    """Write the tables of the READMEs anew."""
+    for name, tables in TABLES.items():
+        file = root / name
+        file.write_text(current(file.read_text("utf-8"), tables), "utf-8")
 
 
 if __name__ == "__main__":

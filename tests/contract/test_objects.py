@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
-from reusewatch.streams import records
+from reusewatch.streams import alert_kinds
 from tests.command import run
 from tests.contract.tables import (
     ALERT,
@@ -75,8 +74,8 @@ def test_alerts_have_the_fields_of_the_contract(tried: Tried) -> None:
 
 
 def test_the_kinds_of_alerts_are_those_of_the_contract() -> None:
-    assert set(get_args(records.Kind)) >= KINDS
-    assert set(get_args(records.Severity)) == {"info", "warning", "critical"}
+    assert set(alert_kinds.KINDS) >= KINDS
+    assert set(alert_kinds.SEVERITIES) == {"info", "warning", "critical"}
 
 
 def test_alerts_are_chosen_by_kind_site_and_time(tried: Tried) -> None:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reusewatch.streams.steering.places import KINDS, KeptOut
+from reusewatch.streams.alert_kinds import STEERING
+from reusewatch.streams.steering.places import KeptOut
 from reusewatch.streams.steering.rules import ACTIONS, Rules, Steering
 from tests.streams.made_alerts import BEGAN
 
@@ -56,10 +57,10 @@ def test_a_trap_ends_where_it_likes() -> None:
 
 @given(
     st.lists(
-        st.tuples(PREFIXES, st.sampled_from(KINDS), st.booleans()), max_size=4,
+        st.tuples(PREFIXES, st.sampled_from(STEERING), st.booleans()), max_size=4,
         unique_by=lambda one: one[0],
     ),
-    st.fixed_dictionaries({kind: st.sampled_from(ACTIONS) for kind in KINDS}),
+    st.fixed_dictionaries({kind: st.sampled_from(ACTIONS) for kind in STEERING}),
     URLS,
 )  # fmt: skip
 def test_the_most_that_any_finding_wants_is_done_and_none_that_is_unsure_drops(

@@ -18,22 +18,27 @@ from reusewatch.streams.verbs import tables
 from tests.command import ROOT
 
 
-def test_what_is_published_is_current() -> None:
-    text = tables.FILE.read_text("utf-8")
-    assert tables.current(text) == text, "run `make docs`"
+@pytest.mark.parametrize("name", tables.TABLES)
+def test_what_is_published_is_current(name: str) -> None:
+    text = (ROOT / name).read_text("utf-8")
+    assert tables.current(text, tables.TABLES[name]) == text, "run `make docs`"
 
 
 def test_they_are_written_by_running_the_module(tmp_path: Path) -> None:
-    file = tmp_path / "README.md"
-    text = tables.FILE.read_text("utf-8")
-    file.write_text(text.replace("| `policy` |", "| `polity` |"), "utf-8")
-    subprocess.run([sys.executable, "-m", "reusewatch.streams.verbs.tables", file], check=True)
-    assert file.read_text("utf-8") == text
+    (tmp_path / "deploy").mkdir()
+    for name in tables.TABLES:
+        text = (ROOT / name).read_text("utf-8")
+        changed = text.replace("| `policy` |", "| `polity` |").replace("| `quilt` |", "| `patch` |")
+        assert changed != text
+        (tmp_path / name).write_text(changed, "utf-8")
+    subprocess.run([sys.executable, "-m", "reusewatch.streams.verbs.tables", tmp_path], check=True)
+    for name in tables.TABLES:
+        assert (tmp_path / name).read_bytes() == (ROOT / name).read_bytes()
 
 
 def test_a_text_without_a_place_for_a_table_is_refused() -> None:
     with pytest.raises(ValueError, match="no place for settings"):
-        tables.current("# Nothing\n")
+        tables.current("# Nothing\n", tables.TABLES["deploy/README.md"])
 
 
 def test_every_metric_is_declared_with_its_labels() -> None:
