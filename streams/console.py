@@ -11,6 +11,7 @@ import io
 import os
 import re
 import sys
+import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -26,6 +27,8 @@ _JSON = msgspec.json.Encoder()
 _OBEYED = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
 )
+# Characters without a glyph of their own: soft hyphens, joiners, spaces of no width.
+_NO_GLYPH = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 # What a cell may be; a tuple is shown line below line.
 Cell = object
 # A spreadsheet takes a cell that begins so for a formula, and runs it.
@@ -46,10 +49,20 @@ class Share(float):
 def harmless(text: str) -> str:
     r"""A stranger's text on one line, without anything that a terminal obeys.
 
-    >>> harmless("a\x1b[31m b\r\nc")
-    'a\\x1b[31m b\\r\\nc'
+    Spaces of any width become plain spaces, and characters without a glyph are left out. Other
+    characters that cannot be printed, marks that turn the direction of text among them, are shown
+    as escapes.
+
+    >>> harmless("a\x1b[31m b\r\nc"), harmless("10\u2009km\xa0of soft\xadware")
+    ('a\\x1b[31m b\\r\\nc', '10 km of software')
     """
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    return text if text.isprintable() else "".join(map(_shown_as, text.translate(_NO_GLYPH)))
+
+
+def _shown_as(char: str) -> str:
+    if char.isprintable():
+        return char
+    return " " if unicodedata.category(char) == "Zs" else repr(char)[1:-1]
 
 
 def tamed(line: str) -> str:
@@ -156,8 +169,10 @@ def csv_line(cells: Sequence[Cell]) -> str:
 
 def _no_formula(cell: Cell) -> str:
     text = _shown(cell)
-    quoted = isinstance(cell, str | tuple) and text.startswith(_FORMULAS)
-    return harmless(f"'{text}" if quoted else text)
+    shown = harmless(text)
+    # Spaces in front, and escapes that were a tab, do not make it less of a formula.
+    formula = text.startswith(_FORMULAS) or shown.lstrip(" ").startswith(_FORMULAS)
+    return f"'{shown}" if formula and isinstance(cell, str | tuple) else shown
 
 
 def _raw(cell: Cell) -> Cell:
