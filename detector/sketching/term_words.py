@@ -30,9 +30,13 @@ def scan_of(document: Document, scheme: HashScheme) -> Scan:
 
 
 def words_of(document: Document, scheme: HashScheme, wanted: Collection[int]) -> dict[int, str]:
-    """The words of those wanted terms that a page has; as many texts are made as are wanted."""
+    """The words of those wanted terms that a page has."""
     scanned = scan_of(document, scheme)
-    readable = Readable(scanned)
+    return words_in(scanned, Readable(scanned), wanted)
+
+
+def words_in(scanned: Scan, readable: Readable, wanted: Collection[int]) -> dict[int, str]:
+    """The words of those wanted terms that a scanned page has. Makes no other strings."""
     found, first = np.unique(scanned.hashes, return_index=True)
     chosen = np.isin(found, np.array(list(wanted), np.uint64))
     pairs = zip(found[chosen].tolist(), first[chosen].tolist(), strict=True)

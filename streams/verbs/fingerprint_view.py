@@ -14,7 +14,7 @@ from reusewatch.detector.scanning.scan import Scan
 from reusewatch.detector.sketching.chunks import Unit
 from reusewatch.detector.sketching.fingerprint import Document, Fingerprints, fingerprints
 from reusewatch.detector.sketching.simhash import simhash_hex
-from reusewatch.detector.sketching.term_words import scan_of
+from reusewatch.detector.sketching.term_words import scan_of, words_in
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,15 +71,16 @@ def view_of(
     decoded = decode(document.body, document.charset)
     scanned = scan_of(document, scheme)
     readable = Readable(scanned)
-    strings = readable.words()
-    terms = zip(sketches.terms.hashes.values.tolist(), sketches.terms.weights.tolist(), strict=True)
-    word_of = dict(zip(scanned.hashes.tolist(), strings, strict=True))
+    weights = sketches.terms.weights.tolist()
+    terms = list(zip(sketches.terms.hashes.values.tolist(), weights, strict=True))
+    # A long page has half a million words: only those that are shown become strings.
+    word_of = words_in(scanned, readable, [term for term, _ in terms])
     return FingerprintView(
         url=document.url,
         charset=decoded.charset,
         title=readable.title,
         tokens=int(sketches.words[0]),
-        words=strings[: scanned.text_tokens] if words else None,
+        words=readable.words()[: scanned.text_tokens] if words else None,
         chunks=chunks,
         text=readable.text,
         blocks=_blocks(made, decoded, scanned, readable),

@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from reusewatch.detector.hashing import HashScheme, hex_of
+from reusewatch.detector.scanning.readable import Readable
+from reusewatch.detector.sketching.fingerprint import Document
+from reusewatch.streams.verbs.fingerprint_view import view_of
 from tests.command import ROOT, Done
 from tests.command import run as run_command
 from tests.pages import Fetch, body_of, write_warc
@@ -60,6 +63,17 @@ def test_a_page_has_all_fields(tmp_path: Path) -> None:
     weights = [term["weight"] for term in view["terms"]]
     assert weights == sorted(weights, reverse=True)
     assert {"lamps", "café"} <= {term["term"] for term in view["terms"]}
+
+
+def test_words_of_a_long_page_become_strings_only_if_they_are_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    document = Document(PAGE.encode())
+    asked = view_of(document, HashScheme(), words=True)
+    monkeypatch.setattr(Readable, "words", lambda readable: pytest.fail("made every word"))
+    view = view_of(document, HashScheme())
+    assert view.terms == asked.terms
+    assert {"hello", "lamps"} <= {term.term for term in view.terms}
 
 
 def test_raw_chunks_are_bytes_of_the_file(tmp_path: Path) -> None:
