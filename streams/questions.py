@@ -2,8 +2,8 @@
 owns the state. Reading only.
 
 The one thread judges pages as well, and that is what it is there for: while pages come, questions
-get a share of its time (`SHARE`); up to `MOST_WAITING` of them wait, and an answer has up to
-`MOST_ROWS` rows.
+get a share of its time (`SHARE`); up to `MOST_WAITING` of them wait, and each may ask for up to
+`MOST_ROWS` rows. A command that reads the state from a file may ask for any number.
 
 QuestionError
 ├── BadQuestion   nobody could answer that: the name or a parameter is wrong
@@ -79,6 +79,11 @@ class Desk:
 
     def ask(self, name: str, parameters: Parameters, *, seconds: float = WAIT_SECONDS) -> Rows:
         """The answer, in any thread but the one that serves."""
+        if number(parameters, "top", 1) > MOST_ROWS:
+            raise BadQuestion(
+                f"top={parameters['top']}: a worker answers with at most {MOST_ROWS} rows: ask "
+                "for fewer"
+            )
         asked = _Asked(name, parameters)
         try:
             self._waiting.put_nowait(asked)
@@ -129,8 +134,8 @@ def no_questions(name: str, parameters: Parameters) -> Rows:
 
 
 def number(parameters: Parameters, name: str, default: int) -> int:
-    """A parameter that counts something, within what an answer may have."""
+    """A parameter that counts something."""
     text = parameters.get(name, str(default))
-    if not _NUMBER.fullmatch(text) or not 1 <= int(text) <= MOST_ROWS:
-        raise BadQuestion(f"{name}={text[:20]}: a number from 1 to {MOST_ROWS} is expected")
+    if not _NUMBER.fullmatch(text) or int(text) < 1:
+        raise BadQuestion(f"{name}={text[:20]}: a number from 1 to 999999999 is expected")
     return int(text)

@@ -41,7 +41,7 @@ def propose_stops(
     max_length: Annotated[
         int, typer.Option("--max-length", metavar="N", help="Of so many characters at most.")
     ] = 200,
-    top: Annotated[int, typer.Option("--top", metavar="N")] = 100,
+    top: Annotated[int, typer.Option("--top", metavar="N", help="So many.", min=1)] = 100,
     toml: Annotated[
         bool, typer.Option("--toml", help="As a list that the setting stop_chunks takes.")
     ] = False,

@@ -55,7 +55,12 @@ def similar(
     threshold: Annotated[
         float, typer.Option("--threshold", metavar="T", help="Least weight overlapping.")
     ] = 0.75,
-    top: Annotated[int, typer.Option("--top", metavar="N", help="So many.", min=1)] = 20,
+    top: Annotated[
+        int,
+        typer.Option(
+            "--top", metavar="N", help="So many; a worker answers with up to 1000.", min=1
+        ),
+    ] = 20,
     at: AtOption = None,
     json: JsonOption = False,
 ) -> None:

@@ -29,7 +29,12 @@ def register(app: typer.Typer) -> None:
 @with_settings(*BUS_AND_STATE)
 def clusters(
     settings: Settings,
-    top: Annotated[int, typer.Option("--top", metavar="N", help="So many.", min=1)] = 10,
+    top: Annotated[
+        int,
+        typer.Option(
+            "--top", metavar="N", help="So many; a worker answers with up to 1000.", min=1
+        ),
+    ] = 10,
     url: Annotated[
         str | None, typer.Option("--url", metavar="URL", help="The one of this page.")
     ] = None,

@@ -29,27 +29,33 @@ class Counting:
         ask: Callable[[str, Parameters], Answered],
         say: Callable[[str], None],
         under: str | None,
+        *,
+        top: int = MOST_ROWS,
     ) -> None:
         self._ask = ask
         self._say = say
         self._under = {"under": under} if under else {}
-        found = self._answered({"top": str(MOST_ROWS)})
+        asked = max(top, MOST_ROWS)
+        found = self._answered({"top": str(asked)})
         self.counts = {} if found is None else found
         # Whoever is not among them has no copies.
-        self._all = found is not None and len(found) < MOST_ROWS
+        self._all = found is not None and len(found) < asked
         self._answers = found is not None
 
     def of(self, prefixes: Iterable[str]) -> Counts:
         """The counts of these prefixes; without those that nobody answered."""
         missing = [one for one in dict.fromkeys(prefixes) if one not in self.counts]
-        if self._all or not self._answers or not missing:
-            none = missing if self._all else ()
-            return self.counts | dict.fromkeys(none, _NONE)
-        asked = named(missing[: MOST_ROWS - 1])
-        found = self._answered({"also": asked})
-        if found is None:
-            return self.counts
-        return self.counts | dict.fromkeys(asked.split(), _NONE) | found
+        counts = dict(self.counts)
+        if self._all:
+            return counts | dict.fromkeys(missing, _NONE)
+        while missing and self._answers:
+            asked = named(missing[:MOST_ROWS]).split() or missing[:1]
+            found = self._answered({"also": " ".join(asked)})
+            if found is None:
+                break
+            counts |= dict.fromkeys(asked, _NONE) | found
+            missing = missing[len(asked) :]
+        return counts
 
     def _answered(self, parameters: dict[str, str]) -> dict[str, dict[str, Any]] | None:
         try:

@@ -42,7 +42,12 @@ def register(app: typer.Typer) -> None:
 @with_settings(*BUS_AND_STATE)
 def neighborhoods(
     settings: Settings,
-    top: Annotated[int, typer.Option("--top", metavar="N", help="So many.", min=1)] = 20,
+    top: Annotated[
+        int,
+        typer.Option(
+            "--top", metavar="N", help="So many; a worker answers with up to 1000.", min=1
+        ),
+    ] = 20,
     under: Annotated[
         str | None,
         typer.Option("--under", metavar="PREFIX", help="Of this URL and below, as a tree."),
@@ -62,7 +67,7 @@ def neighborhoods(
 ) -> None:
     """Show neighborhoods."""
     parameters = {"top": str(top), "files": str(files)} | ({"under": under} if under else {})
-    counting = Counting(Ask(settings, "index", index_at, say, "--index-at"), say, under)
+    counting = Counting(Ask(settings, "index", index_at, say, "--index-at"), say, under, top=top)
     if counting.counts:
         parameters["also"] = named([*counting.counts][:top])
     addresses: list[str | None] = [*at] if at else [None]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.command import run
 from tests.streams.stages.test_near_order import body_of
 
+URL = "https://www.site0.example/page.html"
 EMPTY = "no two pages of the window are near-duplicates"
 
 
@@ -34,6 +37,17 @@ def test_the_clusters_of_a_replay_are_told(tmp_path: Path) -> None:
     assert cells == [row["cluster"], "2", "2", "1", row["representative"]]
     one = run("clusters", "--bus", "local:s", "--url", row["urls"][1], "--json", cwd=tmp_path)
     assert one.objects == [row]
+
+
+@pytest.mark.parametrize("verb", [("clusters",), ("neighborhoods",), ("similar", URL)])
+def test_more_than_a_worker_answers_with_are_read_from_the_last_snapshot(
+    tmp_path: Path, verb: tuple[str, ...]
+) -> None:
+    replay(tmp_path, [0, 1, 10])
+    done = run(*verb, "--bus", "local:s", "--top", "1001", "--json", cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert done.objects
+    assert "not counted" not in done.err
 
 
 def test_nothing_to_tell_is_said(tmp_path: Path) -> None:

@@ -82,10 +82,17 @@ def test_copies_of_what_is_shown_are_counted_however_many_sites_have_some(
     assert told(counting, "http://other.example/") == [(0, None)]
 
 
-def test_of_what_could_not_be_asked_for_nothing_is_said() -> None:
-    counting = Counting(Sites(MOST_ROWS).ask, pytest.fail, None)
-    prefixes = [f"http://s{site:04}.example/" for site in range(MOST_ROWS)]
-    assert told(counting, *prefixes)[-2:] == [(1, 2), (None, None)]
+def test_copies_of_more_than_an_answer_has_are_counted_with_several_questions() -> None:
+    count = 2 * MOST_ROWS + 1
+    sites = Sites(count)
+    prefixes = [f"http://s{site:04}.example/" for site in range(count)]
+    assert told(Counting(sites.ask, pytest.fail, None), *prefixes) == [(1, 2)] * count
+    assert len(sites.asked) > 2
+
+
+def test_as_many_prefixes_with_copies_are_asked_for_as_are_shown() -> None:
+    sites = Sites(MOST_ROWS + 5)
+    assert len(Counting(sites.ask, pytest.fail, None, top=MOST_ROWS + 5).counts) == MOST_ROWS + 5
 
 
 @pytest.mark.parametrize(
