@@ -170,8 +170,10 @@ def csv_line(cells: Sequence[Cell]) -> str:
 def _no_formula(cell: Cell) -> str:
     text = _shown(cell)
     shown = harmless(text)
-    # Spaces in front, and escapes that were a tab, do not make it less of a formula.
+    # Spaces in front, and escapes that were a tab, do not make it less of a formula; a lone sign,
+    # as of an empty cell, is none.
     formula = text.startswith(_FORMULAS) or shown.lstrip(" ").startswith(_FORMULAS)
+    formula = formula and len(text) > 1
     return f"'{shown}" if formula and isinstance(cell, str | tuple) else shown
 
 

@@ -11,13 +11,14 @@ from reusewatch.crawler.replaying.readable import Readable
 from reusewatch.detector.errors import BadPage
 from reusewatch.streams import kernels
 from reusewatch.streams.charsets import charset_of
-from reusewatch.streams.console import print_json_lines, print_line, print_table, say
+from reusewatch.streams.console import print_line, say
 from reusewatch.streams.opening import open_bus, state_directory
 from reusewatch.streams.records import Origin
 from reusewatch.streams.running.label_settings import stop_list
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
-from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
+from reusewatch.streams.verbs.listing import Asked, Listing, by_name, lists
+from reusewatch.streams.verbs.options import BUS, with_settings
 
 
 def register(app: typer.Typer) -> None:
@@ -33,19 +34,19 @@ _HELP = (
 
 
 @with_settings(*BUS)
+@lists(top=100)
 def propose_stops(
     settings: Settings,
+    asked: Asked,
     min_sites: Annotated[
         int, typer.Option("--min-sites", metavar="N", help="On so many sites at least.")
     ] = 100,
     max_length: Annotated[
         int, typer.Option("--max-length", metavar="N", help="Of so many characters at most.")
     ] = 200,
-    top: Annotated[int, typer.Option("--top", metavar="N", help="So many.", min=1)] = 100,
     toml: Annotated[
         bool, typer.Option("--toml", help="As a list that the setting stop_chunks takes.")
     ] = False,
-    json: JsonOption = False,
 ) -> None:
     """Propose stop chunks."""
     opened = open_bus(settings)
@@ -61,19 +62,18 @@ def propose_stops(
     known = all_stop_chunks(settings.scheme, stop_list(settings))
     rows = list(
         stop_proposals(
-            opened, settings.scheme, known, min_sites=min_sites, max_length=max_length, limit=top,
-            read_text=lambda origin: _body(read, origin),
+            opened, settings.scheme, known, min_sites=min_sites, max_length=max_length,
+            limit=asked.top, read_text=lambda origin: _body(read, origin),
         )
     )  # fmt: skip
-    if not rows:
-        say(f"nothing on {settings.bus} is short and on {min_sites} sites")
+    nothing = f"nothing on {settings.bus} is short and on {min_sites} sites"
     if toml:
         print_line(as_list(rows))
-    elif json:
-        print_json_lines(rows)
-    else:
-        columns = ("hash", "pages", "sites", "length", "text")
-        print_table(columns, [[row[name] for name in columns] for row in rows], fold=("text",))
+        if not rows:
+            say(nothing)
+        return
+    columns = by_name("hash", "pages", "sites", "length", "text")
+    Listing(columns, fold=("text",)).show(rows, asked, nothing)
 
 
 def _body(read: ReadOrigin, origin: Origin) -> tuple[bytes, str] | None:

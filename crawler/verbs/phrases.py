@@ -14,9 +14,10 @@ import typer
 from reusewatch.crawler.verbs.alerts import reader
 from reusewatch.detector.hashing import hex_of
 from reusewatch.streams import kernels
-from reusewatch.streams.console import at_terminal, print_json_lines, print_table, say
+from reusewatch.streams.console import say
 from reusewatch.streams.settings import Settings
-from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
+from reusewatch.streams.verbs.listing import Asked, Listing, by_name, lists
+from reusewatch.streams.verbs.options import BUS, with_settings
 from reusewatch.streams.verbs.phrase_pages import MOST_PAGES, PagesOption, read_phrase_pages
 
 if TYPE_CHECKING:
@@ -37,9 +38,10 @@ def register(app: typer.Typer) -> None:
 
 
 @with_settings(*BUS)
+@lists(top=20)
 def phrases(
     settings: Settings,
-    top: Annotated[int, typer.Option("--top", metavar="N", help="So many.", min=1)] = 20,
+    asked: Asked,
     hosts: Annotated[
         bool,
         typer.Option(
@@ -47,7 +49,6 @@ def phrases(
         ),
     ] = False,
     pages: PagesOption = MOST_PAGES,
-    json: JsonOption = False,
 ) -> None:
     """Show popular phrases, or hosts that consist of them."""
     found = read_phrase_pages(settings, pages)
@@ -58,16 +59,9 @@ def phrases(
     popular = popular_shingles(found.documents, kept)
     say(f"{kept.size:,} classes of near-duplicates; {len(popular):,} popular shingles")
     if hosts:
-        rows = _hosts(found, popular, found.documents.host[kept], top)
-        columns: tuple[str, ...] = ("pages", "mean", "deviation", "alike", "host")
+        _HOSTS.show(_hosts(found, popular, found.documents.host[kept], asked.top), asked)
     else:
-        rows = _phrases(settings, found, popular, top)
-        columns = ("documents", "sites", "phrase")
-    if json:
-        print_json_lines(rows)
-        return
-    print_table(columns, ([_shown(row[name]) for name in columns] for row in rows),
-                fold=columns[-1:])  # fmt: skip
+        _PHRASES.show(_phrases(settings, found, popular, asked.top), asked)
 
 
 def _phrases(
@@ -99,7 +93,23 @@ def _hosts(pages: PhrasePages, found: PopularShingles, host: Any, top: int) -> l
     ]  # fmt: skip
 
 
-def _shown(cell: Any) -> Any:
-    if isinstance(cell, float):
-        return f"{cell:.1f}" if at_terminal() else f"{cell:.6g}"
-    return _UNKNOWN if cell is None and at_terminal() else cell
+_PHRASES: Listing[dict[str, Any]] = Listing(
+    by_name("documents", "sites", "phrase"),
+    fold=("phrase",),
+    people={**by_name("documents", "sites"), "phrase": lambda row: row["phrase"] or _UNKNOWN},
+)
+_HOSTS: Listing[dict[str, Any]] = Listing(
+    {
+        **by_name("pages"),
+        "mean": lambda row: f"{row['mean']:.6g}",
+        "deviation": lambda row: f"{row['deviation']:.6g}",
+        **by_name("alike", "host"),
+    },
+    fold=("host",),
+    people={
+        **by_name("pages"),
+        "mean": lambda row: f"{row['mean']:.1f}",
+        "deviation": lambda row: f"{row['deviation']:.1f}",
+        **by_name("alike", "host"),
+    },
+)

@@ -15,18 +15,12 @@ import typer
 from reusewatch.crawler.replaying.files import document_of_bytes, document_of_file
 from reusewatch.detector.hashing import hex_of
 from reusewatch.streams import kernels
-from reusewatch.streams.console import (
-    at_terminal,
-    fail,
-    print_json_lines,
-    print_rows,
-    print_table,
-    say,
-)
+from reusewatch.streams.console import fail, say
 from reusewatch.streams.running.asking import Ask
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs.clusters import AtOption
-from reusewatch.streams.verbs.options import BUS_AND_STATE, JsonOption, with_settings
+from reusewatch.streams.verbs.listing import Asked, Listing, by_name, lists
+from reusewatch.streams.verbs.options import BUS_AND_STATE, with_settings
 
 if TYPE_CHECKING:
     from reusewatch.detector.hashing import HashScheme
@@ -47,47 +41,35 @@ def register(app: typer.Typer) -> None:
 
 
 @with_settings(*BUS_AND_STATE)
+@lists(top=20)
 def similar(
     settings: Settings,
+    asked: Asked,
     page: Annotated[
         str, typer.Argument(metavar="PAGE", help="A file, - for standard input, or a URL.")
     ],
     threshold: Annotated[
         float, typer.Option("--threshold", metavar="T", help="Least weight overlapping.")
     ] = 0.75,
-    top: Annotated[
-        int,
-        typer.Option(
-            "--top", metavar="N", help="So many; a worker answers with up to 1000.", min=1
-        ),
-    ] = 20,
     at: AtOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Show pages like a given one."""
-    asked = {"threshold": str(threshold), "top": str(top)}
+    question = {"threshold": str(threshold), "top": str(asked.top)}
     words: dict[str, str] = {}
     if page.startswith(("http://", "https://")):
-        asked["url"] = page
+        question["url"] = page
     else:
         kernels.prepare(say)
         sketches, words = _sketched(_document(page, settings.scheme), settings.scheme)
         if not sketches["terms"]:
             fail(f"{page}: there is no text in it", 2)
-        asked |= sketches
-    (search,) = Ask(settings, "index", at, say)("similar", asked).answers
+        question |= sketches
+    (search,) = Ask(settings, "index", at, say)("similar", question).answers
     _say_search(search, threshold)
     for answer in search["answers"]:
         for term in answer["terms"]:
             term["word"] = words.get(term["term"])
-    if json:
-        print_json_lines(search["answers"])
-    elif at_terminal():
-        columns = ("MWO", "B", "C", "page, and below it the terms that decided")
-        print_table(columns, map(_row, search["answers"]), fold=columns[-1:])
-    else:
-        names = ("url", "mwo", "b", "c")
-        print_rows(names, ([answer[name] for name in names] for answer in search["answers"]))
+    _SIMILAR.show(search["answers"], asked)
 
 
 def _document(page: str, scheme: HashScheme) -> Document:
@@ -123,10 +105,21 @@ def _say_search(search: dict[str, Any], threshold: float) -> None:
     )
 
 
-def _row(answer: dict[str, Any]) -> tuple[object, ...]:
+def _page_and_terms(answer: dict[str, Any]) -> tuple[object, ...]:
     shown = ", ".join(
         f"{term['word'] or term['term']} {term['weight']:.3f}/{term['other']:.3f}"
         for term in answer["terms"][:_SHOWN]
     )
-    b, c = (("-" if x is None else x) for x in (answer["b"], answer["c"]))
-    return f"{answer['mwo']:.3f}", b, c, (answer["url"], shown)
+    return answer["url"], shown
+
+
+_SIMILAR: Listing[dict[str, Any]] = Listing(
+    by_name("url", "mwo", "b", "c"),
+    fold=("page, and below it the terms that decided",),
+    people={
+        "MWO": lambda row: f"{row['mwo']:.3f}",
+        "B": lambda row: "-" if row["b"] is None else row["b"],
+        "C": lambda row: "-" if row["c"] is None else row["c"],
+        "page, and below it the terms that decided": _page_and_terms,
+    },
+)

@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
-from functools import partial
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 
 from reusewatch.streams.alert_kinds import KINDS, SEVERITIES
-from reusewatch.streams.console import (
-    fail,
-    print_csv,
-    print_json,
-    print_json_lines,
-    print_rows,
-    print_table,
-    say,
-)
+from reusewatch.streams.console import fail, print_json, say
 from reusewatch.streams.opening import open_bus
 from reusewatch.streams.page_text import ReadOrigin
 from reusewatch.streams.records import Alert
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs import alert_evidence, choosing, showing, topic_views
+from reusewatch.streams.verbs.listing import (
+    Asked,
+    Listing,
+    bus_named,
+    by_name,
+    lists,
+    one_of,
+    time_given,
+)
 from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
-from reusewatch.streams.verbs.reuse_summary import Summary, summarized
-
-_CHOICES: dict[str, tuple[str, ...]] = {
-    "kind": tuple(KINDS),
-    "severity": SEVERITIES,
-    "state": ("open", "closed"),
-    "sort": get_args(choosing.Order),
-}
+from reusewatch.streams.verbs.reuse_summary import summarized
 
 app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
 
@@ -45,17 +37,6 @@ KindOption = Annotated[
         autocompletion=lambda: list(KINDS),
     ),
 ]  # fmt: skip
-SiteOption = Annotated[
-    str | None, typer.Option("--site", metavar="SITE", help="The registered domain.")
-]
-SinceOption = Annotated[
-    str | None,
-    typer.Option("--since", metavar="TIME", help="Found since 2026-03-01 or 2026-03-01T06:00Z."),
-]
-UntilOption = Annotated[
-    str | None,
-    typer.Option("--until", metavar="TIME", help="Found up to this time, or on this whole day."),
-]
 SeverityOption = Annotated[
     str | None,
     typer.Option("--severity", metavar="SEVERITY", help=", ".join(SEVERITIES),
@@ -72,10 +53,6 @@ StateOption = Annotated[
     typer.Option("--state", metavar="STATE", help="open, closed",
                  autocompletion=lambda: ["open", "closed"]),
 ]  # fmt: skip
-LimitOption = Annotated[
-    int | None, typer.Option("--limit", metavar="N", min=1, help="At most so many.")
-]
-CsvOption = Annotated[bool, typer.Option("--csv", help="For spreadsheets.")]
 
 
 Reader = Callable[[Settings], ReadOrigin]
@@ -101,13 +78,12 @@ def register(root: typer.Typer, *, reader: Reader | None = None) -> None:
     help="What was found, the oldest first.\n\nExample: reusewatch alerts --kind duplicate --json"
 )
 @with_settings(*BUS)
+@lists("site", "since", "until", "limit", "follow")
 def alerts(
     settings: Settings,
     ctx: typer.Context,
+    asked: Asked,
     kind: KindOption = None,
-    site: SiteOption = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
     severity: SeverityOption = None,
     donor: DonorOption = None,
     state: StateOption = None,
@@ -119,47 +95,31 @@ def alerts(
         ),
     ] = None,
     reverse: Annotated[bool, typer.Option("--reverse", help="The other way round.")] = False,
-    limit: LimitOption = None,
-    follow: Annotated[bool, typer.Option("--follow", help="Go on with those that come.")] = False,
-    csv: CsvOption = False,
-    json: JsonOption = False,
 ) -> None:  # fmt: skip
     """Show alerts."""
     if ctx.invoked_subcommand is not None:
-        chosen_here = (kind, site, since, until, severity, donor, state, sort, limit)
-        if any(one is not None for one in chosen_here) or reverse or follow or csv or json:
+        if asked != Asked() or any((kind, severity, donor, state, sort, reverse)):
             fail(f"alerts: what it is to show stands behind {ctx.invoked_subcommand}", 2)
         ctx.obj = settings
         return
-    order = _one_of("sort", sort)
-    if follow and (order or reverse):
+    order = one_of("--sort", sort, get_args(choosing.Order))
+    if asked.follow and (order or reverse):
         fail("--follow shows alerts as they come: leave --sort and --reverse out", 2)
-    chosen = _chosen(kind, site, since, until, severity, donor, state)
-    read = topic_views.alerts(open_bus(settings), follow=follow)
-    stream = choosing.in_order(filter(chosen.fits, read), order, reverse=reverse, limit=limit)  # type: ignore[arg-type]
-    _print(stream, settings.bus, follow=follow, csv=csv, json=json)
-
-
-def _print(stream: Iterator[Alert], bus: str, *, follow: bool, csv: bool, json: bool) -> None:
-    if json:
-        print_json_lines(stream)
-    elif csv:
-        print_csv(showing.ALERT_COLUMNS, map(showing.alert_row, stream))
-    elif follow:
-        print_rows(showing.ALERT_COLUMNS, map(showing.alert_row, stream))
-    else:
-        showing.print_alerts(showing.told(stream, f"no such alerts on {showing.bus_named(bus)}"))
+    chosen = _chosen(asked, kind, severity, donor, state)
+    read = topic_views.alerts(open_bus(settings), follow=asked.follow)
+    stream = choosing.in_order(filter(chosen.fits, read), order, reverse=reverse, limit=asked.limit)  # type: ignore[arg-type]
+    showing.ALERTS.show(stream, asked, f"no such alerts on {bus_named(settings.bus)}")
 
 
 def _chosen(
-    kind: str | None, site: str | None, since: str | None, until: str | None,
-    severity: str | None, donor: str | None, state: str | None,
+    asked: Asked, kind: str | None, severity: str | None, donor: str | None = None,
+    state: str | None = None,
 ) -> choosing.AlertChoice:  # fmt: skip
     """The choice that the options make; ends the command where one cannot be."""
     return choosing.AlertChoice(
-        _one_of("kind", kind), site,
-        time_given("--since", since), time_given("--until", until, end=True),
-        _one_of("severity", severity), donor, _one_of("state", state),
+        one_of("--kind", kind, tuple(KINDS)), asked.site, asked.since, asked.until,
+        one_of("--severity", severity, SEVERITIES), donor,
+        one_of("--state", state, ("open", "closed")),
     )  # fmt: skip
 
 
@@ -167,23 +127,7 @@ def choice_given(
     *, kind: str | None = None, severity: str | None = None, since: str | None = None
 ) -> choosing.AlertChoice:
     """The choice that such options of another command make; ends it where one cannot be."""
-    return _chosen(kind, None, since, None, severity, None, None)
-
-
-def _one_of(name: str, value: str | None) -> str | None:
-    if value is not None and value not in _CHOICES[name]:
-        fail(f"--{name} {value}: there is {', '.join(_CHOICES[name])}", 2)
-    return value
-
-
-def time_given(option: str, text: str | None, *, end: bool = False) -> datetime | None:
-    """The time that an option names; ends the command where it is none."""
-    if text is None:
-        return None
-    try:
-        return choosing.moment(text, end=end)
-    except (ValueError, OverflowError):
-        fail(f"{option} {text}: not a time such as 2026-03-01 or 2026-03-01T06:00:00Z", 2)
+    return _chosen(Asked(since=time_given("--since", since)), kind, severity)
 
 
 def _settings(ctx: typer.Context, settings: Settings) -> Settings:
@@ -240,56 +184,36 @@ def _alerts_named(beginning: str, settings: Settings) -> list[Alert]:
     "Example: reusewatch alerts summary --limit 20",
 )
 @with_settings(*BUS)
+@lists("site", "since", "until", "limit")
 def summary(
     settings: Settings,
     ctx: typer.Context,
+    asked: Asked,
     kind: KindOption = None,
-    site: SiteOption = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
     severity: SeverityOption = None,
     donor: DonorOption = None,
-    limit: LimitOption = None,
-    csv: CsvOption = False,
-    json: JsonOption = False,
 ) -> None:
     """Summarize alerts."""
     settings = _settings(ctx, settings)
-    chosen = _chosen(kind, site, since, until, severity, donor, None)
+    chosen = _chosen(asked, kind, severity, donor)
     read = topic_views.alerts(open_bus(settings))
     found = summarized(filter(chosen.fits, read), settings.site)
-    _print_summary(found, limit, settings.bus, csv=csv, json=json)
+    nothing = f"no page with a donor on another site on {bus_named(settings.bus)}"
+    _SUMMARY.show(found.rows, asked, nothing)
+    if found.left_out and not asked.json:
+        counted = _counts(dict(sorted(found.left_out.items())))
+        say(f"not in the table, for they name no page of another site: {counted}")
 
 
-def _print_summary(found: Summary, limit: int | None, bus: str, *, csv: bool, json: bool) -> None:
-    columns = ("site", "donor_site", "pages", "kinds", "originals")
-    shown = found.rows[:limit]
-    if json:
-        print_json_lines(shown)
-    else:
-        table: Iterable[tuple[object, ...]] = (
-            (
-                row["site"],
-                row["donor_site"],
-                row["pages"],
-                _kinds(row["kinds"]),
-                _kinds(row["originals"]),
-            )
-            for row in shown
-        )
-        folded = tuple(name for name in columns if name != "pages")
-        show = print_csv if csv else partial(print_table, fold=folded)
-        show(columns, table)
-        _say_left_out(found, bus)
-
-
-def _kinds(kinds: dict[str, int]) -> str:
+def _counts(kinds: dict[str, int]) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in kinds.items())
 
 
-def _say_left_out(found: Summary, bus: str) -> None:
-    if not found.rows:
-        say(f"no page with a donor on another site on {showing.bus_named(bus)}")
-    if found.left_out:
-        counted = _kinds(dict(sorted(found.left_out.items())))
-        say(f"not in the table, for they name no page of another site: {counted}")
+_SUMMARY: Listing[dict[str, Any]] = Listing(
+    {
+        **by_name("site", "donor_site", "pages"),
+        "kinds": lambda row: _counts(row["kinds"]),
+        "originals": lambda row: _counts(row["originals"]),
+    },
+    fold=("site", "donor_site", "kinds", "originals"),
+)

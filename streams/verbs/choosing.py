@@ -1,4 +1,4 @@
-"""Which alerts and dead letters are shown, and in which order: plain values, made of options.
+"""Which alerts are shown, and in which order: plain values, made of options.
 
 Knows no bus and prints nothing.
 """
@@ -8,15 +8,14 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import datetime
 from itertools import islice
 from typing import Literal
 
-from reusewatch.streams.records import Alert, DeadLetter
+from reusewatch.streams.records import Alert
 from reusewatch.streams.urls import host_of_url, site_of
 
 Order = Literal["time", "figure"]
-_DAY = len("2026-03-01")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +40,6 @@ class AlertChoice:
             and (self.severity is None or alert.severity == self.severity)
             and (self.state is None or alert.state == self.state)
             and (self.donor is None or any(is_of(x.url, self.donor) for x in alert.donors))
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class LetterChoice:
-    """Which dead letters: all of what is given must fit, `source` a part of the source's name."""
-
-    reason: str | None = None
-    source: str | None = None
-    since: datetime | None = None
-
-    def fits(self, letter: DeadLetter) -> bool:
-        """Whether the dead letter is one of them."""
-        return (
-            (self.reason is None or letter.reason == self.reason)
-            and (self.source is None or self.source in letter.source)
-            and (self.since is None or letter.at >= self.since)
         )
 
 
@@ -94,19 +76,3 @@ def in_order(
         return sign * found, alert.id
 
     yield from sorted(alerts, key=key) if limit is None else heapq.nsmallest(limit, alerts, key)
-
-
-def moment(text: str, *, end: bool = False) -> datetime:
-    """A time as people write it, UTC where it says nothing else. ValueError where it is none.
-
-    A day alone is its beginning, or, where a span ends with it, its end.
-
-    >>> str(moment("2026-03-01")), str(moment("2026-03-01", end=True))
-    ('2026-03-01 00:00:00+00:00', '2026-03-01 23:59:59.999999+00:00')
-    """
-    if end and len(text) == _DAY:
-        last = date.fromisoformat(text)
-        begin = datetime(last.year, last.month, last.day, tzinfo=UTC)
-        return begin + timedelta(days=1) - timedelta(microseconds=1)
-    parsed = datetime.fromisoformat(text)
-    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from reusewatch.streams.console import print_json_lines, print_table, say
+from reusewatch.streams.console import say
 from reusewatch.streams.running.asking import Ask
 from reusewatch.streams.settings import Settings
-from reusewatch.streams.verbs.options import BUS_AND_STATE, JsonOption, with_settings
+from reusewatch.streams.verbs.listing import Asked, Listing, by_name, lists
+from reusewatch.streams.verbs.options import BUS_AND_STATE, with_settings
 
 AtOption = Annotated[
     str | None,
-    typer.Option("--at", metavar="HOST:PORT", help="The worker that is asked: its metrics port."),
-]
+    typer.Option(
+        "--at", metavar="HOST:PORT",
+        help="The worker that is asked: its metrics port. It answers with at most 1000 rows.",
+    ),
+]  # fmt: skip
 
 
 def register(app: typer.Typer) -> None:
@@ -27,31 +31,25 @@ def register(app: typer.Typer) -> None:
 
 
 @with_settings(*BUS_AND_STATE)
+@lists(top=10)
 def clusters(
     settings: Settings,
-    top: Annotated[
-        int,
-        typer.Option(
-            "--top", metavar="N", help="So many; a worker answers with up to 1000.", min=1
-        ),
-    ] = 10,
+    asked: Asked,
     url: Annotated[
         str | None, typer.Option("--url", metavar="URL", help="The one of this page.")
     ] = None,
     at: AtOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Show clusters."""
-    asked = {"url": url} if url else {"top": str(top)}
-    answered = Ask(settings, "index", at, say)("clusters", asked)
-    if not answered.answers:
-        say("no two pages of the window are near-duplicates")
-    if json:
-        print_json_lines(answered.answers)
-        return
-    columns = ("cluster", "pages", "sites", "steps", "page seen first")
-    print_table(columns, map(_row, answered.answers), fold=columns[-1:])
+    question = {"url": url} if url else {"top": str(asked.top)}
+    answered = Ask(settings, "index", at, say)("clusters", question)
+    _CLUSTERS.show(answered.answers, asked, "no two pages of the window are near-duplicates")
 
 
-def _row(row: dict[str, Any]) -> tuple[object, ...]:
-    return row["cluster"], row["size"], row["sites"], row["diameter"], row["representative"]
+_CLUSTERS = Listing(
+    {
+        **by_name("cluster", pages="size"),
+        **by_name("sites", **{"steps": "diameter", "page seen first": "representative"}),
+    },
+    fold=("page seen first",),
+)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
-from reusewatch.streams.console import fail, print_json_lines, print_line, print_table
+from reusewatch.streams.console import print_line
 from reusewatch.streams.settings import described
-from reusewatch.streams.verbs.options import BUS, JsonOption, Resolving, with_settings
+from reusewatch.streams.verbs.listing import Asked, Listing, by_name, lists, one_of
+from reusewatch.streams.verbs.options import BUS, Resolving, with_settings
 
 _FORMATS = ("table", "markdown")
-# The words for the type name the choices already.
-_COLUMNS = ("name", "type", "default", "meaning")
 
 
 def register(app: typer.Typer) -> None:
@@ -25,8 +25,10 @@ def register(app: typer.Typer) -> None:
 
 
 @with_settings(*BUS)
+@lists()
 def show(
     resolving: Resolving,
+    asked: Asked,
     describe: Annotated[
         bool, typer.Option("--describe", help="What each setting means, and what it may be.")
     ] = False,
@@ -36,37 +38,29 @@ def show(
     template: Annotated[
         bool, typer.Option("--template", help="A reusewatch.toml with every default, to change.")
     ] = False,
-    json: JsonOption = False,
 ) -> None:
     """Show the configuration."""
-    if form not in _FORMATS:
-        fail(f"--format {form}: there is {', '.join(_FORMATS)}", 2)
+    one_of("--format", form, _FORMATS)
     # What there is to set can be read whatever is set, and wrong, just now: hence `resolving`.
     if template:
         print_line(described.template().rstrip())
-    elif describe:
-        _describe(form, json=json)
-    else:
-        rows = resolving().shown()
-        _print(rows, ("value", "from"), json=json)
-
-
-def _describe(form: str, *, json: bool) -> None:
-    if form == "markdown" and not json:
+    elif describe and form == "markdown" and not asked.json:
         print_line(described.markdown().rstrip())
-        return
-    rows = list(described.as_rows())
-    if not json:
-        rows = [{name: _told(row[name]) for name in _COLUMNS} for row in rows]
-    _print(rows, ("type", "default", "meaning"), json=json)
+    elif describe:
+        _DESCRIBED.show(described.as_rows(), asked)
+    else:
+        _IN_FORCE.show(resolving().shown(), asked)
 
 
-def _told(value: object) -> str:
-    return "" if value is None else described.as_text(value)
+def _text_of(name: str) -> Callable[[dict[str, Any]], str]:
+    return lambda row: "" if row[name] is None else described.as_text(row[name])
 
 
-def _print(rows: list[dict[str, object]], fold: tuple[str, ...], *, json: bool) -> None:
-    if json:
-        print_json_lines(rows)
-        return
-    print_table(tuple(rows[0]), [tuple(row.values()) for row in rows], fold=fold)
+_IN_FORCE: Listing[dict[str, Any]] = Listing(
+    by_name("name", "value", "from"), fold=("value", "from")
+)
+# The words for the type name the choices already.
+_DESCRIBED: Listing[dict[str, Any]] = Listing(
+    {name: _text_of(name) for name in ("name", "type", "default", "meaning")},
+    fold=("type", "default", "meaning"),
+)

@@ -45,7 +45,7 @@ class Counting:
     def of(self, prefixes: Iterable[str]) -> Counts:
         """The counts of these prefixes; without those that nobody answered."""
         missing = [one for one in dict.fromkeys(prefixes) if one not in self.counts]
-        counts = dict(self.counts)
+        counts: dict[str, Mapping[str, Any]] = {**self.counts}
         if self._all:
             return counts | dict.fromkeys(missing, _NONE)
         while missing and self._answers:

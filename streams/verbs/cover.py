@@ -7,15 +7,16 @@ stands for its class, so no near-duplicate of it is a donor.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from reusewatch.detector.errors import BadPage
-from reusewatch.streams.console import at_terminal, fail, print_json, print_line, print_table, say
+from reusewatch.streams.console import at_terminal, fail, print_json, print_line, say
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.urls import place
-from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
+from reusewatch.streams.verbs.listing import Asked, Listing, by_name, lists, one_of
+from reusewatch.streams.verbs.options import BUS, with_settings
 from reusewatch.streams.verbs.phrase_pages import MOST_PAGES, PagesOption, read_phrase_pages
 
 if TYPE_CHECKING:
@@ -35,8 +36,10 @@ def register(app: typer.Typer) -> None:
 
 
 @with_settings(*BUS)
+@lists()
 def cover(
     settings: Settings,
+    asked: Asked,
     url: Annotated[str, typer.Argument(metavar="URL", help="A page whose fingerprint is on it.")],
     foreign: Annotated[
         str,
@@ -47,12 +50,9 @@ def cover(
         ),
     ] = "domain",
     pages: PagesOption = MOST_PAGES,
-    json: JsonOption = False,
 ) -> None:
     """Show a covering set."""
-    kind = next((one for one in _FOREIGN if one == foreign), None)
-    if kind is None:
-        fail(f"--foreign {foreign}: there is {', '.join(_FOREIGN)}", 2)
+    one_of("--foreign", foreign, _FOREIGN)
     try:
         page = int(place(url, settings.scheme).page_id, 16)
     except BadPage as error:
@@ -61,18 +61,16 @@ def cover(
     at = found.row_of(page)
     if at is None:
         fail(f"{url}: no such page is on the bus; it left, never came, or has no words", 2)
-    told = _covered(found, at, kind)
-    if json:
+    told = _covered(found, at, cast("Foreign", foreign))
+    if asked.json:
         print_json(told)
         return
-    if at_terminal():
+    if at_terminal() and not asked.csv:
         print_line(
             f"{told['popular_shingles']} of 84 phrases are popular; {told['size']} pages have "
             f"them, {told['foreign']} of them foreign ones"
         )
-    columns = ("count", "foreign", "url")
-    rows = ([donor[name] for name in columns] for donor in told["donors"])
-    print_table(columns, rows, fold=columns[-1:])
+    Listing(by_name("count", "foreign", "url"), fold=("url",)).show(told["donors"], asked)
 
 
 def _covered(pages: PhrasePages, at: int, foreign: Foreign) -> dict[str, Any]:

@@ -22,9 +22,7 @@ from reusewatch.streams.console import (
     fail,
     harmless,
     print_json,
-    print_json_lines,
     print_line,
-    print_table,
     say,
 )
 from reusewatch.streams.labels import changes
@@ -34,6 +32,7 @@ from reusewatch.streams.opening import open_bus
 from reusewatch.streams.running.label_settings import label_store, stop_list
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs import label_words
+from reusewatch.streams.verbs.listing import Asked, Listing, by_name, lists
 from reusewatch.streams.verbs.options import BUS, BUS_AND_STATE, JsonOption, with_settings
 
 if TYPE_CHECKING:
@@ -89,16 +88,15 @@ def _shown(value: Any) -> str:
     "Example: reusewatch labels show wikipedia.pack --json"
 )
 @with_settings(*BUS)
+@lists()
 def show(
     settings: Settings,
+    asked: Asked,
     pack: Annotated[Path | None, typer.Argument(metavar="[PACK]")] = None,
-    json: JsonOption = False,
 ) -> None:
     """Show labels."""
     if pack is None:
         rows = list(_in_force(LabelTable.read(open_bus(settings)), settings.scheme))
-        if not rows:
-            say(f"no labels are in force on {settings.bus}: `reusewatch labels push PACK`")
     else:
         read = opened(pack, None)
         rows = [
@@ -108,14 +106,9 @@ def show(
              "pages": int((read.pages.labels == at).sum()), "bytes": pack.stat().st_size}
             for at, x in enumerate(read.labels)
         ]  # fmt: skip
-    if json:
-        print_json_lines(rows)
-        return
-    print_table(
-        ("name", "files", "chunks", "grams", "severity", "version", "source", "homes"),
-        [(r["name"], r["files"], r["chunks"], r["grams"], r["severity"], r["version"], r["source"],
-          ", ".join(r["homes"])) for r in rows], fold=("source", "version", "homes"),
-    )  # fmt: skip
+    columns = by_name("name", "files", "chunks", "grams", "severity", "version", "source", "homes")
+    nothing = f"no labels are in force on {settings.bus}: `reusewatch labels push PACK`"
+    Listing(columns, fold=("source", "version", "homes")).show(rows, asked, nothing)
 
 
 def _in_force(table: LabelTable, scheme: HashScheme) -> Iterator[dict[str, Any]]:
@@ -181,22 +174,16 @@ def merge(
     help="What came and what went from one pack to another, by label.\n\n"
     "Example: reusewatch labels diff old.pack new.pack --json"
 )
-def diff(old: PackArgument, new: PackArgument, json: JsonOption = False) -> None:
+@lists()
+def diff(asked: Asked, old: PackArgument, new: PackArgument) -> None:
     """Compare packs."""
     from reusewatch.detector.labels.merging import diff as differences
 
     found = [dataclasses.asdict(x) for x in differences(opened(old, None), opened(new, None))]
-    if json:
-        print_json_lines(found)
-        return
-    if not found:
-        say("the packs say the same")
-    columns = ("name", "added_files", "removed_files", "added_chunks", "removed_chunks",
-               "added_homes", "removed_homes")  # fmt: skip
-    print_table(
-        tuple(c.replace("_", " ") for c in columns),
-        [[", ".join(r[c]) if c.endswith("homes") else r[c] for c in columns] for r in found],
-    )
+    changes = (f"{how}_{what}" for what in ("files", "chunks", "homes")
+               for how in ("added", "removed"))  # fmt: skip
+    columns = by_name("name", **{change.replace("_", " "): change for change in changes})
+    Listing(columns).show(found, asked, "the packs say the same")
 
 
 @app.command(
@@ -335,8 +322,14 @@ def preview(
     label_words.print_preview(summary)
     if examples := summary["examples"]:
         print_line(f"\nThe first {len(examples)} of the flagged, the most labeled first:")
-        print_table(
-            ("page", "contains", "labels"),
-            [(x["url"], Share(x["contains"]), ", ".join(x["labels"])) for x in examples],
-            fold=("page", "labels"),
-        )
+        _EXAMPLES.show(examples)
+
+
+_EXAMPLES: Listing[dict[str, Any]] = Listing(
+    {
+        **by_name(page="url"),
+        "contains": lambda row: Share(row["contains"]),
+        **by_name("labels"),
+    },
+    fold=("page", "labels"),
+)

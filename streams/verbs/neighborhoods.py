@@ -7,19 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from reusewatch.streams.console import (
-    Share,
-    harmless,
-    print_json_lines,
-    print_line,
-    print_table,
-    say,
-)
+from reusewatch.streams.console import Share, harmless, print_line, say
 from reusewatch.streams.questions import Rows
 from reusewatch.streams.running.asking import Ask
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs.copied_prefixes import Counting, named, with_reused
-from reusewatch.streams.verbs.options import BUS_AND_STATE, JsonOption, with_settings
+from reusewatch.streams.verbs.listing import Asked, Listing, by_name, lists
+from reusewatch.streams.verbs.options import BUS_AND_STATE, with_settings
 
 _STAGE = "neighborhoods"
 
@@ -40,14 +34,10 @@ def register(app: typer.Typer) -> None:
 
 
 @with_settings(*BUS_AND_STATE)
+@lists(top=20)
 def neighborhoods(
     settings: Settings,
-    top: Annotated[
-        int,
-        typer.Option(
-            "--top", metavar="N", help="So many; a worker answers with up to 1000.", min=1
-        ),
-    ] = 20,
+    asked: Asked,
     under: Annotated[
         str | None,
         typer.Option("--under", metavar="PREFIX", help="Of this URL and below, as a tree."),
@@ -57,15 +47,19 @@ def neighborhoods(
     ] = 1,
     at: Annotated[
         list[str] | None,
-        typer.Option("--at", metavar="HOST:PORT", help="A worker to ask; may be repeated."),
+        typer.Option(
+            "--at",
+            metavar="HOST:PORT",
+            help="A worker to ask; may be repeated; each answers with at most 1000 rows.",
+        ),
     ] = None,
     index_at: Annotated[
         str | None,
         typer.Option("--index-at", metavar="HOST:PORT", help="The index worker, for copies."),
     ] = None,
-    json: JsonOption = False,
 ) -> None:
     """Show neighborhoods."""
+    top = asked.top
     parameters = {"top": str(top), "files": str(files)} | ({"under": under} if under else {})
     counting = Counting(Ask(settings, "index", index_at, say, "--index-at"), say, under, top=top)
     if counting.counts:
@@ -74,22 +68,14 @@ def neighborhoods(
     answers = [Ask(settings, _STAGE, one, say)(_STAGE, parameters) for one in addresses]
     known = [row for one in answers for row in one.answers]
     rows = worst(with_reused(known, counting.of([row["prefix"] for row in known])), top)
-    if json:
-        print_json_lines(rows)
-        return
-    say(f"as of {min(answer.as_of for answer in answers):%Y-%m-%d %H:%M:%S} UTC")
-    if not rows:
-        say(f"nothing is known under {under}" if under else "nothing is known yet")
-    if under:
+    if not asked.json:
+        say(f"as of {min(answer.as_of for answer in answers):%Y-%m-%d %H:%M:%S} UTC")
+    if under and rows and not (asked.json or asked.csv):
         for line in tree(rows):
             print_line(line)
-    else:
-        print_table(
-            ("badness", "of all chunks", "files", "copies", "state", "prefix"),
-            [(*_figures(row), row["files"], _copies(row), _mark(row), row["prefix"])
-             for row in rows],
-            fold=("prefix",),
-        )  # fmt: skip
+        return
+    nothing = f"nothing is known under {under}" if under else "nothing is known yet"
+    _NEIGHBORHOODS.show(rows, asked, nothing)
 
 
 def worst(rows: Rows, top: int) -> Rows:
@@ -125,13 +111,22 @@ def tree(rows: Sequence[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def _figures(row: dict[str, Any]) -> tuple[Share, Share]:
-    return Share(row["badness"]), Share(row["chunk_ratio"])
-
-
 def _copies(row: dict[str, Any]) -> str:
     return f"{row['reused']} of {row['reused_of']}" if row.get("reused") else ""
 
 
 def _mark(row: dict[str, Any]) -> str:
     return "open" if row["open"] else ""
+
+
+_NEIGHBORHOODS: Listing[dict[str, Any]] = Listing(
+    {
+        "badness": lambda row: Share(row["badness"]),
+        "of all chunks": lambda row: Share(row["chunk_ratio"]),
+        **by_name("files"),
+        "copies": _copies,
+        "state": _mark,
+        **by_name("prefix"),
+    },
+    fold=("prefix",),
+)

@@ -29,7 +29,6 @@ from reusewatch.streams.signals import Stop, stopping
 from reusewatch.streams.verbs.alerts import (
     KindOption,
     SeverityOption,
-    SinceOption,
     choice_given,
 )
 from reusewatch.streams.verbs.choosing import AlertChoice
@@ -42,6 +41,7 @@ from reusewatch.streams.verbs.delivering import (
     Refused,
     Webhook,
 )
+from reusewatch.streams.verbs.listing import SinceOption
 from reusewatch.streams.verbs.options import BUS, with_settings
 from reusewatch.streams.wire import WireError, read_json
 

@@ -25,8 +25,8 @@ from reusewatch.streams.settings.keeping import keep_of
 from reusewatch.streams.signals import stopping
 from reusewatch.streams.steering.formats import FORMATS, Format, written
 from reusewatch.streams.steering.places import KeptOut, Places
+from reusewatch.streams.verbs.listing import bus_named
 from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
-from reusewatch.streams.verbs.showing import bus_named
 from reusewatch.streams.verbs.topic_views import PassedOver
 from reusewatch.streams.wire import WireError
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from pathlib import Path
-from typing import TypeVar
 
 from reusewatch.streams.alert_kinds import KINDS
 from reusewatch.streams.console import (
+    Cell,
+    Share,
     at_terminal,
     harmless,
     print_line,
-    print_rows,
-    print_table,
-    say,
     width,
 )
 from reusewatch.streams.records import (
@@ -28,105 +25,55 @@ from reusewatch.streams.records import (
     Verdict,
     Within,
 )
-
-R = TypeVar("R")
+from reusewatch.streams.verbs.listing import Listing, utc
 
 # As many digits tell the alerts of a screen apart; `alerts show` takes any unique beginning.
 ID_SHOWN = 8
 _LABEL = 11
 _ARROWS = {"there": "←", "here": "→", "unknown": "also at"}
-# What rows for scripts hold, by the names that JSON has for it where it has one.
-ALERT_COLUMNS = (
-    "id", "kind", "severity", "subject", "donor", "figure", "detected_at", "state", "site",
-    "direction",
-)  # fmt: skip
-_VERDICT_COLUMNS = ("url", "fetched_at", "finding", "of")
-_LETTER_COLUMNS = ("reason", "source", "offset", "url", "detail", "at")
 
 
-def alert_row(alert: Alert) -> tuple[object, ...]:
-    """An alert for scripts, by `ALERT_COLUMNS`: the page or prefix, the best donor, and so on."""
-    donor = alert.donors[0].url if alert.donors else None
-    subject = alert.url or alert.prefix
-    return (
-        alert.id, alert.kind, alert.severity, subject, donor, f"{alert.figure:g}",
-        _utc(alert.detected_at), alert.state, alert.site, in_short(alert.direction),
-    )  # fmt: skip
-
-
-def told(rows: Iterable[R], nothing: str) -> Iterator[R]:
-    """The rows; where there is none, a word on stderr instead of silence."""
-    count = 0
-    for count, row in enumerate(rows, 1):  # noqa: B007 - the last number is the count
-        yield row
-    if not count:
-        say(nothing)
-
-
-def bus_named(bus: str) -> str:
-    """The bus, and that a local one is not there, which may be a slip of the pen."""
-    directory = Path(bus.removeprefix("local:"))
-    gone = bus.startswith("local:") and not directory.is_dir()
-    return f"{bus}: there is no directory {directory} (--bus names another bus)" if gone else bus
-
-
-def print_alerts(alerts: Iterable[Alert]) -> None:
-    """Alerts: for people two lines each, the page and below it where its content was before."""
-    if not at_terminal():
-        print_rows(ALERT_COLUMNS, map(alert_row, alerts))
-        return
-    columns = (
-        "alert",
-        "found, UTC",
-        "kind",
-        "page, and below it its original (←), or where else it is",
-    )
-    print_table(columns, map(_short, alerts), fold=columns[-1:])
-
-
-def _short(alert: Alert) -> tuple[object, ...]:
-    day, clock = _time(alert.detected_at).split()
+def _subject_and_source(alert: Alert) -> Cell:
     pages = [short_url(alert.url or alert.prefix or "")]
     pages += [f"{arrow(alert.direction)} {short_url(donor.url)}" for donor in alert.donors[:1]]
     if alert.b is not None and alert.c is not None:
         pages.append(agreeing(alert.b, alert.c))
-    state = "closed" if alert.state == "closed" else alert.severity
-    return alert.id[:ID_SHOWN], (day, clock), (alert.kind, state), tuple(pages)
+    return tuple(pages)
 
 
-def print_verdicts(verdicts: Iterable[Verdict]) -> None:
-    """Verdicts: page, time of the fetch, finding, the page that it is a copy of."""
-    if not at_terminal():
-        print_rows(_VERDICT_COLUMNS, map(_verdict_row, verdicts))
-        return
-    columns = ("fetched, UTC", "finding", "page, and below it one that was seen before")
-    print_table(columns, map(_short_verdict, verdicts), fold=columns[-1:])
-
-
-def _verdict_row(verdict: Verdict) -> tuple[object, ...]:
-    of = _of(verdict)
-    return verdict.url, _utc(verdict.fetched_at), _finding(verdict), of
-
-
-def _short_verdict(verdict: Verdict) -> tuple[object, ...]:
-    of = _of(verdict)
-    pages = [short_url(verdict.url), *([f"also at {short_url(of)}"] if of else [])]
-    near = verdict.near_duplicate
-    if near is not None and of == near.url:
-        pages.append(agreeing(near.b, near.c))
-    return _time(verdict.fetched_at), _finding(verdict), tuple(pages)
+ALERTS: Listing[Alert] = Listing(
+    {
+        "id": lambda x: x.id,
+        "kind": lambda x: x.kind,
+        "severity": lambda x: x.severity,
+        "subject": lambda x: x.url or x.prefix,
+        "donor": lambda x: x.donors[0].url if x.donors else None,
+        "figure": lambda x: f"{x.figure:g}",
+        "detected_at": lambda x: utc(x.detected_at),
+        "state": lambda x: x.state,
+        "site": lambda x: x.site,
+        "direction": lambda x: in_short(x.direction),
+    },
+    fold=("page, and below it its original (←), or where else it is",),
+    people={
+        "alert": lambda x: x.id[:ID_SHOWN],
+        "found, UTC": lambda x: tuple(_time(x.detected_at).split()),
+        "kind": lambda x: (x.kind, "closed" if x.state == "closed" else x.severity),
+        "page, and below it its original (←), or where else it is": _subject_and_source,
+    },
+)
 
 
 def _finding(verdict: Verdict) -> str:
-    if verdict.exact.file:
-        return "same file"
-    if verdict.exact.text:
-        return "same words"
-    if verdict.near_duplicate:
-        return "near"
-    if verdict.quilt:
-        return "quilt"
-    return "part" if verdict.within else "-"
+    found = {
+        "same file": verdict.exact.file,
+        "same words": verdict.exact.text,
+        "near": verdict.near_duplicate,
+        "quilt": verdict.quilt,
+        "part": verdict.within,
+        "labeled": verdict.labels,
+    }
+    return next((name for name, what in found.items() if what), "-")
 
 
 def _of(verdict: Verdict) -> str | None:
@@ -135,14 +82,48 @@ def _of(verdict: Verdict) -> str | None:
     return verdict.exact.file or verdict.exact.text or (near.url if near else None)
 
 
-def print_letters(letters: Iterable[DeadLetter]) -> None:
-    """Dead letters: for people without the time, which a screen has no room for."""
-    if not at_terminal():
-        rows = ((x.reason, x.source, x.offset, x.url, x.detail, _utc(x.at)) for x in letters)
-        print_rows(_LETTER_COLUMNS, rows)
-        return
-    shown = ((x.reason, x.source, x.offset, x.url, x.detail) for x in letters)
-    print_table(_LETTER_COLUMNS[:-1], shown, fold=("source", "url", "detail"))
+def _page_and_other(verdict: Verdict) -> Cell:
+    of, near = _of(verdict), verdict.near_duplicate
+    pages = [short_url(verdict.url), *([f"also at {short_url(of)}"] if of else [])]
+    if near is not None and of == near.url:
+        pages.append(agreeing(near.b, near.c))
+    return tuple(pages)
+
+
+def _labeled(verdict: Verdict) -> Cell:
+    """The labels, and the larger share of the page that is labeled."""
+    share = max(verdict.contains or 0.0, verdict.labeled_grams or 0.0)
+    return (*verdict.labels, *([_percent(share)] if share else []))
+
+
+VERDICTS: Listing[Verdict] = Listing(
+    {
+        "url": lambda x: x.url,
+        "fetched_at": lambda x: utc(x.fetched_at),
+        "finding": _finding,
+        "of": _of,
+        "labels": lambda x: ", ".join(x.labels),
+        "contains": lambda x: None if x.contains is None else Share(x.contains),
+    },
+    fold=("labels", "page, and below it one that was seen before"),
+    people={
+        "fetched, UTC": lambda x: _time(x.fetched_at),
+        "finding": _finding,
+        "labels": _labeled,
+        "page, and below it one that was seen before": _page_and_other,
+    },
+)
+_LETTERS: dict[str, Callable[[DeadLetter], Cell]] = {
+    "reason": lambda x: x.reason,
+    "source": lambda x: x.source,
+    "offset": lambda x: x.offset,
+    "url": lambda x: x.url,
+    "detail": lambda x: x.detail,
+}
+# A screen has no room for the time.
+LETTERS: Listing[DeadLetter] = Listing(
+    {**_LETTERS, "at": lambda x: utc(x.at)}, fold=("source", "url", "detail"), people=_LETTERS
+)
 
 
 def print_alert(alert: Alert) -> None:
@@ -350,10 +331,6 @@ def short_url(url: str) -> str:
     ('example.org/a', 'http://example.org/a')
     """
     return url.removeprefix("https://")
-
-
-def _utc(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _time(moment: datetime) -> str:

@@ -6,6 +6,7 @@ A message that cannot be read hides none of those behind it: it is passed over, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import TypeVar
 
 from reusewatch.streams import topics
@@ -16,6 +17,7 @@ from reusewatch.streams.wire import WireError, read_json
 
 R = TypeVar("R", bound=Record)
 Stop = Callable[[], bool]
+Covers = Callable[[datetime], bool]
 _LONGEST_TOLD = 300
 
 
@@ -28,9 +30,11 @@ def alerts(bus: Bus, *, follow: bool = False, stop: Stop | None = None) -> Itera
     return _read(bus, topics.ALERTS, Alert, follow=follow, stop=stop)
 
 
-def verdicts(bus: Bus, *, url: str | None = None, site: str | None = None) -> Iterator[Verdict]:
-    """The latest verdict of each page."""
-    for verdict in _read(bus, topics.VERDICTS, Verdict):
+def verdicts(
+    bus: Bus, *, url: str | None = None, site: str | None = None, covers: Covers | None = None
+) -> Iterator[Verdict]:
+    """The latest verdict of each page; `covers` says which times of judging are wanted."""
+    for verdict in _read(bus, topics.VERDICTS, Verdict, covers=covers):
         if (url is None or verdict.url == url) and (site is None or verdict.site == site):
             yield verdict
 
@@ -45,12 +49,14 @@ def dead_letters(bus: Bus) -> Iterator[DeadLetter]:
 
 
 def _read(
-    bus: Bus, topic: str, kind: type[R], *, follow: bool = False, stop: Stop | None = None
-) -> Iterator[R]:
+    bus: Bus, topic: str, kind: type[R], *, follow: bool = False, stop: Stop | None = None,
+    covers: Covers | None = None,
+) -> Iterator[R]:  # fmt: skip
     """Every record that can be read. PassedOver at the end, where something could not be."""
     passed = 0
     for message in bus.read(topic, follow=follow, stop=stop):
-        if message.value is None:
+        sent_at = datetime.fromtimestamp(message.timestamp_ms / 1000, UTC)
+        if message.value is None or (covers is not None and not covers(sent_at)):
             continue
         try:
             record = read_json(message, kind)

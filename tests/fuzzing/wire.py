@@ -247,7 +247,7 @@ def _shown(read: Callable[[MemoryBus], Iterator[Record]], message: Message) -> l
 
 def _alert(message: Message) -> None:
     found = [one for one in _shown(topic_views.alerts, message) if isinstance(one, Alert)]  # type: ignore[arg-type]
-    showing.print_alerts(found)
+    showing.ALERTS.show(found)
     summarized(found)
     for alert in found:
         showing.print_alert(alert)
@@ -264,11 +264,11 @@ def _alert(message: Message) -> None:
 
 
 def _verdict(message: Message) -> None:
-    showing.print_verdicts(_shown(topic_views.verdicts, message))  # type: ignore[arg-type]
+    showing.VERDICTS.show(_shown(topic_views.verdicts, message))  # type: ignore[arg-type]
 
 
 def _letter(message: Message) -> None:
-    showing.print_letters(_shown(topic_views.dead_letters, message))  # type: ignore[arg-type]
+    showing.LETTERS.show(_shown(topic_views.dead_letters, message))  # type: ignore[arg-type]
 
 
 _READERS: Mapping[str, Callable[[Message], None]] = {

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reusewatch.streams.records import Alert, Direction
-from reusewatch.streams.verbs.choosing import AlertChoice, in_order, moment
+from reusewatch.streams.verbs.choosing import AlertChoice, in_order
+from reusewatch.streams.verbs.listing import moment
 from reusewatch.streams.verbs.reuse_summary import summarized
 from tests.streams.made_alerts import donors, made
 

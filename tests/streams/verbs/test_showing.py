@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from reusewatch.streams.records import Alert, Donor, Exact, NearDuplicate, Verdict, Within
-from reusewatch.streams.verbs import showing
+from reusewatch.streams.verbs import listing, showing
 
 AT = datetime(2026, 3, 2, 6, 0, tzinfo=UTC)
 NEAR = Alert(
@@ -33,14 +33,14 @@ def test_a_near_copy_is_told_in_what_agrees_and_not_as_a_share(
 def test_the_tables_say_it_too(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(showing, "at_terminal", lambda: True)
+    monkeypatch.setattr(listing, "at_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "160")
-    showing.print_alerts([NEAR])
+    showing.ALERTS.show([NEAR])
     assert WORDS in capsys.readouterr().out
     near = NearDuplicate(
         url="https://b.example/", b=4, c=381, relation="other-site", cluster="0" * 16
     )
-    showing.print_verdicts([
+    showing.VERDICTS.show([
         Verdict(
             id="0" * 16, url="https://a.example/", site="a", fetched_at=AT, exact=Exact(),
             near_duplicate=near, contains=None, detector="d", scheme="public",

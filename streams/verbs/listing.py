@@ -1,0 +1,210 @@
+"""The options that all listing verbs share, and the one way in which they print rows.
+
+A verb names the options it offers with `lists` and gets them as one value, `Asked`. A `Listing`
+says which columns its rows have. The rest is here: times, limits, JSON lines, CSV, tables.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, Generic, TypeVar
+
+import typer
+
+from reusewatch.streams.console import (
+    Cell,
+    at_terminal,
+    fail,
+    print_csv,
+    print_json_lines,
+    print_rows,
+    print_table,
+    say,
+)
+from reusewatch.streams.verbs.options import JsonOption
+
+R = TypeVar("R")
+_DAY = len("2026-03-01")
+
+SinceOption = Annotated[
+    str | None,
+    typer.Option("--since", metavar="TIME", help="Since 2026-03-01 or 2026-03-01T06:00Z."),
+]
+# By the field of Asked, in the order in which --help lists them.
+_OPTIONS: Mapping[str, Any] = {
+    "site": Annotated[
+        str | None, typer.Option("--site", metavar="SITE", help="The registered domain.")
+    ],
+    "since": SinceOption,
+    "until": Annotated[
+        str | None,
+        typer.Option("--until", metavar="TIME", help="Up to this time, or on this whole day."),
+    ],
+    "top": Annotated[int, typer.Option("--top", metavar="N", min=1, help="So many.")],
+    "limit": Annotated[
+        int | None, typer.Option("--limit", metavar="N", min=1, help="At most so many.")
+    ],
+    "follow": Annotated[bool, typer.Option("--follow", help="Go on with those that come.")],
+    "csv": Annotated[bool, typer.Option("--csv", help="For spreadsheets.")],
+    "json": JsonOption,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the shared options say. An option that a verb does not offer has its default."""
+
+    site: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    top: int = 0
+    limit: int | None = None
+    follow: bool = False
+    csv: bool = False
+    json: bool = False
+
+    def covers(self, at: datetime) -> bool:
+        """Whether a time lies within --since and --until."""
+        return (self.since is None or at >= self.since) and (self.until is None or at <= self.until)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Generic[R]):
+    """How the rows of one kind look: each column's name, and what it shows of a row.
+
+    `people` are the columns at a terminal, where they are others; `fold` names those that give way
+    there. Rows that are dictionaries need no functions: see `by_name`.
+    """
+
+    columns: Mapping[str, Callable[[R], Cell]]
+    fold: Collection[str] = ()
+    people: Mapping[str, Callable[[R], Cell]] | None = None
+
+    def show(self, rows: Iterable[R], asked: Asked = Asked(), nothing: str = "") -> None:
+        """Print the rows as they are asked for; without any, say `nothing` on stderr."""
+        rows = _counted(islice(rows, asked.limit), nothing)
+        if asked.json:
+            print_json_lines(rows)
+            return
+        plain = asked.csv or asked.follow or not at_terminal()
+        columns = self.columns if plain or self.people is None else self.people
+        cells = ([cell(row) for cell in columns.values()] for row in rows)
+        if asked.csv:
+            print_csv(tuple(columns), cells)
+        elif plain:
+            print_rows(tuple(columns), cells)
+        else:
+            print_table(tuple(columns), cells, fold=self.fold)
+
+
+def by_name(*names: str, **titles: str) -> dict[str, Callable[[Mapping[str, Any]], Cell]]:
+    """Columns that show a dictionary's entries, under their own names or as `title=name`.
+
+    >>> by_name("url")["url"]({"url": "https://a.example/"})
+    'https://a.example/'
+    """
+
+    def cell(name: str) -> Callable[[Mapping[str, Any]], Cell]:
+        return lambda row: ", ".join(row[name]) if isinstance(row[name], list) else row[name]
+
+    return {
+        title: cell(name) for title, name in (dict(zip(names, names, strict=True)) | titles).items()
+    }
+
+
+def _counted(rows: Iterable[R], nothing: str) -> Iterator[R]:
+    empty = True
+    for row in rows:
+        empty = False
+        yield row
+    if empty and nothing:
+        say(nothing)
+
+
+def lists(*names: str, top: int = 0) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command these shared options, --csv and --json, as its parameter `asked`.
+
+    With `top` it has --top, and this is the default.
+    """
+    wanted = {*names, "csv", "json", *(["top"] if top else [])}
+    offered = {name: option for name, option in _OPTIONS.items() if name in wanted}
+    defaults = {"csv": False, "json": False, "follow": False, "top": top}
+
+    def decorate(verb: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(verb, eval_str=True).parameters.values()
+
+        @functools.wraps(verb)
+        def command(**given: Any) -> None:
+            values = {name: given.pop(name) for name in offered}
+            verb(**given, asked=_asked(values))
+
+        shown = [p for p in own if p.name != "asked"]
+        shown += [
+            inspect.Parameter(
+                name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=defaults.get(name),
+                annotation=option,
+            )
+            for name, option in offered.items()
+        ]  # fmt: skip
+        vars(command)["__signature__"] = inspect.Signature(shown)
+        command.__annotations__ = {p.name: p.annotation for p in shown}
+        return command
+
+    return decorate
+
+
+def _asked(values: dict[str, Any]) -> Asked:
+    for name in {"since", "until"} & values.keys():
+        values[name] = time_given(f"--{name}", values[name], end=name == "until")
+    return Asked(**values)
+
+
+def one_of(option: str, value: str | None, choices: Collection[str]) -> str | None:
+    """The value of an option; ends the command where it is none of the choices."""
+    if value is not None and value not in choices:
+        fail(f"{option} {value}: there is {', '.join(choices)}", 2)
+    return value
+
+
+def time_given(option: str, text: str | None, *, end: bool = False) -> datetime | None:
+    """The time that an option names; ends the command where it is none."""
+    if text is None:
+        return None
+    try:
+        return moment(text, end=end)
+    except (ValueError, OverflowError):
+        fail(f"{option} {text}: not a time such as 2026-03-01 or 2026-03-01T06:00:00Z", 2)
+
+
+def moment(text: str, *, end: bool = False) -> datetime:
+    """A time as people write it, UTC where it says nothing else. ValueError where it is none.
+
+    A day alone is its beginning, or, where a span ends with it, its end.
+
+    >>> str(moment("2026-03-01")), str(moment("2026-03-01", end=True))
+    ('2026-03-01 00:00:00+00:00', '2026-03-01 23:59:59.999999+00:00')
+    """
+    if end and len(text) == _DAY:
+        last = date.fromisoformat(text)
+        begin = datetime(last.year, last.month, last.day, tzinfo=UTC)
+        return begin + timedelta(days=1) - timedelta(microseconds=1)
+    parsed = datetime.fromisoformat(text)
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+
+
+def utc(at: datetime) -> str:
+    """A time for scripts."""
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def bus_named(bus: str) -> str:
+    """The bus, and that a local one is not there, which may be a slip of the pen."""
+    directory = Path(bus.removeprefix("local:"))
+    gone = bus.startswith("local:") and not directory.is_dir()
+    return f"{bus}: there is no directory {directory} (--bus names another bus)" if gone else bus
