@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from typing import Annotated
+from itertools import groupby
+from typing import Annotated, Any
 
 import typer
 
@@ -14,14 +15,13 @@ from reusewatch.streams.console import (
     fail,
     harmless,
     print_json,
-    print_json_lines,
     print_line,
-    print_table,
     say,
 )
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.topics import FINGERPRINTS, NEIGHBORHOODS, PAGES, TOPICS, VERDICTS
 from reusewatch.streams.verbs import doctor as machine
+from reusewatch.streams.verbs.listing import Asked, Listing, by_name, lists
 from reusewatch.streams.verbs.options import BUS, BUS_AND_STATE, JsonOption, with_settings
 
 topics_app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
@@ -48,9 +48,10 @@ def register(app: typer.Typer) -> None:
     "Example: reusewatch topics create --bus kafka://127.0.0.1:9092 --partitions 12",
 )
 @with_settings(*BUS, "kafka_partitions", "kafka_replication")
+@lists()
 def create(
     settings: Settings,
-    json: JsonOption = False,
+    asked: Asked,
 ) -> None:
     """Make topics."""
     _needs_kafka(settings, "topics create")
@@ -66,13 +67,16 @@ def create(
         {"topic": settings.topic_prefix + name, "created": name in made, "cleanup": topic.cleanup}
         for name, topic in TOPICS.items()
     ]
-    if json:
-        print_json_lines(rows)
-        return
-    print_table(
-        ("topic", "state", "cleanup"),
-        [(row["topic"], "made" if row["created"] else "was there", row["cleanup"]) for row in rows],
-    )
+    _MADE.show(rows, asked)
+
+
+_MADE: Listing[dict[str, Any]] = Listing(
+    {
+        **by_name("topic"),
+        "state": lambda row: "made" if row["created"] else "was there",
+        **by_name("cleanup"),
+    }
+)
 
 
 @topics_app.command(
@@ -90,7 +94,8 @@ def check(
     from reusewatch.streams.kafka import check_topics
     from reusewatch.streams.opening import kafka_config
 
-    _report(check_topics(kafka_config(settings), partitions=settings.kafka_partitions), json=json)
+    checks = check_topics(kafka_config(settings), partitions=settings.kafka_partitions)
+    _report(checks, json=json, verbose=True)
 
 
 @with_settings(*BUS_AND_STATE)
@@ -99,13 +104,16 @@ def doctor(
     warm: Annotated[
         bool, typer.Option("--warm", help="Compile the kernels now, as when an image is built.")
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Each thing that is well on a line of its own.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Examine the machine and the bus."""
     if warm:
         kernels.prepare(say)
         kernels.prepare_questions(say)
-    _report(machine.examine(settings), json=json)
+    _report(machine.examine(settings), json=json, verbose=verbose)
 
 
 def _needs_kafka(settings: Settings, verb: str) -> None:
@@ -116,19 +124,36 @@ def _needs_kafka(settings: Settings, verb: str) -> None:
         )
 
 
-def _report(checks: Iterable[Check], *, json: bool) -> None:
+def _report(checks: Iterable[Check], *, json: bool, verbose: bool) -> None:
     wrong: list[Check] = []
-    for one in checks:
-        if not one.ok:
-            wrong.append(one)
-        if json:
-            print_json(dataclasses.asdict(one))
-        else:
-            _print(one)
+    for area, group in groupby(checks, key=_area):
+        well: list[Check] = []
+        for one in group:
+            if json:
+                print_json(dataclasses.asdict(one))
+            elif one.ok and not verbose and area != one.check:
+                well.append(one)
+            else:
+                _print(one)
+            wrong += [] if one.ok else [one]
+        if well:
+            print_line(f"ok     {area}: {len(well)} checks")
     if any(one.check in ("broker", "bus") or "directory" in one.check for one in wrong):
         fail(f"{len(wrong)} of these are wrong, and a part is unreachable", 3)
     if wrong:
         fail(f"{len(wrong)} of these are wrong: see what to do beside each", 1)
+
+
+def _area(one: Check) -> str:
+    """Where all is well, the checks of an area are one line: those of topics, and of packages.
+
+    >>> [_area(Check(name, True, "", "")) for name in ("a.pages: exists", "extension lz4", "clock")]
+    ['topics', 'extensions', 'clock']
+    """
+    if one.check.startswith("extension "):
+        return "extensions"
+    topic, colon, _ = one.check.partition(": ")
+    return "topics" if colon and " " not in topic else one.check
 
 
 def _print(one: Check) -> None:
