@@ -17,7 +17,7 @@ from reusewatch.streams.records import Origin
 from reusewatch.streams.running.label_settings import stop_list
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.fingerprinting import ReadOrigin
-from reusewatch.streams.verbs.listing import Asked, Listing, by_name, lists
+from reusewatch.streams.verbs.listing import Asked, Listing, lists
 from reusewatch.streams.verbs.options import BUS, with_settings
 
 
@@ -72,7 +72,7 @@ def propose_stops(
         if not rows:
             say(nothing)
         return
-    columns = by_name("hash", "pages", "sites", "length", "text")
+    columns = ("hash", "pages", "sites", "length", "text")
     Listing(columns, fold=("text",)).show(rows, asked, nothing)
 
 

@@ -16,7 +16,7 @@ from reusewatch.detector.hashing import hex_of
 from reusewatch.streams import kernels
 from reusewatch.streams.console import say
 from reusewatch.streams.settings import Settings
-from reusewatch.streams.verbs.listing import Asked, Listing, by_name, lists
+from reusewatch.streams.verbs.listing import Asked, Listing, lists
 from reusewatch.streams.verbs.options import BUS, with_settings
 from reusewatch.streams.verbs.phrase_pages import MOST_PAGES, PagesOption, read_phrase_pages
 
@@ -93,23 +93,19 @@ def _hosts(pages: PhrasePages, found: PopularShingles, host: Any, top: int) -> l
     ]  # fmt: skip
 
 
-_PHRASES: Listing[dict[str, Any]] = Listing(
-    by_name("documents", "sites", "phrase"),
+_PHRASES = Listing(
+    ("documents", "sites", "phrase"),
     fold=("phrase",),
-    people={**by_name("documents", "sites"), "phrase": lambda row: row["phrase"] or _UNKNOWN},
+    people=("documents", "sites", ("phrase", lambda row: row["phrase"] or _UNKNOWN)),
 )
-_HOSTS: Listing[dict[str, Any]] = Listing(
-    {
-        **by_name("pages"),
-        "mean": lambda row: f"{row['mean']:.6g}",
-        "deviation": lambda row: f"{row['deviation']:.6g}",
-        **by_name("alike", "host"),
-    },
+_HOSTS = Listing(
+    (
+        "pages", ("mean", lambda row: f"{row['mean']:.6g}"),
+        ("deviation", lambda row: f"{row['deviation']:.6g}"), "alike", "host",
+    ),
     fold=("host",),
-    people={
-        **by_name("pages"),
-        "mean": lambda row: f"{row['mean']:.1f}",
-        "deviation": lambda row: f"{row['deviation']:.1f}",
-        **by_name("alike", "host"),
-    },
-)
+    people=(
+        "pages", ("mean", lambda row: f"{row['mean']:.1f}"),
+        ("deviation", lambda row: f"{row['deviation']:.1f}"), "alike", "host",
+    ),
+)  # fmt: skip

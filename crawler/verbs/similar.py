@@ -19,7 +19,7 @@ from reusewatch.streams.console import fail, say
 from reusewatch.streams.running.asking import Ask
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs.clusters import AtOption
-from reusewatch.streams.verbs.listing import Asked, Listing, by_name, lists
+from reusewatch.streams.verbs.listing import Asked, Listing, lists
 from reusewatch.streams.verbs.options import BUS_AND_STATE, with_settings
 
 if TYPE_CHECKING:
@@ -113,13 +113,14 @@ def _page_and_terms(answer: dict[str, Any]) -> tuple[object, ...]:
     return answer["url"], shown
 
 
-_SIMILAR: Listing[dict[str, Any]] = Listing(
-    by_name("url", "mwo", "b", "c"),
-    fold=("page, and below it the terms that decided",),
-    people={
-        "MWO": lambda row: f"{row['mwo']:.3f}",
-        "B": lambda row: "-" if row["b"] is None else row["b"],
-        "C": lambda row: "-" if row["c"] is None else row["c"],
-        "page, and below it the terms that decided": _page_and_terms,
-    },
+_DECIDED = "page, and below it the terms that decided"
+_SIMILAR = Listing(
+    ("url", "mwo", "b", "c"),
+    fold=(_DECIDED,),
+    people=(
+        ("MWO", lambda row: f"{row['mwo']:.3f}"),
+        ("B", lambda row: "-" if row["b"] is None else row["b"]),
+        ("C", lambda row: "-" if row["c"] is None else row["c"]),
+        (_DECIDED, _page_and_terms),
+    ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, get_args
 
 import typer
 
@@ -20,7 +20,6 @@ from reusewatch.streams.verbs.listing import (
     Asked,
     Listing,
     bus_named,
-    by_name,
     lists,
     one_of,
     time_given,
@@ -209,11 +208,10 @@ def _counts(kinds: dict[str, int]) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in kinds.items())
 
 
-_SUMMARY: Listing[dict[str, Any]] = Listing(
-    {
-        **by_name("site", "donor_site", "pages"),
-        "kinds": lambda row: _counts(row["kinds"]),
-        "originals": lambda row: _counts(row["originals"]),
-    },
+_SUMMARY = Listing(
+    (
+        "site", "donor_site", "pages", ("kinds", lambda row: _counts(row["kinds"])),
+        ("originals", lambda row: _counts(row["originals"])),
+    ),
     fold=("site", "donor_site", "kinds", "originals"),
-)
+)  # fmt: skip

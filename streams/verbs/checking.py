@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -21,7 +21,7 @@ from reusewatch.streams.console import (
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.topics import FINGERPRINTS, NEIGHBORHOODS, PAGES, TOPICS, VERDICTS
 from reusewatch.streams.verbs import doctor as machine
-from reusewatch.streams.verbs.listing import Asked, Listing, by_name, lists
+from reusewatch.streams.verbs.listing import Asked, Listing, lists
 from reusewatch.streams.verbs.options import BUS, BUS_AND_STATE, JsonOption, with_settings
 
 topics_app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
@@ -70,12 +70,8 @@ def create(
     _MADE.show(rows, asked)
 
 
-_MADE: Listing[dict[str, Any]] = Listing(
-    {
-        **by_name("topic"),
-        "state": lambda row: "made" if row["created"] else "was there",
-        **by_name("cleanup"),
-    }
+_MADE = Listing(
+    ("topic", ("state", lambda row: "made" if row["created"] else "was there"), "cleanup")
 )
 
 

@@ -9,7 +9,7 @@ import typer
 from reusewatch.streams.console import say
 from reusewatch.streams.running.asking import Ask
 from reusewatch.streams.settings import Settings
-from reusewatch.streams.verbs.listing import Asked, Listing, by_name, lists
+from reusewatch.streams.verbs.listing import Asked, Listing, lists
 from reusewatch.streams.verbs.options import BUS_AND_STATE, with_settings
 
 AtOption = Annotated[
@@ -47,9 +47,9 @@ def clusters(
 
 
 _CLUSTERS = Listing(
-    {
-        **by_name("cluster", pages="size"),
-        **by_name("sites", **{"steps": "diameter", "page seen first": "representative"}),
-    },
+    (
+        "cluster", ("pages", "size"), "sites", ("steps", "diameter"),
+        ("page seen first", "representative"),
+    ),
     fold=("page seen first",),
-)
+)  # fmt: skip

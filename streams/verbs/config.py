@@ -9,7 +9,7 @@ import typer
 
 from reusewatch.streams.console import print_line
 from reusewatch.streams.settings import described
-from reusewatch.streams.verbs.listing import Asked, Listing, by_name, lists, one_of
+from reusewatch.streams.verbs.listing import Asked, Listing, lists, one_of
 from reusewatch.streams.verbs.options import BUS, Resolving, with_settings
 
 _FORMATS = ("table", "markdown")
@@ -52,15 +52,13 @@ def show(
         _IN_FORCE.show(resolving().shown(), asked)
 
 
-def _text_of(name: str) -> Callable[[dict[str, Any]], str]:
-    return lambda row: "" if row[name] is None else described.as_text(row[name])
+def _text_of(name: str) -> tuple[str, Callable[[dict[str, Any]], str]]:
+    return name, lambda row: "" if row[name] is None else described.as_text(row[name])
 
 
-_IN_FORCE: Listing[dict[str, Any]] = Listing(
-    by_name("name", "value", "from"), fold=("value", "from")
-)
+_IN_FORCE = Listing(("name", "value", "from"), fold=("value", "from"))
 # The words for the type name the choices already.
-_DESCRIBED: Listing[dict[str, Any]] = Listing(
-    {name: _text_of(name) for name in ("name", "type", "default", "meaning")},
+_DESCRIBED = Listing(
+    [_text_of(name) for name in ("name", "type", "default", "meaning")],
     fold=("type", "default", "meaning"),
 )

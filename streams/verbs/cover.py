@@ -15,7 +15,7 @@ from reusewatch.detector.errors import BadPage
 from reusewatch.streams.console import at_terminal, fail, print_json, print_line, say
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.urls import place
-from reusewatch.streams.verbs.listing import Asked, Listing, by_name, lists, one_of
+from reusewatch.streams.verbs.listing import Asked, Listing, lists, one_of
 from reusewatch.streams.verbs.options import BUS, with_settings
 from reusewatch.streams.verbs.phrase_pages import MOST_PAGES, PagesOption, read_phrase_pages
 
@@ -70,7 +70,7 @@ def cover(
             f"{told['popular_shingles']} of 84 phrases are popular; {told['size']} pages have "
             f"them, {told['foreign']} of them foreign ones"
         )
-    Listing(by_name("count", "foreign", "url"), fold=("url",)).show(told["donors"], asked)
+    Listing(("count", "foreign", "url"), fold=("url",)).show(told["donors"], asked)
 
 
 def _covered(pages: PhrasePages, at: int, foreign: Foreign) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from reusewatch.streams.opening import open_bus
 from reusewatch.streams.running.label_settings import label_store, stop_list
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs import label_words
-from reusewatch.streams.verbs.listing import Asked, Listing, by_name, lists
+from reusewatch.streams.verbs.listing import Asked, Column, Listing, lists
 from reusewatch.streams.verbs.options import BUS, BUS_AND_STATE, JsonOption, with_settings
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def show(
              "pages": int((read.pages.labels == at).sum()), "bytes": pack.stat().st_size}
             for at, x in enumerate(read.labels)
         ]  # fmt: skip
-    columns = by_name("name", "files", "chunks", "grams", "severity", "version", "source", "homes")
+    columns = ("name", "files", "chunks", "grams", "severity", "version", "source", "homes")
     nothing = f"no labels are in force on {settings.bus}: `reusewatch labels push PACK`"
     Listing(columns, fold=("source", "version", "homes")).show(rows, asked, nothing)
 
@@ -182,7 +182,7 @@ def diff(asked: Asked, old: PackArgument, new: PackArgument) -> None:
     found = [dataclasses.asdict(x) for x in differences(opened(old, None), opened(new, None))]
     changes = (f"{how}_{what}" for what in ("files", "chunks", "homes")
                for how in ("added", "removed"))  # fmt: skip
-    columns = by_name("name", **{change.replace("_", " "): change for change in changes})
+    columns: list[Column] = ["name", *((change.replace("_", " "), change) for change in changes)]
     Listing(columns).show(found, asked, "the packs say the same")
 
 
@@ -325,11 +325,7 @@ def preview(
         _EXAMPLES.show(examples)
 
 
-_EXAMPLES: Listing[dict[str, Any]] = Listing(
-    {
-        **by_name(page="url"),
-        "contains": lambda row: Share(row["contains"]),
-        **by_name("labels"),
-    },
+_EXAMPLES = Listing(
+    (("page", "url"), ("contains", lambda row: Share(row["contains"])), "labels"),
     fold=("page", "labels"),
 )

@@ -7,13 +7,12 @@ says which columns its rows have. The rest is here: times, limits, JSON lines, C
 from __future__ import annotations
 
 import functools
-import inspect
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any
 
 import typer
 
@@ -27,9 +26,8 @@ from reusewatch.streams.console import (
     print_table,
     say,
 )
-from reusewatch.streams.verbs.options import JsonOption
+from reusewatch.streams.verbs.options import JsonOption, Verb, in_place_of
 
-R = TypeVar("R")
 _DAY = len("2026-03-01")
 
 SinceOption = Annotated[
@@ -74,51 +72,49 @@ class Asked:
         return (self.since is None or at >= self.since) and (self.until is None or at <= self.until)
 
 
+# A field of the row, under its own name or another; or what a function makes of the row.
+Column = str | tuple[str, str | Callable[[Any], Cell]]
+
+
 @dataclass(frozen=True, slots=True)
-class Listing(Generic[R]):
-    """How the rows of one kind look: each column's name, and what it shows of a row.
+class Listing:
+    """How the rows of one kind look, be they records or dictionaries.
 
     `people` are the columns at a terminal, where they are others; `fold` names those that give way
-    there. Rows that are dictionaries need no functions: see `by_name`.
+    there.
     """
 
-    columns: Mapping[str, Callable[[R], Cell]]
+    columns: Sequence[Column]
     fold: Collection[str] = ()
-    people: Mapping[str, Callable[[R], Cell]] | None = None
+    people: Sequence[Column] = ()
 
-    def show(self, rows: Iterable[R], asked: Asked = Asked(), nothing: str = "") -> None:
+    def show(self, rows: Iterable[Any], asked: Asked = Asked(), nothing: str = "") -> None:
         """Print the rows as they are asked for; without any, say `nothing` on stderr."""
         rows = _counted(islice(rows, asked.limit), nothing)
         if asked.json:
             print_json_lines(rows)
             return
         plain = asked.csv or asked.follow or not at_terminal()
-        columns = self.columns if plain or self.people is None else self.people
-        cells = ([cell(row) for cell in columns.values()] for row in rows)
-        if asked.csv:
-            print_csv(tuple(columns), cells)
-        elif plain:
-            print_rows(tuple(columns), cells)
+        columns = self.columns if plain or not self.people else self.people
+        named = [(one, one) if isinstance(one, str) else one for one in columns]
+        names = tuple(name for name, _ in named)
+        cells = ([_cell(row, what) for _, what in named] for row in rows)
+        if plain:
+            (print_csv if asked.csv else print_rows)(names, cells)
         else:
-            print_table(tuple(columns), cells, fold=self.fold)
+            print_table(names, cells, fold=self.fold)
 
 
-def by_name(*names: str, **titles: str) -> dict[str, Callable[[Mapping[str, Any]], Cell]]:
-    """Columns that show a dictionary's entries, under their own names or as `title=name`.
-
-    >>> by_name("url")["url"]({"url": "https://a.example/"})
-    'https://a.example/'
-    """
-
-    def cell(name: str) -> Callable[[Mapping[str, Any]], Cell]:
-        return lambda row: ", ".join(row[name]) if isinstance(row[name], list) else row[name]
-
-    return {
-        title: cell(name) for title, name in (dict(zip(names, names, strict=True)) | titles).items()
-    }
+def _cell(row: Any, what: str | Callable[[Any], Cell]) -> Cell:
+    if callable(what):
+        return what(row)
+    value = row[what] if isinstance(row, dict) else getattr(row, what)
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%dT%H:%M:%SZ}"
+    return ", ".join(map(str, value)) if isinstance(value, list) else value
 
 
-def _counted(rows: Iterable[R], nothing: str) -> Iterator[R]:
+def _counted(rows: Iterable[Any], nothing: str) -> Iterator[Any]:
     empty = True
     for row in rows:
         empty = False
@@ -127,36 +123,17 @@ def _counted(rows: Iterable[R], nothing: str) -> Iterator[R]:
         say(nothing)
 
 
-def lists(*names: str, top: int = 0) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def lists(*names: str, top: int = 0) -> Callable[[Verb], Verb]:
     """Give a command these shared options, --csv and --json, as its parameter `asked`.
 
     With `top` it has --top, and this is the default.
     """
     wanted = {*names, "csv", "json", *(["top"] if top else [])}
-    offered = {name: option for name, option in _OPTIONS.items() if name in wanted}
     defaults = {"csv": False, "json": False, "follow": False, "top": top}
-
-    def decorate(verb: Callable[..., None]) -> Callable[..., None]:
-        own = inspect.signature(verb, eval_str=True).parameters.values()
-
-        @functools.wraps(verb)
-        def command(**given: Any) -> None:
-            values = {name: given.pop(name) for name in offered}
-            verb(**given, asked=_asked(values))
-
-        shown = [p for p in own if p.name != "asked"]
-        shown += [
-            inspect.Parameter(
-                name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=defaults.get(name),
-                annotation=option,
-            )
-            for name, option in offered.items()
-        ]  # fmt: skip
-        vars(command)["__signature__"] = inspect.Signature(shown)
-        command.__annotations__ = {p.name: p.annotation for p in shown}
-        return command
-
-    return decorate
+    offered = {
+        name: (option, defaults.get(name)) for name, option in _OPTIONS.items() if name in wanted
+    }
+    return functools.partial(in_place_of, parameter="asked", options=offered, made=_asked)
 
 
 def _asked(values: dict[str, Any]) -> Asked:
@@ -196,11 +173,6 @@ def moment(text: str, *, end: bool = False) -> datetime:
         return begin + timedelta(days=1) - timedelta(microseconds=1)
     parsed = datetime.fromisoformat(text)
     return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
-
-
-def utc(at: datetime) -> str:
-    """A time for scripts."""
-    return f"{at:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def bus_named(bus: str) -> str:

@@ -12,7 +12,7 @@ from reusewatch.streams.questions import Rows
 from reusewatch.streams.running.asking import Ask
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs.copied_prefixes import Counting, named, with_reused
-from reusewatch.streams.verbs.listing import Asked, Listing, by_name, lists
+from reusewatch.streams.verbs.listing import Asked, Listing, lists
 from reusewatch.streams.verbs.options import BUS_AND_STATE, with_settings
 
 _STAGE = "neighborhoods"
@@ -119,14 +119,11 @@ def _mark(row: dict[str, Any]) -> str:
     return "open" if row["open"] else ""
 
 
-_NEIGHBORHOODS: Listing[dict[str, Any]] = Listing(
-    {
-        "badness": lambda row: Share(row["badness"]),
-        "of all chunks": lambda row: Share(row["chunk_ratio"]),
-        **by_name("files"),
-        "copies": _copies,
-        "state": _mark,
-        **by_name("prefix"),
-    },
+_NEIGHBORHOODS = Listing(
+    (
+        ("badness", lambda row: Share(row["badness"])),
+        ("of all chunks", lambda row: Share(row["chunk_ratio"])),
+        "files", ("copies", _copies), ("state", _mark), "prefix",
+    ),
     fold=("prefix",),
-)
+)  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -99,22 +99,36 @@ def _with_options(verb: Verb, names: list[str]) -> Verb:
     own = inspect.signature(verb, eval_str=True).parameters
     (handed,) = (p for p in own.values() if p.annotation in (Settings, Resolving))
 
-    @functools.wraps(verb)
-    def command(config: Path | None, **given: Any) -> None:
-        flags = {name: given.pop(name) for name in names}
-        resolving = functools.partial(resolve, flags, file=config)
-        lazy = handed.annotation == Resolving
-        verb(**given, **{handed.name: resolving if lazy else resolving().settings})
+    def made(flags: dict[str, Any]) -> Settings | Resolving:
+        resolving = functools.partial(resolve, file=flags.pop("config"), flags=flags)
+        return resolving if handed.annotation == Resolving else resolving().settings
 
-    shown = [p for p in own.values() if p not in (handed, own.get("json"))]
-    shown += [_option(name, _OPTIONS[name]) for name in names]
-    shown += [_option("config", ConfigOption), *(p for p in own.values() if p.name == "json")]
+    options = {name: (_OPTIONS[name], None) for name in names} | {"config": (ConfigOption, None)}
+    return in_place_of(verb, handed.name, options, made)
+
+
+def in_place_of(
+    verb: Verb,
+    parameter: str,
+    options: Mapping[str, tuple[Any, Any]],
+    made: Callable[[dict[str, Any]], Any],
+) -> Verb:
+    """A command with options (annotation and default) in the place of one parameter, which is made
+    of their values. `--json` stays the last."""
+    own = inspect.signature(verb, eval_str=True).parameters.values()
+
+    @functools.wraps(verb)
+    def command(**given: Any) -> None:
+        values = {name: given.pop(name) for name in options}
+        verb(**given, **{parameter: made(values)})
+
+    either = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    shown = [p for p in own if p.name != parameter] + [
+        inspect.Parameter(name, either, default=default, annotation=annotation)
+        for name, (annotation, default) in options.items()
+    ]
+    shown.sort(key=lambda p: p.name == "json")
     # Typer reads a command's options from these two.
     vars(command)["__signature__"] = inspect.Signature(shown)
     command.__annotations__ = {p.name: p.annotation for p in shown}
     return command
-
-
-def _option(name: str, annotation: Any) -> inspect.Parameter:
-    either = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    return inspect.Parameter(name, either, default=None, annotation=annotation)

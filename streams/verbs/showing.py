@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from reusewatch.streams.alert_kinds import KINDS
 from reusewatch.streams.console import (
     Cell,
-    Share,
     at_terminal,
     harmless,
     print_line,
@@ -18,14 +17,13 @@ from reusewatch.streams.console import (
 from reusewatch.streams.records import (
     HIDES,
     Alert,
-    DeadLetter,
     Direction,
     Donor,
     Evidence,
     Verdict,
     Within,
 )
-from reusewatch.streams.verbs.listing import Listing, utc
+from reusewatch.streams.verbs.listing import Listing
 
 # As many digits tell the alerts of a screen apart; `alerts show` takes any unique beginning.
 ID_SHOWN = 8
@@ -41,27 +39,22 @@ def _subject_and_source(alert: Alert) -> Cell:
     return tuple(pages)
 
 
-ALERTS: Listing[Alert] = Listing(
-    {
-        "id": lambda x: x.id,
-        "kind": lambda x: x.kind,
-        "severity": lambda x: x.severity,
-        "subject": lambda x: x.url or x.prefix,
-        "donor": lambda x: x.donors[0].url if x.donors else None,
-        "figure": lambda x: f"{x.figure:g}",
-        "detected_at": lambda x: utc(x.detected_at),
-        "state": lambda x: x.state,
-        "site": lambda x: x.site,
-        "direction": lambda x: in_short(x.direction),
-    },
-    fold=("page, and below it its original (←), or where else it is",),
-    people={
-        "alert": lambda x: x.id[:ID_SHOWN],
-        "found, UTC": lambda x: tuple(_time(x.detected_at).split()),
-        "kind": lambda x: (x.kind, "closed" if x.state == "closed" else x.severity),
-        "page, and below it its original (←), or where else it is": _subject_and_source,
-    },
-)
+_OTHER = "page, and below it its original (←), or where else it is"
+ALERTS = Listing(
+    (
+        "id", "kind", "severity", ("subject", lambda x: x.url or x.prefix),
+        ("donor", lambda x: x.donors[0].url if x.donors else None),
+        ("figure", lambda x: f"{x.figure:g}"), "detected_at", "state", "site",
+        ("direction", lambda x: in_short(x.direction)),
+    ),
+    fold=(_OTHER,),
+    people=(
+        ("alert", lambda x: x.id[:ID_SHOWN]),
+        ("found, UTC", lambda x: tuple(_time(x.detected_at).split())),
+        ("kind", lambda x: (x.kind, "closed" if x.state == "closed" else x.severity)),
+        (_OTHER, _subject_and_source),
+    ),
+)  # fmt: skip
 
 
 def _finding(verdict: Verdict) -> str:
@@ -96,34 +89,21 @@ def _labeled(verdict: Verdict) -> Cell:
     return (*verdict.labels, *([_percent(share)] if share else []))
 
 
-VERDICTS: Listing[Verdict] = Listing(
-    {
-        "url": lambda x: x.url,
-        "fetched_at": lambda x: utc(x.fetched_at),
-        "finding": _finding,
-        "of": _of,
-        "labels": lambda x: ", ".join(x.labels),
-        "contains": lambda x: None if x.contains is None else Share(x.contains),
-    },
-    fold=("labels", "page, and below it one that was seen before"),
-    people={
-        "fetched, UTC": lambda x: _time(x.fetched_at),
-        "finding": _finding,
-        "labels": _labeled,
-        "page, and below it one that was seen before": _page_and_other,
-    },
-)
-_LETTERS: dict[str, Callable[[DeadLetter], Cell]] = {
-    "reason": lambda x: x.reason,
-    "source": lambda x: x.source,
-    "offset": lambda x: x.offset,
-    "url": lambda x: x.url,
-    "detail": lambda x: x.detail,
-}
+_SEEN = "page, and below it one that was seen before"
+VERDICTS = Listing(
+    (
+        "url", "fetched_at", ("finding", _finding), ("of", _of),
+        ("labels", lambda x: ", ".join(x.labels)), "contains",
+    ),
+    fold=("labels", _SEEN),
+    people=(
+        ("fetched, UTC", lambda x: _time(x.fetched_at)),
+        ("finding", _finding), ("labels", _labeled), (_SEEN, _page_and_other),
+    ),
+)  # fmt: skip
+_LETTER = ("reason", "source", "offset", "url", "detail")
 # A screen has no room for the time.
-LETTERS: Listing[DeadLetter] = Listing(
-    {**_LETTERS, "at": lambda x: utc(x.at)}, fold=("source", "url", "detail"), people=_LETTERS
-)
+LETTERS = Listing((*_LETTER, "at"), fold=("source", "url", "detail"), people=_LETTER)
 
 
 def print_alert(alert: Alert) -> None:
