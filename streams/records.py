@@ -403,7 +403,11 @@ class NeighborhoodPart(Record, frozen=True, kw_only=True):
     page_id: Hash64 | None = None
     # Of what is open: the badness that was reported last, in 2^-32; 0 is not known.
     told: int = 0
+    # Of what is open: whether labels with a home alone made it bad.
+    sure: bool = False
     labeled: int = 0
+    # Of these, the chunks whose label has a home.
+    homed: int = 0
     total: int = 0
     labels: tuple[str, ...] = ()
     severity: Severity | None = None

@@ -96,7 +96,7 @@ def _label(directory: Path, settings: Settings) -> Path:
     Readable(settings.archive_roots, directory / "state").note(LABEL, [str(archive)])
     label = PackLabel(
         name=LABEL, source=f"https://www.{BRAND}/", note="the bank's own pages",
-        severity="critical",
+        severity="critical", homes=(BRAND,),
     )  # fmt: skip
     kernels.prepare(say)
     from reusewatch.detector.labels.pack import open_pack

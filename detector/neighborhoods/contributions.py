@@ -23,17 +23,19 @@ from reusewatch.detector.text_column import packed, unpacked
 _FIRST = 1024
 # Twice as many while small; later a quarter more, as room without use is memory too.
 _SMALL = 1 << 16
-_COLUMNS = ("page", "at", "labeled", "total", "turn")
+_COLUMNS = ("page", "at", "labeled", "total", "turn", "homed")
 _ROW = np.dtype([(name, "u8" if name == "page" else "i8") for name in _COLUMNS])
 
 
 class Contribution(NamedTuple):
-    """A page's chunks in L and at all, as of a fetch; `turn` is when they were counted."""
+    """A page's chunks in L and at all, as of a fetch; `turn` is when they were counted; `homed` are
+    the chunks in L whose label has a home."""
 
     at: int
     labeled: int
     total: int
     turn: int
+    homed: int = 0
 
     def newer_than(self, other: Contribution) -> bool:
         """By fetch; of two contents at one time, the same one always wins."""

@@ -28,10 +28,11 @@ class PageFacts:
     total: int
     labels: frozenset[str] = frozenset()
     severity: int = 0
+    homed: int = 0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.labeled <= self.total:
-            raise ValueError(f"{self.labeled} of {self.total} chunks cannot be labeled")
+        if not 0 <= self.homed <= self.labeled <= self.total:
+            raise ValueError(f"{self.homed} and {self.labeled} of {self.total} chunks are labeled")
 
     @property
     def file(self) -> File | None:
@@ -44,7 +45,8 @@ class PageFacts:
 
 @dataclass(frozen=True, slots=True)
 class Neighborhood:
-    """The figures of one URL prefix. `chunk_ratio` weighs long pages more; badness does not."""
+    """The figures of one URL prefix. `chunk_ratio` weighs long pages more; badness does not.
+    `homed`: the badness by labels with a home; `sure`: that alone makes it bad."""
 
     prefix: str
     files: int
@@ -54,6 +56,8 @@ class Neighborhood:
     open: bool
     labels: tuple[str, ...]
     worst: tuple[File, ...] = ()
+    homed: float = 0.0
+    sure: bool = False
 
     @property
     def chunk_ratio(self) -> float:
@@ -86,4 +90,5 @@ def shown(node: PrefixSums) -> Neighborhood:
     return Neighborhood(
         node.prefix, node.files, node.badness / (1 << SHARE_BITS), node.labeled, node.chunks,
         node.open, tuple(sorted(node.labels)), node.worst,
+        node.homed // node.files / (1 << SHARE_BITS) if node.files else 0.0, node.sure,
     )  # fmt: skip

@@ -54,14 +54,24 @@ class Judging:
             if node.files < self.min_files or not surely_above(node.shares, node.files, threshold):
                 return None
             node.open, node.told = True, node.badness
+            node.sure = surely_above(node.homed, node.files, threshold)
             return "opened"
         if not node.files:
             return None
         if badness < threshold * self.closes_below:
-            node.open, node.told = False, 0
+            node.open, node.told, node.sure = False, 0, False
             return "closed"
+        was_sure, node.sure = node.sure, self._is_sure(node, threshold)
         # What was told is not known where a state was saved before it was kept.
         moved = bool(node.told) and abs(badness - node.told / _ONE) >= MOVED
+        moved = moved or was_sure != node.sure
         if moved or not node.told:
             node.told = node.badness
         return "moved" if moved else None
+
+    def _is_sure(self, node: PrefixSums, threshold: float) -> bool:
+        """Whether labels with a home alone make a prefix bad that is open: it opens and closes by
+        the same figures."""
+        if node.sure:
+            return node.homed >= node.files * int(threshold * self.closes_below * _ONE)
+        return surely_above(node.homed, node.files, threshold)

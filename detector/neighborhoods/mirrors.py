@@ -18,13 +18,16 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 MOST_TWINS = 200_000
 # Of a group so many sites count, those that came first: what more sites have is widespread.
 MOST_SITES = 16
 # Two groups become one up to so many pages: by chains of what is nearly alike all would be one.
 MOST_JOINED = 256
+# How a page is known to be a copy, the best reason first.
+Known = Literal["owned", "declared", "first-seen"]
+_RANK: dict[Known | None, int] = {"owned": 3, "declared": 2, "first-seen": 1, None: 0}
 # So many sites a host is held against at a time, the likeliest originals; and so many pages of a
 # group are looked at for the one that stands on a site.
 MOST_HELD, MOST_LOOKED_AT = 3, 64
@@ -65,7 +68,7 @@ class _Group:
 
 @dataclass(slots=True, eq=False)
 class _Twin:
-    """What is known of a page. `copy_of`: the site of which it is known to be a copy;
+    """What is known of a page. `copy_of`: the site of which it is known to be a copy, and `by`, how;
     `is_original`: another is known to be a copy of it."""
 
     text: int
@@ -74,17 +77,18 @@ class _Twin:
     group: _Group
     copy_of: int | None = None
     is_original: bool = False
+    by: Known | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A host held against a site: pages of both that are twins, and how many of the host's are
-    known to be copies of that site. `texts`: of how many groups they are. `begun` and `its_begun`:
+    """A host held against a site: pages of both that are twins, and how the host's is known to be
+    a copy of that site, if it is. `texts`: of how many groups they are. `begun` and `its_begun`:
     of the host's site and of that one. `is_later`: of the two this one is the mirror, as far as is
     known."""
 
     site: int
-    twins: tuple[tuple[int, int, bool], ...]
+    twins: tuple[tuple[int, int, Known | None], ...]
     texts: int
     begun: Begun
     its_begun: Begun
@@ -110,9 +114,11 @@ class Twins:
         self._begun: dict[int, Begun] = {}
         self._due: set[str] = set()
 
-    def note(self, one: Place, other: Place, *, is_copy: bool, is_part: bool = False) -> None:
-        """Two pages are copies of each other, or the one has a part of the other; `is_copy`: the
-        one is known to be the copy."""
+    def note(
+        self, one: Place, other: Place, *, by: Known | None = None, is_part: bool = False
+    ) -> None:
+        """Two pages are copies of each other, or the one has a part of the other; `by`: how the one
+        is known to be the copy, if it is."""
         if one.site == other.site:
             return
         for place in (one, other):
@@ -125,8 +131,8 @@ class Twins:
             mine = self._enter(one, theirs.group)
         elif theirs is not None and not is_part:
             self._join(mine.group, theirs.group)
-        if is_copy and theirs is not None:
-            self._is_copy(mine, theirs)
+        if by is not None and theirs is not None:
+            self._is_copy(mine, theirs, by)
         while len(self.known) > self._most:
             self.forget(next(iter(self.known)))
 
@@ -197,7 +203,7 @@ class Twins:
                 found[id(group)] = self._one_of(group, other)
             there = found[id(group)]
             if there is not None:
-                twins.append((page, there, twin.copy_of == other))
+                twins.append((page, there, twin.by if twin.copy_of == other else None))
         later = known or (may_be and self._begun[site] > self._begun[other])
         texts = sum(1 for there in found.values() if there is not None)
         return Held(other, tuple(twins), texts, self._begun[site], self._begun[other], later)
@@ -275,9 +281,11 @@ class Twins:
         if now in self._looks_at:
             self._due.add(host)
 
-    def _is_copy(self, mine: _Twin, theirs: _Twin) -> None:
-        if mine.copy_of is None and mine.group is theirs.group:
-            mine.copy_of = theirs.site
+    def _is_copy(self, mine: _Twin, theirs: _Twin, by: Known) -> None:
+        if _RANK[by] > _RANK[mine.by] and mine.group is theirs.group:
+            if mine.copy_of is not None:
+                self._copies[mine.host, mine.copy_of] -= 1
+            mine.copy_of, mine.by = theirs.site, by
             self._copies[mine.host, theirs.site] += 1
         if not theirs.is_original:
             theirs.is_original = True
@@ -295,7 +303,7 @@ class Twins:
         groups = {id(twin.group): twin.group for twin in self.known.values()}
         number = {key: at for at, key in enumerate(groups)}
         twins = [
-            [page, t.text, t.host, t.site, number[id(t.group)], t.copy_of, t.is_original]
+            [page, t.text, t.host, t.site, number[id(t.group)], t.copy_of, t.is_original, t.by]
             for page, t in self.known.items()
         ]
         # Sites that count, and the order of pages, hang on who came first.
@@ -309,8 +317,8 @@ class Twins:
             _Group(dict.fromkeys(pages), dict.fromkeys(sites, 0), admitted)
             for pages, sites, admitted in facts.get("groups", ())
         ]
-        for page, text, host, site, at, copy_of, is_original in facts.get("twins", ()):
-            self.known[page] = _Twin(text, host, site, groups[at], copy_of, is_original)
+        for page, text, host, site, at, copy_of, is_original, by in facts.get("twins", ()):
+            self.known[page] = _Twin(text, host, site, groups[at], copy_of, is_original, by)
             self._of_host.setdefault(host, {})[page] = None
             if site in groups[at].sites:
                 groups[at].sites[site] += 1

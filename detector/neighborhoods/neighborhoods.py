@@ -135,7 +135,7 @@ class Neighborhoods:
         if trap is not None:
             return self._caught(trap)
         old = self._seen.get(page.page)
-        new = Contribution(page.at, page.labeled, page.total, self._turn)
+        new = Contribution(page.at, page.labeled, page.total, self._turn, page.homed)
         if old is not None and not new.newer_than(old):
             return Change(threshold=self.threshold)
         changed, gone = self._take(page, touched, old, new)
@@ -210,7 +210,7 @@ class Neighborhoods:
     def take_up(self, page: PageFacts) -> int | None:
         """Count a page that was counted and judged before a restart; who is forgotten for it."""
         old = self._seen.get(page.page)
-        new = Contribution(page.at, page.labeled, page.total, self._turn)
+        new = Contribution(page.at, page.labeled, page.total, self._turn, page.homed)
         if old is not None and not new.newer_than(old):
             return None
         touched = tuple(prefixes(page.url)[::-1])
@@ -218,9 +218,10 @@ class Neighborhoods:
         self._evict()
         return None if gone is None else gone.page
 
-    def hold_open(self, prefix: str, told: int = 0) -> None:
-        """This one was open before a restart; `told` is the badness that was reported, in 2^-32."""
-        self._table.hold_open(prefix, told)
+    def hold_open(self, prefix: str, told: int = 0, *, sure: bool = False) -> None:
+        """This one was open before a restart; `told` is the badness that was reported, in 2^-32,
+        and `sure`, whether labels with a home alone made it bad."""
+        self._table.hold_open(prefix, told, sure=sure)
 
     def hold_trap(self, prefix: str) -> None:
         """This trap was reported before a restart."""
@@ -358,7 +359,9 @@ class Neighborhoods:
                 self.neighborhoods.add(node.badness)
         self._traps = OrderedDict.fromkeys(unpacked(saved["traps"]))
         if pages:
-            of_pages = ("page", "at", "labeled", "total", "turn", "directory", "directories")
+            of_pages = (
+                "page", "at", "labeled", "total", "turn", "homed", "directory", "directories",
+            )  # fmt: skip
             self._seen.restore({name: saved[f"page_{name}"] for name in of_pages})
         self._seen.forgotten = forgotten
         self._evict()

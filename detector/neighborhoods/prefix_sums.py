@@ -44,7 +44,8 @@ class File:
 class PrefixSums:
     """A prefix's sums; `born` is the turn at which it came into the table.
 
-    `told` is the badness that was reported last; 0 where none was, or it is not known.
+    `told` is the badness that was reported last; 0 where none was, or it is not known. `homed` is
+    the sum of the shares whose labels have a home, and `sure` whether these alone were reported.
     """
 
     prefix: str
@@ -57,6 +58,8 @@ class PrefixSums:
     labels: frozenset[str] = field(default_factory=frozenset)
     worst: tuple[File, ...] = ()
     told: int = 0
+    homed: int = 0
+    sure: bool = False
 
     @property
     def badness(self) -> int:
@@ -71,6 +74,7 @@ class PrefixSums:
             if added.labeled:
                 self.shares += times * share(added.labeled, added.total)
                 self.labeled += times * added.labeled
+                self.homed += times * share(added.homed, added.total)
 
     def name(self, page: int, file: File | None) -> None:
         """Name the page among the worst files as it is now, or not at all."""
@@ -88,11 +92,15 @@ def columns_of(nodes: Iterable[PrefixSums]) -> dict[str, NDArray[Any]]:
     """Columns of these prefixes, in this order."""
     kept = list(nodes)
     sums = [
-        (n.born, n.files, n.shares, n.labeled, n.chunks, n.open, len(n.worst), n.told) for n in kept
-    ]
+        (
+            n.born, n.files, n.shares, n.labeled, n.chunks, n.open, len(n.worst), n.told, n.homed,
+            n.sure,
+        )
+        for n in kept
+    ]  # fmt: skip
     worst = [file for n in kept for file in n.worst]
     return {
-        "nodes": np.array(sums, np.int64).reshape(-1, 8),
+        "nodes": np.array(sums, np.int64).reshape(-1, 10),
         "prefixes": packed(n.prefix for n in kept),
         "labels": packed("\t".join(sorted(n.labels)) for n in kept),
         "worst_page": np.array([file.page for file in worst], np.uint64),
@@ -109,11 +117,12 @@ def restored(columns: Mapping[str, NDArray[Any]]) -> Iterator[PrefixSums]:
         unpacked(columns["prefixes"]), columns["nodes"].tolist(), unpacked(columns["labels"]),
         strict=True,
     )  # fmt: skip
-    for prefix, (born, count, shares, labeled, chunks, is_open, named, *told), names in rows:
+    for prefix, sums, names in rows:
+        born, count, shares, labeled, chunks, is_open, named, told, homed, sure = sums
         worst = tuple(next(files) for _ in range(named))
         yield PrefixSums(
             prefix, born, count, shares, labeled, chunks, bool(is_open), frozenset(_names(names)),
-            worst, *told,  # a state that was saved before has none
+            worst, told, homed, bool(sure),
         )  # fmt: skip
 
 

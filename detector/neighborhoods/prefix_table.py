@@ -27,7 +27,8 @@ class PrefixTable:
         self.nodes: OrderedDict[str, PrefixSums] = OrderedDict()
         # By directory, what leads from a page's URL to its prefixes; of these none has left.
         self._known: dict[str, tuple[frozenset[str], tuple[PrefixSums, ...]]] = {}
-        self._left_open: OrderedDict[str, int] = OrderedDict()
+        # What was reported of each, and whether it was sure.
+        self._left_open: OrderedDict[str, tuple[int, bool]] = OrderedDict()
 
     def seen(self, prefix: str, turn: int) -> PrefixSums:
         """This prefix, seen now; where it is new or has come back, with this turn."""
@@ -35,8 +36,9 @@ class PrefixTable:
         if node is not None:
             self.nodes.move_to_end(prefix)
             return node
-        told = self._left_open.pop(prefix, None)
-        node = PrefixSums(prefix, turn, open=told is not None, told=told or 0)
+        left = self._left_open.pop(prefix, None)
+        told, sure = left or (0, False)
+        node = PrefixSums(prefix, turn, open=left is not None, told=told, sure=sure)
         self.nodes[prefix] = node
         return node
 
@@ -77,21 +79,22 @@ class PrefixTable:
         while len(self.nodes) > self._most:
             prefix, node = self.nodes.popitem(last=False)
             if node.open:
-                self._leave_open(prefix, node.told)
+                self._leave_open(prefix, node.told, node.sure)
             gone.append(node)
         if gone:
             self._known.clear()
         return gone
 
-    def hold_open(self, prefix: str, told: int) -> None:
+    def hold_open(self, prefix: str, told: int, *, sure: bool) -> None:
         """This one was open before a restart, and that was reported of it last."""
-        if prefix in self.nodes:
-            self.nodes[prefix].open, self.nodes[prefix].told = True, told
+        node = self.nodes.get(prefix)
+        if node is not None:
+            node.open, node.told, node.sure = True, told, sure
         else:
-            self._leave_open(prefix, told)
+            self._leave_open(prefix, told, sure)
 
-    def _leave_open(self, prefix: str, told: int) -> None:
-        self._left_open[prefix] = told
+    def _leave_open(self, prefix: str, told: int, sure: bool) -> None:
+        self._left_open[prefix] = told, sure
         if len(self._left_open) > self._most:
             self._left_open.popitem(last=False)
 
@@ -100,7 +103,7 @@ class PrefixTable:
         return {
             **columns_of(self.nodes.values()),
             "left_open": packed(self._left_open),
-            "left_told": np.array(list(self._left_open.values()), np.int64),
+            "left_told": np.array(list(self._left_open.values()), np.int64).reshape(-1, 2),
         }
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
@@ -108,6 +111,7 @@ class PrefixTable:
         self.nodes = OrderedDict((node.prefix, node) for node in restored(saved))
         self._known.clear()
         left = list(unpacked(saved["left_open"]))
-        # A state that was saved before does not say what was told of them.
-        told_of = saved.get("left_told", np.zeros(len(left), np.int64)).tolist()
-        self._left_open = OrderedDict(zip(left, told_of, strict=True))
+        told_of = saved["left_told"].tolist()
+        self._left_open = OrderedDict(
+            (prefix, (told, bool(sure))) for prefix, (told, sure) in zip(left, told_of, strict=True)
+        )

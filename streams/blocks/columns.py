@@ -12,6 +12,7 @@ from reusewatch.detector.labels.format import SHORTEST
 from reusewatch.streams.blocks.label_columns import (
     GRAM_LABEL_FIELDS,
     HOME_FIELDS,
+    HOMED_FIELDS,
     MATCH_FIELDS,
     STOOD_FIELDS,
 )
@@ -94,6 +95,7 @@ SECTIONS = (
     Section("links", 1, LINK_FIELDS, needed=False),
     Section("stood", 1, STOOD_FIELDS, needed=False),
     Section("labeled-grams", 1, GRAM_LABEL_FIELDS, needed=False),
+    Section("labeled-homed", 1, HOMED_FIELDS, needed=False),
 )
 SCHEMA = pa.schema([field for section in SECTIONS for field in section.fields])
 # What is said of all pages of a block, in its metadata.

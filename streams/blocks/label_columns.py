@@ -29,6 +29,8 @@ MATCH_FIELDS = (
 )
 # Whether one of the labels has a home, where the content is from; null: it was not asked.
 HOME_FIELDS = (pa.field("labels_homed", pa.bool_()),)
+# The labeled chunks of which one label has a home, in rising order; null: it was not asked.
+HOMED_FIELDS = (pa.field("labeled_homed", pa.list_(pa.uint32())),)
 # A labeled page, and bytes of it; without any, the page as a whole.
 STOOD = pa.struct(
     [
@@ -68,7 +70,9 @@ GRAM_LABEL_FIELDS = (
         ),
     ),
 )
-LABEL_FIELDS = (*MATCH_FIELDS, *HOME_FIELDS, *STOOD_FIELDS, *GRAM_LABEL_FIELDS)
+LABEL_FIELDS = (
+    *MATCH_FIELDS, *HOME_FIELDS, *STOOD_FIELDS, *GRAM_LABEL_FIELDS, *HOMED_FIELDS,
+)  # fmt: skip
 
 Row = Mapping[str, Any]
 Place = Mapping[str, Any]
@@ -89,6 +93,7 @@ class Marks(NamedTuple):
     file_at: Place | None = None
     labeled_at: tuple[Place, ...] | None = None
     labeled_grams: GramMarks | None = None
+    labeled_homed: tuple[int, ...] | None = ()
 
 
 NOTHING = Marks()

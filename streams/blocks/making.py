@@ -25,6 +25,7 @@ from reusewatch.streams.blocks.columns import (
 )
 from reusewatch.streams.blocks.label_columns import (
     GRAM_LABEL_FIELDS,
+    HOMED_FIELDS,
     NOTHING,
     STOOD_FIELDS,
     Marks,
@@ -57,7 +58,7 @@ def block_of(
     sketches, kept = ([sketched[field.name] for field in of] for of in (SKETCH_FIELDS, GRAM_FIELDS))
     labels = label_columns([NOTHING] * len(made) if marks is None else marks)
     dodges = [pa.array([facts.obfuscated for facts in made.facts], pa.float32())]
-    later = len(STOOD_FIELDS) + len(GRAM_LABEL_FIELDS)
+    later = len(STOOD_FIELDS) + len(GRAM_LABEL_FIELDS) + len(HOMED_FIELDS)
     stood, labels = labels[-later:], labels[:-later]
     page, more = told[: len(PAGE_FIELDS)], told[len(PAGE_FIELDS) :]
     every = [*page, *sketches, *labels, *kept, *dodges, *more, *stood]

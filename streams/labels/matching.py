@@ -183,6 +183,7 @@ class Matching:
             told["homed"],
             file_at if file_at["url"] is not None else None,
             tuple(self._stood("chunks", hashes[at], [name for _, name in shown])),
+            labeled_homed=tuple(sorted({place for place, name in pairs if name in self._homes})),
         )
 
     def _foreign(self, number: int, url: str) -> tuple[str, ...]:

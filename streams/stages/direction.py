@@ -11,6 +11,10 @@ no reason for anything, and where each of the two names the other neither is bel
 asked for of the subject only: on a page that allows comments anybody may link to his copy of it,
 and would then pass for the original.
 
+A host is more to lose than a page: a mirror that is crawled days before its original would remove
+the original from a crawl. So of a host, being seen later is information only. It is known to be a
+copy where its pages are copies of owned ones, or where they name their sources by `rel=canonical`.
+
 Never decides which page is the subject: that is the one fetched later, or the one that is not
 owned, whatever is known of the direction.
 """
@@ -22,6 +26,7 @@ from typing import TYPE_CHECKING
 from reusewatch.streams.records import Direction
 
 if TYPE_CHECKING:
+    from reusewatch.detector.neighborhoods.mirrors import Known
     from reusewatch.detector.window.sightings import Seen
 
 DAY_US = 86_400_000_000
@@ -68,3 +73,12 @@ def direction_of(
 def accuses(direction: Direction) -> bool:
     """Whether the subject is the copy by something else than what pages say of themselves."""
     return direction.original == "there" and direction.by in ("owned", "first-seen")
+
+
+def is_proven(by: Known | None) -> bool:
+    """Whether this says enough of a host to keep a crawl out of it.
+
+    >>> is_proven("owned"), is_proven("declared"), is_proven("first-seen")
+    (True, True, False)
+    """
+    return by in ("owned", "declared")

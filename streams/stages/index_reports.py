@@ -384,11 +384,19 @@ class Reporter:
     ) -> None:  # fmt: skip
         """A page that is a copy of another counts for its neighborhoods, where that one is known to
         be the original, and for whether its host is a mirror, whichever is."""
-        if self._mirroring is not None and not harmless:
-            site = self._site_of(subject)
-            self._mirroring.note(subject, site, donor, is_copy=accuses(direction), is_part=is_part)
-        if self._reusing is not None and accuses(direction) and not harmless:
-            self._reusing.note(subject.page, self._site_of(subject))
+        if harmless:
+            return
+        site, by = self._site_of(subject), direction.by if accuses(direction) else None
+        if self._reusing is not None and by is not None:
+            self._reusing.note(subject.page, site, by)
+        # Anybody may put a link on a page that allows comments; its head is its host's.
+        if names(subject.page, subject.canonical, donor) and direction.original == "there":
+            by = direction.by
+        if self._mirroring is not None:
+            is_named = direction.original == "here" and direction.by == "declared"
+            self._mirroring.note(
+                subject, site, donor, by=by, is_part=is_part, is_named=is_named and not is_part
+            )
 
     def _forget_copy(self, page: int) -> None:
         if self._mirroring is not None:

@@ -2,9 +2,10 @@
 
 A host of which most pages have a twin on one other site is told once it has twenty pages in the
 window, so that a mirror costs a crawl a sample and not all of it. Of hosts that mirror each other
-those are told that are known to be copies by something else than what their pages say; else those
-of which the first page came later, as information only, since in one crawl that says nothing. Each
-is told as the mirror of one site: the likeliest original of those whose pages it has.
+those are told that are known to be copies; else those of which the first page came later. It is a
+warning only where most pages of the host are copies of owned pages, or name their source: whoever
+mirrors a site before it is crawled would else remove it from the crawl. Each host is told as the
+mirror of one site: the likeliest original of those whose pages it has.
 
 A host is looked at where the page stands in the log with which it has got enough twins, as if
 nothing had come after it: so how soon a mirror is told hangs neither on a clock, nor on steps of
@@ -13,18 +14,27 @@ the log, nor on where blocks end.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.neighborhoods.judging import MOVED
-from reusewatch.detector.neighborhoods.mirrors import Begun, Held, Pair, Place, Twins, mapping_of
+from reusewatch.detector.neighborhoods.mirrors import (
+    Begun,
+    Held,
+    Known,
+    Pair,
+    Place,
+    Twins,
+    mapping_of,
+)
 from reusewatch.detector.neighborhoods.reuse import CLOSES_BELOW
 from reusewatch.streams.records import DETECTOR, Alert, Direction, Donor, Evidence, Mapped
-from reusewatch.streams.stages.direction import SECOND_US
+from reusewatch.streams.stages.direction import SECOND_US, is_proven
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.steering.reports import prefix_alert_id
 from reusewatch.streams.times import moment
@@ -41,6 +51,7 @@ _BYTES = 500
 # Hosts that are judged by one look at the window.
 _TOGETHER = 64
 
+_Told = tuple[int, float, Known | None]
 Came = Mapping[int, tuple[int, int]]
 """Pages that came within a batch, and the first and the last time of each."""
 
@@ -53,7 +64,7 @@ class _Host:
     site: int
     pages: int
     pairs: tuple[tuple[str, str], ...] = ()
-    copies: int = 0
+    copies: Counter[Known] = field(default_factory=Counter)
     begun: tuple[Begun, Begun] | None = None
 
     @property
@@ -99,26 +110,27 @@ class Mirroring:
         self._scheme = scheme
         self._least_pages = least_pages
         self._least_share = least_share
-        # Those that are open: of each host the site, and the share that was told.
-        self._told: dict[str, tuple[int, float]] = {}
+        # Those that are open: of each host the site, the share that was told, and by what.
+        self._told: dict[str, _Told] = {}
         # How many pages a host had when it was looked at last: it has no fewer since, as a rule.
         self._sizes: dict[str, int] = {}
         self._crossings: list[_Crossed] = []
         self.restore(None)
 
     def note(
-        self, subject: Subject, subject_site: int, donor: Seen, *, is_copy: bool,
-        is_part: bool = False,
+        self, subject: Subject, subject_site: int, donor: Seen, *, by: Known | None,
+        is_part: bool = False, is_named: bool = False,
     ) -> None:  # fmt: skip
-        """A page was found to be a copy of another, as a whole, nearly, or in part."""
-        self._twins.note(
-            Place(
-                subject.page, subject.text, root_of(subject.url), subject_site,
-                subject.fetched_us or 0,
-            ),
-            Place(donor.page, donor.text, root_of(donor.url), donor.site, donor.first),
-            is_copy=is_copy, is_part=is_part,
-        )  # fmt: skip
+        """A page was found to be a copy of another, as a whole, nearly, or in part; `by`: how it is
+        known to be the copy, if it is; `is_named`: the other one says that it is the copy."""
+        one = Place(
+            subject.page, subject.text, root_of(subject.url), subject_site, subject.fetched_us or 0
+        )
+        other = Place(donor.page, donor.text, root_of(donor.url), donor.site, donor.first)
+        if is_named:
+            self._twins.note(other, one, by="declared")
+        else:
+            self._twins.note(one, other, by=by, is_part=is_part)
 
     @property
     def crossed(self) -> bool:
@@ -204,17 +216,17 @@ class Mirroring:
         )  # fmt: skip
         alerts = []
         if told is not None and found is not None and told[0] == found.site:
-            if not self._is_news(told[1], found, at_rest=at_rest):
+            if not self._is_news(told, found, at_rest=at_rest):
                 return []
         elif told is not None:
             before = next((one for one in looked if one.site == told[0]), None)
             alerts.append(self._closed(host, told[0], before, len(mine), now))
         if found is not None:
-            self._told[host] = found.site, found.share
+            self._told[host] = found.site, found.share, _direction(found).by
             alerts.append(self._alert((host, found.site), found, "open", now))
         return alerts
 
-    def _is_mirror(self, host: _Host, held: Held, told: tuple[int, float] | None) -> bool:
+    def _is_mirror(self, host: _Host, held: Held, told: _Told | None) -> bool:
         """Whether it has enough of a site. What stands on many of its pages, and nothing else,
         makes none: boilerplate, or a few texts."""
         is_told = told is not None and told[0] == host.site
@@ -232,8 +244,10 @@ class Mirroring:
         sites = ((host, self._twins.site_of(host)) for host in hosts)
         return _Pages(index, {host: site for host, site in sites if site is not None})
 
-    def _is_news(self, told: float, host: _Host, *, at_rest: bool) -> bool:
-        return abs(host.share - told) >= MOVED or (at_rest and host.share != told)
+    def _is_news(self, told: _Told, host: _Host, *, at_rest: bool) -> bool:
+        _, share, by = told
+        moved = abs(host.share - share) >= MOVED or (at_rest and host.share != share)
+        return moved or _direction(host).by != by
 
     def _alert(
         self, pair: Pair, host: _Host, state: Literal["open", "closed"], now: datetime
@@ -249,7 +263,7 @@ class Mirroring:
             id=prefix_alert_id("mirror-host", f"{pair[0]}\n{pair[1]}", self._scheme),
             kind="mirror-host",
             state=state,
-            severity="info" if direction.original == "unknown" else "warning",
+            severity="warning" if is_proven(direction.by) else "info",
             url=None,
             prefix=pair[0],
             site=place(pair[0], self._scheme).site,
@@ -286,7 +300,7 @@ class Mirroring:
         )
         self._twins.restore(facts)
         self._crossings, self._sizes = [], {}
-        self._told = {host: (site, share) for host, site, share in facts.get("told", ())}
+        self._told = {host: (site, share, by) for host, site, share, by in facts.get("told", ())}
 
 
 def _looked_at(held: Held, mine: Set[int], pages: _Pages) -> _Host:
@@ -296,7 +310,7 @@ def _looked_at(held: Held, mine: Set[int], pages: _Pages) -> _Host:
     known = [twin for twin in twins if twin[0] in urls and twin[1] in urls]
     return _Host(
         held.site, len(mine), tuple(sorted((urls[page], urls[there]) for page, there, _ in known)),
-        sum(is_copy for _, _, is_copy in known), (held.begun, held.its_begun),
+        Counter(by for _, _, by in known if by is not None), (held.begun, held.its_begun),
     )  # fmt: skip
 
 
@@ -306,9 +320,17 @@ def _direction(host: _Host) -> Direction:
         return Direction(original="unknown")
     mine, its = host.begun
     gap = (mine.first - its.first) // SECOND_US
-    if 2 * host.copies <= len(host.pairs):
-        return Direction(original="unknown", gap_seconds=abs(gap))
-    return Direction(original="there", by="first-seen", gap_seconds=gap if gap >= 0 else None)
+    seconds = gap if gap >= 0 else None
+    proven: Counter[Known] = Counter({by: n for by, n in host.copies.items() if is_proven(by)})
+    if 2 * proven.total() > host.pages:
+        return Direction(original="there", by=_most(proven), gap_seconds=seconds)
+    if 2 * host.copies.total() > len(host.pairs):
+        return Direction(original="there", by="first-seen", gap_seconds=seconds)
+    return Direction(original="unknown", gap_seconds=abs(gap))
+
+
+def _most(counts: Counter[Known]) -> Known:
+    return max(counts, key=lambda by: (counts[by], by))
 
 
 def _came(subjects: Sequence[Subject], begin: int, known: Set[int]) -> Came:

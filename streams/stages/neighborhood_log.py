@@ -55,7 +55,9 @@ class NeighborhoodLog:
             reported[f"trap {prefix}"] = NeighborhoodPart(what="trap", url=prefix, at=at)
         for found in (*change.opened, *change.moved):
             told = int(found.badness * (1 << SHARE_BITS))
-            mark = NeighborhoodPart(what="open", url=found.prefix, at=at, told=told)
+            mark = NeighborhoodPart(
+                what="open", url=found.prefix, at=at, told=told, sure=found.sure
+            )
             reported[f"open {found.prefix}"] = mark
         for found in change.closed:
             reported[f"open {found.prefix}"] = None
@@ -135,7 +137,7 @@ def take_up_part(hoods: Neighborhoods, message: Message) -> int | None:
     part = read_json(message, NeighborhoodPart)
     _check(part)
     if part.what == "open":
-        hoods.hold_open(part.url, part.told)
+        hoods.hold_open(part.url, part.told, sure=part.sure)
     elif part.what == "trap":
         hoods.hold_trap(part.url)
     else:
@@ -143,7 +145,7 @@ def take_up_part(hoods: Neighborhoods, message: Message) -> int | None:
             PageFacts(
                 page=int(part.page_id or "0", 16), url=part.url, at=at_us(part.at),
                 labeled=part.labeled, total=part.total, labels=frozenset(part.labels),
-                severity=RANKS[part.severity],
+                severity=RANKS[part.severity], homed=part.homed,
             )
         )  # fmt: skip
     return None
@@ -162,7 +164,7 @@ def _page(facts: PageFacts, at: datetime) -> NeighborhoodPart:
     return NeighborhoodPart(
         what="page", url=facts.url, at=at, page_id=hex_of(facts.page), labeled=facts.labeled,
         total=facts.total, labels=tuple(sorted(facts.labels)),
-        severity=BY_RANK[facts.severity],
+        severity=BY_RANK[facts.severity], homed=facts.homed,
     )  # fmt: skip
 
 

@@ -1,6 +1,10 @@
 """What neighborhoods come to, as users read it: alerts on URL prefixes.
 
 A neighborhood that closes and opens again is one alert: its id is made of kind and prefix alone.
+
+A label without a home does not say where its content comes from: it may have been built from a
+thief's copy. So it accuses no host: only where labels with a home are enough by themselves is the
+neighborhood more than information.
 """
 
 from __future__ import annotations
@@ -12,7 +16,8 @@ from typing import Literal
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.neighborhoods.figures import Neighborhood
 from reusewatch.streams.alert_kinds import KINDS, SEVERITIES, Severity
-from reusewatch.streams.records import DETECTOR, Alert, Evidence
+from reusewatch.streams.records import DETECTOR, Alert, Direction, Evidence
+from reusewatch.streams.stages.direction import AT_HOME
 from reusewatch.streams.steering.reports import prefix_alert_id
 from reusewatch.streams.urls import place
 
@@ -39,7 +44,7 @@ def neighborhood_alert(
     scheme: HashScheme,
 ) -> Alert:
     """A neighborhood that is bad, or no longer; the evidence are its worst files."""
-    severity = max((file.severity for file in found.worst), default=0)
+    severity = max((file.severity for file in found.worst), default=0) if found.sure else 1
     return Alert(
         id=prefix_alert_id("bad-neighborhood", found.prefix, scheme),
         kind="bad-neighborhood",
@@ -48,7 +53,8 @@ def neighborhood_alert(
         url=None,
         prefix=found.prefix,
         site=place(found.prefix, scheme).site,
-        figure=found.badness,
+        figure=found.homed if found.sure else found.badness,
+        direction=AT_HOME if found.sure else Direction(original="unknown"),
         threshold=threshold,
         labels=found.labels,
         evidence=tuple(

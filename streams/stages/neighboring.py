@@ -69,7 +69,7 @@ _FIGURES: Mapping[Rule, float] = {
     "paper": PAPER_NEIGHBORHOODS,
 }
 # All that is asked of a block here: most of its bytes are sketches, which are not.
-_MARKS = ("labels_severity", "labeled", "labeled_by", "stopped")
+_MARKS = ("labels_severity", "labeled", "labeled_by", "stopped", "labeled_homed")
 _COLUMNS = (
     *PLACE_COLUMNS, "fetched_at", "status", "salvaged", "revisit_of", "chunks", "chunk_lengths",
     "labels_version", *_MARKS,
@@ -403,4 +403,5 @@ def _facts(page: int, url: str, at: int, total: int, labeled: set[int], marks: M
         page=page, url=url, at=at, labeled=len(labeled), total=total,
         labels=frozenset(name for place, name in by if place in labeled),
         severity=RANKS.get(marks.labels_severity, 0) if labeled else 0,
+        homed=len(labeled & {*(marks.labeled_homed or ())}),
     )  # fmt: skip

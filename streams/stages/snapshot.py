@@ -32,7 +32,7 @@ from reusewatch.streams.disk import write_pieces
 from reusewatch.streams.segments import sync_directory
 from reusewatch.streams.stages.errors import Damaged, Incompatible, what_to_do
 
-VERSION = 16
+VERSION = 17
 KEEP = 2
 _MAGIC = b"reusewatch snapshot\n"
 _LENGTH = struct.Struct("<Q")

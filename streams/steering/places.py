@@ -6,6 +6,10 @@ kept out of. A trap gives the shortest URL that is a trap by itself (Ardi, Heide
 appendix A), never the host that it stands on: all that begins with it has its loop, too. A whole
 host is kept out of only where half of it comes from elsewhere: a neighborhood is bad from a third
 on, and copies that stand behind queries at the root have no directory that could be named instead.
+A host is kept out of only where it is known to have its pages from elsewhere: by owned pages, by a
+label with a home, or because it says so. That others were seen first is not enough: whoever mirrors
+a site, and is crawled before it, would remove that site from every crawl.
+
 Fetches nothing and writes nothing.
 """
 
@@ -54,6 +58,10 @@ class _Open:
     alert: Alert
     rows: tuple[KeptOut, ...]
 
+    @property
+    def is_sure(self) -> bool:
+        return all(row.sure for row in self.rows)
+
 
 class Places:
     """The open findings of places, by alert id. Holds no more than those."""
@@ -101,8 +109,14 @@ class Places:
             return self._open.values()
         hoods = {one.alert.id: one for one in self._open.values() if _is_hood(one)}
         others = (one for one in self._open.values() if not _is_hood(one))
-        standing = narrowed(one.alert for one in hoods.values())
-        return chain((hoods[alert.id] for alert in standing), others)
+        # What is sure is narrowed by what is sure: else information on a directory would let its
+        # host through.
+        sure = narrowed(one.alert for one in hoods.values() if one.is_sure)
+        standing = {alert.id for alert in sure}
+        for alert in narrowed(one.alert for one in hoods.values()):
+            if not hoods[alert.id].is_sure:
+                standing.add(alert.id)
+        return chain((one for alert, one in hoods.items() if alert in standing), others)
 
     def _rows(self, alert: Alert) -> tuple[KeptOut, ...]:
         sure = _comes_from_elsewhere(alert) and alert.severity != "info" and _is_most(alert)
@@ -121,8 +135,10 @@ def _is_hood(one: _Open) -> bool:
 
 
 def _comes_from_elsewhere(alert: Alert) -> bool:
-    # Whoever mirrors a site would else remove the site from the crawl.
-    return alert.direction is None or alert.direction.original == "there"
+    # Alerts of before may be warnings that were known by who was seen first.
+    if alert.direction is None:
+        return alert.reused_by != "reuse"
+    return alert.direction.original == "there" and alert.direction.by != "first-seen"
 
 
 def _is_most(alert: Alert) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from reusewatch.crawler.demo.brand import brand
+from reusewatch.crawler.demo.brand import BRAND, brand
 from reusewatch.crawler.demo.local_web import HOME, LocalWeb
 from tests.command import Done
 from tests.end_to_end.runs import wait_until
@@ -22,7 +22,8 @@ def judging(broker: str, directory: Path, **settings: object) -> Iterator[Cluste
         (directory / "bank").mkdir()
         for number, page in enumerate(brand()):
             (directory / "bank" / f"{number}.html").write_text(page.html)
-        for words in (("build", "bank", "bank", "-o", "bank.pack"), ("push", "bank.pack")):
+        build = ("build", "bank", "bank", "--home", BRAND, "-o", "bank.pack")
+        for words in (build, ("push", "bank.pack")):
             done = found.run("labels", *words)
             assert done.code == 0, done.err
         for worker in [found.work(stage) for stage in STAGES]:

@@ -39,6 +39,8 @@ class Copied:
     status: int | None = 200
     revisit: bool = False
     severity: str = "warning"
+    # Of the labeled chunks, those whose label has a home.
+    homed: int = 100
 
     @property
     def facts(self) -> PageFacts:
@@ -95,6 +97,7 @@ def _marks(page: Copied, version: str) -> Marks:
         labeled_by=("bank",) * len(labeled),
         labeled_text=("chunk",) * bool(labeled),
         stopped=tuple(range(page.total - page.stopped, page.total)),
+        labeled_homed=labeled[: page.homed],
     )
 
 

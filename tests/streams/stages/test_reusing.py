@@ -48,6 +48,9 @@ OWN_OF_SHOP = [page("shop", f"blog/{at}", words(300)) for at in range(60)]
 OWN = [page("scraper", f"diary/{at}", words(300)) for at in range(60)]
 
 
+OWNED = Rules(policy="across", near_own=0.3, owned=UrlSet(("author.example",)))
+
+
 def alerts_of(pages: Sequence[Page], rules: Rules | None = None) -> list[Alert]:
     return judged(pages, rules)[0]
 
@@ -98,7 +101,7 @@ def test_who_asks_is_told_how_many_pages_of_a_prefix_are_copies() -> None:
 def test_a_scraper_of_what_nobody_labeled_is_a_bad_neighborhood(seed: int) -> None:
     pages = [*ORIGINALS, *STOLEN, *OWN]
     Random(seed).shuffle(pages)
-    opened = [alert for alert in alerts_of(pages) if alert.state == "open"]
+    opened = [alert for alert in alerts_of(pages, OWNED) if alert.state == "open"]
     (alert,) = (one for one in opened if one.prefix == "http://scraper.example/hoard/")
     assert opened == [alert]
     assert (alert.reused_by, alert.threshold, alert.severity) == ("reuse", 0.3, "warning")
@@ -126,7 +129,7 @@ def test_copies_behind_a_query_at_the_root_are_their_host_where_they_are_most_of
     own: int,
 ) -> None:
     stolen = [page("shop", f"?p={at}", text, day=3) for at, text in enumerate(TEXTS[:14])]
-    told = alerts_of([*ORIGINALS, *stolen, *OWN_OF_SHOP[:own]])
+    told = alerts_of([*ORIGINALS, *stolen, *OWN_OF_SHOP[:own]], OWNED)
     alerts = [alert for alert in told if alert.state == "open"]
     assert [alert.prefix for alert in alerts] == ([] if own == 60 else ["http://shop.example/"])
     places = Places()
@@ -143,13 +146,33 @@ def test_copies_behind_a_query_at_the_root_are_their_host_where_they_are_most_of
 def test_a_whole_host_is_kept_out_of_from_half_of_it_on(
     prefix: str, figure: float, kept: bool
 ) -> None:
-    (alert,) = alerts_of([*ORIGINALS, *STOLEN])
+    (alert,) = alerts_of([*ORIGINALS, *STOLEN], OWNED)
     told = as_message(alert_message(msgspec.structs.replace(alert, prefix=prefix, figure=figure)))
     by_default, lowered = Places(), Places(unsure=True)
     for places in (by_default, lowered):
         places.take(told)
     assert [row.prefix for row in by_default.at(NOW)] == [prefix] * kept
     assert [(row.prefix, row.sure) for row in lowered.at(NOW)] == [(prefix, kept)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_copies_of_owned_pages_are_told_beside_those_that_were_only_seen_later(seed: int) -> None:
+    # What the host has in its other directory may be its own.
+    others = [page("other", f"{at}", words(300)) for at in range(14)]
+    copied = [
+        msgspec.structs.replace(
+            page("scraper", f"blog/{at}", [], day=3), body=one.body, origin=one.origin
+        )
+        for at, one in enumerate(others)
+    ]
+    pages = [*ORIGINALS, *STOLEN, *others, *copied, *OWN[:20]]
+    Random(seed).shuffle(pages)
+    opened = [one for one in alerts_of(pages, OWNED) if one.state == "open"]
+    told = {one.prefix: (one.severity, one.direction and one.direction.by) for one in opened}
+    assert told["http://scraper.example/hoard/"] == ("warning", "owned")
+    assert {said for prefix, said in told.items() if prefix != "http://scraper.example/hoard/"} == {
+        ("info", "first-seen")
+    }
 
 
 def test_the_outermost_prefix_is_told_and_stays_until_it_is_well_below() -> None:
