@@ -28,6 +28,7 @@ from reusewatch.crawler.spiders.sites import Sites
 from reusewatch.crawler.spiders.waiting import AGAIN
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import Stop
+from reusewatch.streams.urls import site_of_url
 
 _LOOK_SECONDS = 0.1
 
@@ -89,9 +90,10 @@ def _crawled(
     # Held since it was looked at: let go in between, another crawl could take it.
     crawler.settings.set(JOURNAL, journal)
     failures: list[Failure] = []
+    sample = Sample(plan.sample, frozenset(map(site_of_url, plan.urls)), plan.limit_pages)
     process.crawl(
         crawler, plan.urls, depth=plan.depth, other_sites=plan.other_sites,
-        sitemaps=plan.sitemaps, most_held=plan.sample or 0, wanted=Sample(plan.sample).take,
+        sitemaps=plan.sitemaps, most_held=plan.sample or 0, wanted=sample.take,
     ).addErrback(failures.append)  # fmt: skip
     watch = LoopingCall(_look, crawler, stop, progress)
     watch.start(_LOOK_SECONDS, now=False).addErrback(failures.append)
@@ -180,8 +182,9 @@ def _robots(crawler: Crawler) -> dict[str, int]:
 
 def _cut(crawler: Crawler) -> dict[str, int]:
     """Pages of which not all links were taken, sitemaps of which not all was, pages or hosts that
-    were not waited for, and requests that there was no room for."""
-    kinds = ("links", "sitemaps", "waiting", "queue")
+    were not waited for, requests that there was no room for, and requests to other sites beyond
+    their part of the limit."""
+    kinds = ("links", "sitemaps", "waiting", "queue", "others")
     found = {k: crawler.stats.get_value(f"reusewatch/{k}_cut", 0) for k in kinds}
     return {name: count for name, count in found.items() if count}
 

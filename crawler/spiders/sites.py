@@ -61,11 +61,13 @@ class Sites(Spider):
         # Asked for each page before it is requested, with the page that names it.
         self.wanted = wanted
         self.urls = urls
+        # Of the start URLs; all others are strangers'.
+        self.sites = frozenset(map(site_of_url, urls))
         self.depth = depth
         # Start URLs that gave no response, or none but trouble (5xx), and why.
         self.not_fetched: dict[str, str] = {}
         # Scrapy's OffsiteMiddleware keeps requests, those of redirects too, within these.
-        self.allowed_domains = [] if other_sites else sorted({site_of_url(url) for url in urls})
+        self.allowed_domains = [] if other_sites else sorted(self.sites)
 
     async def start(self) -> AsyncIterator[Request]:
         """The start URLs. Filtered like all others, so that their redirects stay on the sites."""

@@ -53,7 +53,10 @@ def crawl(
     ] = None,
     other_sites: Annotated[
         bool,
-        typer.Option("--other-sites/--same-site", help="Follow links to other sites, too."),
+        typer.Option(
+            "--other-sites/--same-site",
+            help="Follow links to other sites, too: they get half of --limit-pages at most.",
+        ),
     ] = False,
     sample: Annotated[
         int | None,

@@ -68,7 +68,7 @@ class _Group:
 
 @dataclass(slots=True, eq=False)
 class _Twin:
-    """What is known of a page. `copy_of`: the site of which it is known to be a copy, and `by`, how;
+    """What is known of a page. `copy_of`: the site of which it is known to be a copy; `by`: how;
     `is_original`: another is known to be a copy of it."""
 
     text: int

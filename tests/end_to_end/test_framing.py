@@ -34,7 +34,8 @@ def archived(
         block = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{body}"
         fields = {
             "WARC-Type": "response", "WARC-Record-ID": f"<urn:uuid:{uuid4()}>",
-            "WARC-Target-URI": f"http://{host}/{name}", "WARC-Date": f"{fetched:%Y-%m-%dT%H:%M:%SZ}",
+            "WARC-Target-URI": f"http://{host}/{name}",
+            "WARC-Date": f"{fetched:%Y-%m-%dT%H:%M:%SZ}",
             "Content-Type": "application/http; msgtype=response",
             "Content-Length": str(len(block)),
         }  # fmt: skip

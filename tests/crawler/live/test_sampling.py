@@ -117,6 +117,44 @@ def test_what_redirects_lead_to_counts_where_it_stands(tmp_path: Path) -> None:
     assert "/there" in fetched(site)
 
 
+def limited(site: Site, cwd: Path) -> dict[str, object]:
+    flags = ("--allow-private", "--other-sites", "--limit-pages", "120")
+    code, out, err = run(crawl_arguments("local:state", site.url(), flags=flags), cwd)
+    assert code == 0, err
+    return summary_of(out)
+
+
+REAL = [f"/real/{n}" for n in range(30)]
+
+
+def test_junk_links_to_other_sites_leave_half_of_the_limit(tmp_path: Path) -> None:
+    with serving(Site({"/robots.txt": text("")})) as site:
+        site.answers |= dict.fromkeys(REAL, Answer(b"<p>real"))
+        # The junk of a comment comes before the site's own links.
+        junk = [site.url(f"/junk/{n}", OTHER) for n in range(4000)]
+        site.answers["/"] = page(*junk, *REAL)
+        summary = limited(site, tmp_path)
+    assert set(REAL) <= set(fetched(site))
+    assert len(fetched(site, OTHER)) == 60
+    assert 91 <= summary["pages"] <= 120
+    assert summary["cut"]["others"] > 0
+
+
+def test_strangers_links_to_pages_that_are_not_there_leave_half_of_the_limit(
+    tmp_path: Path,
+) -> None:
+    with serving(Site({"/robots.txt": text("")})) as site:
+        none = [site.url(f"/none/{n}") for n in range(4000)]
+        # What the stranger links to is nearer to the start than the site's own pages.
+        site.answers |= {
+            "/": page(site.url("/stranger", OTHER), "/list"), "/list": page("/more"),
+            "/more": page(*REAL), "/stranger": page(*none),
+            **dict.fromkeys(REAL, Answer(b"<p>real")),
+        }  # fmt: skip
+        limited(site, tmp_path)
+    assert set(REAL) <= set(fetched(site))
+
+
 def test_a_redirect_is_asked_in_the_turn_of_where_it_leads() -> None:
     guard = Guard(get_crawler(settings_dict={ALLOW: list(EVERYWHERE)}))
     request = Request("http://127.0.0.2/", meta={"download_slot": "127.0.0.1"})
