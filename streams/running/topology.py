@@ -232,6 +232,7 @@ def _discovering(settings: Settings, read_origin: ReadOrigin | None) -> Discover
         sites=settings.discover_sites,
         length=settings.discover_length,
         label=settings.discover == "label",
+        label_sites=max(settings.discover_label_sites, settings.discover_sites),
     )
     return Discovering(
         settings.scheme, rules, window_pages=settings.window_pages, read_origin=read_origin,

@@ -366,6 +366,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "`blogspot.com`, are one."
         ),
     ] = 5
+    discover_label_sites: Annotated[
+        Sites,
+        about(
+            'With `discover = "label"` it becomes a label once it is on so many registered domains, '
+            "counted like `discover_sites`: a few domains are cheap, and could make a label of "
+            "somebody's own words."
+        ),
+    ] = 20
     discover_length: Annotated[
         Natural, about("Characters. Shorter paragraphs are not counted.")
     ] = 100

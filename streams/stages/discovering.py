@@ -4,14 +4,17 @@ on (Ardi, Heidemann 2014, §3.2, blind).
 A part of the stage that sees all pages: discovery is not distributive. Reports a chunk, or a file,
 when more pages than the threshold, of enough sites, had it within the window; what that promises in
 any order of pages is said by `detector.discovery.online`. The alert's id is made of the hash alone:
-whose page was the last one needed does not matter. Never looks into pages but for the sample of
-the text.
+whose page was the last one needed does not matter. Never looks into pages but for the sample of the
+text.
+
+A label must be on more sites, which are counted by themselves, as a few domains are cheap: whoever
+has these could else make a label of somebody's own words. What it finds is information only.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -54,7 +57,7 @@ _FACTS = ("page", "url", "site", "ip", "fetched_at", "source", "offset", "record
 class Rules:
     """What is worth discovering: on more pages than these, of so many sites, longer than that.
 
-    With `label` it also goes into the labeled dataset.
+    With `label` it also goes into the labeled dataset, once it is on `label_sites` sites.
     """
 
     pages: int = 100
@@ -62,6 +65,7 @@ class Rules:
     sites: int = 5
     length: int = 100
     label: bool = False
+    label_sites: int = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +106,15 @@ class Discovering:
         self._events: Counter[str] = Counter()
         self.restore(None)
 
-    def _counting(self) -> dict[Counted, Discovery]:
+    def _counting(self, min_sites: int) -> dict[Counted, Discovery]:
         from reusewatch.detector.discovery.online import (
             Discovery,  # kernels, loaded by who really works
         )
 
         def counting(pages: int, singletons: int, counters: int) -> Discovery:
-            row = 44 + 4 * (pages + 1) + 8 * max(16, self._rules.sites)
+            row = 44 + 4 * (pages + 1) + 8 * max(16, min_sites)
             return Discovery(
-                self._scheme, threshold=pages, min_sites=self._rules.sites, period=self._period,
+                self._scheme, threshold=pages, min_sites=min_sites, period=self._period,
                 singletons=max(singletons, 1 << 12),
                 counters=min(max(counters, 1 << 10), _COUNTER_BYTES // row),
             )  # fmt: skip
@@ -143,6 +147,7 @@ class Discovering:
             "chunk": chunks_of(block, sites, min_length=self._rules.length),
             "file": files_of(block, sites, is_stop=self._is_stop_file),
         }
+        out.messages.extend(self._labels(seen))
         rows: dict[int, list[_Found]] = {}
         for unit, occurrences in seen.items():
             counting = self._of[unit]
@@ -175,8 +180,6 @@ class Discovering:
         self, found: list[_Found], row: int, page: dict[str, Any], now: datetime, out: Findings
     ) -> None:
         """Everything that was discovered on one page; it is read once."""
-        if self._rules.label:
-            out.messages.extend(self._labels(found))
         for one in found:
             out.events[f"discovered-{one.unit}"] += 1
         # By hash: which of them are told must not depend on where in the page they stand.
@@ -216,22 +219,31 @@ class Discovering:
             origin=_origin_of(page),
         )
 
-    def _labels(self, found: list[_Found]) -> Iterator[Outgoing]:
-        for one in found:
-            yield label_message(
-                Label(hash=hex_of(one.what.hash), unit=one.unit, name=LABEL, version=LABEL)
-            )
+    def _labels(self, seen: Mapping[Counted, Occurrences]) -> Iterator[Outgoing]:
+        for unit, counting in self._labeling.items():
+            for what in counting.add(seen[unit]):
+                yield label_message(
+                    Label(
+                        hash=hex_of(what.hash), unit=unit, name=LABEL, version=LABEL,
+                        severity="info",
+                    )
+                )  # fmt: skip
 
     def nbytes(self) -> int:
         """Bytes of all tables."""
-        tables = sum(counting.memory for counting in self._of.values())
+        counted = (*self._of.values(), *self._labeling.values())
+        tables = sum(counting.memory for counting in counted)
         return tables + self._sites.nbytes() + self._figures.nbytes()
+
+    def _tables(self) -> Iterator[tuple[str, Discovery]]:
+        yield from self._of.items()
+        yield from ((f"label-{unit}", counting) for unit, counting in self._labeling.items())
 
     def save(self) -> State:
         """All state."""
         arrays = {
             f"{unit}.{name}": column
-            for unit, counting in self._of.items()
+            for unit, counting in self._tables()
             for name, column in counting.save().items()
         }
         figures = self._figures.save()
@@ -241,7 +253,9 @@ class Discovering:
 
     def restore(self, state: State | None) -> None:
         """Go on from a saved state. Where tables have another size by now, counting begins anew."""
-        self._of = self._counting()
+        self._of = self._counting(self._rules.sites)
+        labels = self._counting(self._rules.label_sites) if self._rules.label else {}
+        self._labeling = labels
         self._sites = Sites(self._scheme)
         self._spared = Spared(None if state is None else dict(state.facts))
         self._events = Counter[str]()
@@ -254,12 +268,12 @@ class Discovering:
         }  # fmt: skip
         self._figures.restore(State(told, state.facts["figures"]))
         self._sites.extend(unpacked(state.arrays["sites"]))
-        for unit, counting in self._of.items():
+        for unit, counting in self._tables():
             head = f"{unit}."
             saved = {n.removeprefix(head): a for n, a in state.arrays.items() if n.startswith(head)}
             try:
                 counting.restore(saved)
-            except ValueError:
+            except (KeyError, ValueError):  # counted for the first time, or otherwise
                 self._events["discovery-anew"] += 1
 
 

@@ -169,3 +169,18 @@ def test_comments_that_link_to_a_mirror_declare_nothing_of_a_host(tmp_path: Path
     found = hosts(tmp_path, mirror, original)
     assert {one["severity"] for one in found} <= {"info"}
     keeps_nobody_out(tmp_path)
+
+
+@pytest.mark.parametrize("farm_first", [True, False])
+def test_cheap_domains_make_no_label_of_a_victim_s_words(farm_first: bool, tmp_path: Path) -> None:
+    victim = archived(tmp_path / "victim.warc.gz", "author.example", day=0, texts=TEXTS[:1] * 2)
+    farm = [
+        archived(tmp_path / f"{n}.warc.gz", f"farm{n}.example", day=1, texts=TEXTS[:1] * 26)
+        for n in range(5)
+    ]
+    order = [*farm, victim] if farm_first else [victim, *farm, victim]
+    done = run("replay", *order, cwd=tmp_path, discover="label", batch_pages=16)
+    assert done.code == 0, done.err
+    found = run("alerts", "--json", cwd=tmp_path).objects
+    assert "discovered-content" in {one["kind"] for one in found}
+    assert "labeled-content" not in {one["kind"] for one in found}

@@ -238,6 +238,28 @@ def test_with_labels_it_goes_to_the_labeled_dataset_once() -> None:
     assert alerts(found)[0].labels == ("discovered",)
 
 
+def test_what_a_few_domains_have_is_told_and_becomes_no_label() -> None:
+    rules = replace(RULES, label=True, label_sites=20)
+    few = [page_of(n, COMMON, site=n % 5) for n in range(130)]
+    stage = discovering(rules)
+    found = added(stage, few, 10)
+    assert alerts(found)
+    assert not [message for one in found for message in one.messages]
+    # Names under one hosting domain are one site.
+    names = (f"http://a{n}.blogspot.com/" for n in range(40))
+    hosted = []
+    for n, url in enumerate(names):
+        where = place(url, SCHEME)
+        known = {"url": url, "id": where.page_id, "host": where.host}
+        hosted.append(msgspec.structs.replace(page_of(200 + n, COMMON, **known), site=where.site))
+    assert not [message for one in added(stage, hosted, 10) for message in one.messages]
+    stage.restore(stage.save())
+    many = added(stage, [page_of(300 + n, COMMON, site=100 + n) for n in range(16)])
+    (sent,) = [message for one in many for message in one.messages]
+    label = read_json(as_message(sent), Label)
+    assert (label.hash, label.severity) == (hex_of(hash_of(COMMON)), "info")
+
+
 def test_without_labels_there_is_no_message() -> None:
     found = added(discovering(), (page_of(n, COMMON) for n in range(20)))
     assert not [message for one in found for message in one.messages]
