@@ -369,9 +369,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     discover_label_sites: Annotated[
         Sites,
         about(
-            'With `discover = "label"` it becomes a label once it is on so many registered domains, '
-            "counted like `discover_sites`: a few domains are cheap, and could make a label of "
-            "somebody's own words."
+            'With `discover = "label"` it becomes a label once it is on so many registered '
+            "domains, "
+            "counted like `discover_sites`: a few domains are cheap, and could make a label "
+            "of somebody's own words."
         ),
     ] = 20
     discover_length: Annotated[

@@ -237,7 +237,7 @@ class Reporter:
         for at in special:
             row = int(standing[at])
             subject = self._as_known(
-                judged.seen(rows[at]), said[at].obfuscated, truncated=truncated[at]
+                judged.seen(rows[at]), said[at], truncated=truncated[at]
             )._replace(came_from=origins[at])
             match = judged.match(row) if matched[at] else None
             told[at] = self.verdict(subject, match, said[at])
@@ -274,7 +274,7 @@ class Reporter:
     def _turned(self, turn: Turned, by: Subject, now: datetime) -> list[Outgoing | Alert]:
         """A page judged before is a copy now, or near to one that was seen before it."""
         said = self._labeled.said(turn.seen.page)
-        subject = self._subject(turn.seen, by, said.obfuscated)
+        subject = self._subject(turn.seen, by, said)
         if turn.overtakes:
             self._overtaking[subject.page, subject.text] = subject
         flags = (ALERT if turn.alert else 0) | (NEAR_ALERT if turn.near_alert else 0)
@@ -299,26 +299,25 @@ class Reporter:
         # Where its donors have left the window nothing else is known of a copy than was told.
         for row in np.flatnonzero(found.pages["donor_count"]).tolist():
             seen = found.seen(int(found.pages["seen"][row]))
-            hides = self._labeled.said(seen.page).obfuscated
+            said = self._labeled.said(seen.page)
             self._forget_copy(seen.page)
-            subject = self._subject(seen, with_words[seen.text], hides)
+            subject = self._subject(seen, with_words[seen.text], said)
             out += self._alerts(subject, found.match(row), ALERT, now)
         return self.complete(out, events)
 
-    def _subject(self, seen: Seen, by: Subject, obfuscated: float) -> Subject:
+    def _subject(self, seen: Seen, by: Subject, said: Labeled) -> Subject:
         """A page of the window. Where the words are the same, so is the excerpt."""
-        subject = self._as_known(seen, obfuscated)
-        if seen.text != by.text:
-            return subject
-        return subject._replace(truncated=by.truncated, overlong=by.overlong, excerpt=by.excerpt)
+        subject = self._as_known(seen, said)
+        return subject._replace(excerpt=by.excerpt) if seen.text == by.text else subject
 
-    def _as_known(self, seen: Seen, obfuscated: float, *, truncated: bool = False) -> Subject:
+    def _as_known(self, seen: Seen, said: Labeled, *, truncated: bool = False) -> Subject:
         """A page by what the window has of it."""
         host, site = host_and_site(seen.url)
         return Subject(
             page=seen.page, url=seen.url, site=site, host=host, text=seen.text,
-            file=seen.file, start=seen.start, end=seen.end, truncated=truncated, overlong=False,
-            ip=None, excerpt=None, fetched_us=seen.first, obfuscated=obfuscated,
+            file=seen.file, start=seen.start, end=seen.end,
+            truncated=truncated or said.truncated, overlong=said.overlong,
+            ip=None, excerpt=None, fetched_us=seen.first, obfuscated=said.obfuscated,
             origin=seen.origin, canonical=seen.canonical or None,
             came_from=self._origins.origin(seen.origin),
         )  # fmt: skip

@@ -84,6 +84,9 @@ class Labeled:
     alerts: tuple[Alert, ...] = ()
     # Where the page hides what it has.
     obfuscated: float = 0.0
+    # Not all of the page was read; `overlong`: as it has more words than are read.
+    truncated: bool = False
+    overlong: bool = False
     # The share of its grams that stand on labeled pages; None where that was not looked at, or are
     # fewer than are ever reported.
     grams: float | None = None
@@ -125,13 +128,21 @@ class LabeledPages:
         return self._hiding(block, self._judged(block, now, owned))
 
     def _hiding(self, block: pa.RecordBatch, found: list[Labeled]) -> list[Labeled]:
-        """With those that hide what they have: a later verdict says it again."""
+        """With those that hide what they have, or are not read to their end: a later verdict says
+        it again."""
         shares, pages = obfuscated_of(block), block.column("page").to_pylist()
+        cut, over = (
+            block.column(name).to_numpy(zero_copy_only=False) for name in ("truncated", "overlong")
+        )
+        hides = shares >= HIDES
         for at, page in enumerate(pages):
-            if page in self._said and not self._said[page].labels and shares[at] < HIDES:
+            if page in self._said and not (self._said[page].labels or hides[at] or cut[at]):
                 del self._said[page]  # it hides no more
-        for at in np.flatnonzero(shares >= HIDES).tolist():
-            found[at] = replace(found[at], obfuscated=float(shares[at]))
+        for at in np.flatnonzero(hides | cut).tolist():
+            found[at] = replace(
+                found[at], obfuscated=float(shares[at]) if hides[at] else 0.0,
+                truncated=bool(cut[at]), overlong=bool(over[at]),
+            )  # fmt: skip
             if not block.column("salvaged")[at].as_py():
                 self.remember(pages[at], found[at])
         return found
@@ -175,7 +186,7 @@ class LabeledPages:
     def remember(self, page: int, said: Labeled) -> None:
         """What was said of a page, for verdicts that come later."""
         self._said.pop(page, None)
-        if said.labels or said.obfuscated:
+        if said.labels or said.obfuscated or said.truncated:
             self._said[page] = replace(said, alerts=())
             if len(self._said) > MOST_SAID:
                 self._said.popitem(last=False)
@@ -230,7 +241,7 @@ class LabeledPages:
         # As text: sums of squares are larger than what JSON readers take for numbers.
         seen = self._seen
         said = [
-            [page, x.contains, x.labels, x.labels_version, x.obfuscated]
+            [page, x.contains, x.labels, x.labels_version, x.obfuscated, x.truncated, x.overlong]
             for page, x in self._said.items()
         ]
         numbers = [str(seen.count), str(seen.total), str(seen.squares)]
@@ -242,8 +253,10 @@ class LabeledPages:
         self._seen, self._said = Moments(), OrderedDict()
         if state is not None and state.facts:
             self._seen = Moments(*map(int, state.facts["seen"]))
-            for page, contained, labels, version, hides in state.facts["said"]:
-                self._said[page] = Labeled(contained, tuple(labels), version, obfuscated=hides)
+            for page, contained, labels, version, hides, cut, over in state.facts["said"]:
+                self._said[page] = Labeled(
+                    contained, tuple(labels), version, (), hides, truncated=cut, overlong=over
+                )
             for page, share_of_grams in state.facts.get("grams", ()):
                 self._said[page] = replace(self._said[page], grams=share_of_grams)
 

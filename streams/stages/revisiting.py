@@ -103,7 +103,9 @@ class Revisiting:
         )  # fmt: skip
         # Its content is that of the other page, and so are its labels, and what it hides.
         said = self._labeled.said(of)
-        subject = subject._replace(obfuscated=said.obfuscated)
+        subject = subject._replace(
+            obfuscated=said.obfuscated, truncated=said.truncated, overlong=said.overlong
+        )
         self._labeled.remember(subject.page, said)
         return None if sightings is None else self._add([subject], sightings, [said], events)
 
