@@ -43,6 +43,8 @@ class AlertKind(msgspec.Struct, frozen=True, kw_only=True):
 
 _UNKNOWN = "`info` while the direction is unknown"
 _LABEL = "a label may set another"
+# Who was fetched first is not who wrote: it never accuses a whole host.
+_PROVEN = "`info` unless the source is owned, labeled with a home, or named by the pages"
 
 KINDS: Mapping[str, AlertKind] = {
     kind.name: kind
@@ -85,12 +87,12 @@ KINDS: Mapping[str, AlertKind] = {
             counts="of 84 phrases of a page are popular, on average",
         ),
         AlertKind(
-            name="mirror-host", subject="prefix", severity="warning", raised=_UNKNOWN,
+            name="mirror-host", subject="prefix", severity="warning", raised=_PROVEN,
             meaning="Most pages of the host have a copy on one other site.",
             counts="of its pages have a copy there", counts_once=True, steers=True,
         ),
         AlertKind(
-            name="bad-neighborhood", subject="prefix", severity="warning", raised=_LABEL,
+            name="bad-neighborhood", subject="prefix", severity="warning", raised=_PROVEN,
             meaning="Copied content is frequent under this prefix; evidence names the worst files.",
             counts="of a file's chunks are labeled, on average", steers=True,
         ),
