@@ -7,17 +7,17 @@ outlives who started it. What it says goes to `DIR/judge.log`.
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from reusewatch.streams.local.database import told
 from reusewatch.streams.local.spools import is_locked
-from reusewatch.streams.settings import Settings, as_environment
+from reusewatch.streams.settings import HANDED_OVER, Settings, handed_over
 
 LOG = "judge.log"
 _LOG_BYTES = 1 << 20
@@ -28,6 +28,9 @@ _PLAIN = re.compile(r"\S{1,40}Z (?:info|warning|error) \S{1,40}: (?:stopping: )?
 
 class JudgeProcess:
     """Sees to it that somebody judges."""
+
+    # -P: not what lies in the working directory, such as a package `crawler`.
+    COMMAND = (sys.executable, "-P", "-m", "reusewatch.crawler", "work", "local")
 
     def __init__(self, settings: Settings, directory: Path, say: Callable[[str], None]) -> None:
         self._settings = settings
@@ -67,11 +70,13 @@ class JudgeProcess:
             large = path.exists() and path.stat().st_size > _LOG_BYTES
             with path.open("wb" if large else "ab") as log:
                 self._child = subprocess.Popen(
-                    # -P: not what lies in the working directory, such as a package `crawler`.
-                    [sys.executable, "-P", "-m", "reusewatch.crawler", "work", "local"],
-                    env={**os.environ, **as_environment(self._settings)},
-                    stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                    [*self.COMMAND, "--config", HANDED_OVER],
+                    stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True,
                 )  # fmt: skip
+        assert self._child.stdin is not None  # noqa: S101 - a pipe
+        # One that ended before it read them is looked at by `tend`.
+        with suppress(BrokenPipeError), self._child.stdin as stdin:
+            stdin.write(handed_over(self._settings))
 
 
 def _last_line(path: Path) -> str:

@@ -12,18 +12,20 @@ from reusewatch.streams.settings.described import SECRETS
 from reusewatch.streams.settings.resolving import (
     CONFIG_FILE,
     ENV_PREFIX,
+    HANDED_OVER,
     Resolved,
-    as_environment,
+    handed_over,
     resolve,
 )
 
 __all__ = [
     "CONFIG_FILE",
     "ENV_PREFIX",
+    "HANDED_OVER",
     "SECRETS",
     "Resolved",
     "Settings",
     "SettingsError",
-    "as_environment",
+    "handed_over",
     "resolve",
 ]

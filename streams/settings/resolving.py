@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,10 +18,12 @@ from typing import Any
 import msgspec
 
 from reusewatch.streams.settings.declared import Settings, SettingsError
-from reusewatch.streams.settings.described import DESCRIPTIONS, SECRETS, as_text
+from reusewatch.streams.settings.described import DESCRIPTIONS, SECRETS
 
 CONFIG_FILE = "reusewatch.toml"
 ENV_PREFIX = "REUSEWATCH_"
+# As the name of a file: the settings of the process that started this one, as JSON on stdin.
+HANDED_OVER = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,12 @@ def resolve(
     environ: Mapping[str, str] | None = None,
     file: Path | None = None,
 ) -> Resolved:
-    """The settings in force. `file` must exist if it is given; ./reusewatch.toml need not."""
+    """The settings in force. `file` must exist if it is given; ./reusewatch.toml need not.
+
+    With HANDED_OVER as the file, they are those that another process wrote to our stdin, and
+    nothing else counts."""
+    if file is not None and str(file) == HANDED_OVER:
+        return _handed_over(sys.stdin.buffer.read())
     found: dict[str, tuple[Any, str]] = {}
     found.update(_from_file(file))
     found.update(_from_environment(os.environ if environ is None else environ))
@@ -65,14 +73,20 @@ def resolve(
     return Resolved(settings, origins)
 
 
-def as_environment(settings: Settings) -> dict[str, str]:
-    """The settings for a process that we start: what it is told goes before its own files."""
-    values = {name: getattr(settings, name) for name in _BY_NAME}
-    return {
-        f"{ENV_PREFIX}{name.upper()}": as_text(value)
-        for name, value in values.items()
-        if value is not None and value != ()
-    }
+def handed_over(settings: Settings) -> bytes:
+    """All settings, also those that are not set, for the stdin of a process that we start with
+    `--config -`: an environment or an argument would show secrets, and has a limit."""
+    return msgspec.json.encode(settings)
+
+
+def _handed_over(text: bytes) -> Resolved:
+    try:
+        settings = msgspec.json.decode(text, type=Settings)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise SettingsError(
+            "--config -: stdin is not what another process of reusewatch hands over; name a file"
+        ) from error
+    return Resolved(settings, dict.fromkeys(_BY_NAME, "the process that started this one"))
 
 
 def _flag(name: str) -> str:
