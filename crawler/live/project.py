@@ -1,12 +1,12 @@
 """The settings of reusewatch in a Scrapy project: those named `REUSEWATCH_*` among Scrapy's own.
 
-They go before the environment and reusewatch.toml. Some names are the add-on's alone:
-`REUSEWATCH_ENABLED`; `REUSEWATCH_CONFIG`, another file than ./reusewatch.toml;
+They go before the environment and reusewatch.toml. One that only other commands use is an error
+there, since it would do nothing; in the environment and in the file it is for them. Some names are
+the add-on's alone: `REUSEWATCH_ENABLED`; `REUSEWATCH_CONFIG`, another file than ./reusewatch.toml;
 `REUSEWATCH_QUEUE_RESPONSES` and `REUSEWATCH_QUEUE_BYTES`, how much may wait for the bus in memory;
 `REUSEWATCH_EXIT_CODE = False`: a process whose crawl had trouble ends with the code that it would
-have had without; `REUSEWATCH_STEER` and those that begin with it: see
-`steering_rules`; `REUSEWATCH_TRAPS`: see `url_traps`; `REUSEWATCH_WARC`: see `warc`;
-`REUSEWATCH_JUDGE`: see `judge`.
+have had without; `REUSEWATCH_STEER` and those that begin with it: see `steering_rules`;
+`REUSEWATCH_TRAPS`: see `url_traps`; `REUSEWATCH_WARC`: see `warc`; `REUSEWATCH_JUDGE`: see `judge`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from reusewatch.crawler.live.feeder import GATHER_SECONDS, STEERED_GATHER_SECOND
 from reusewatch.streams.alert_kinds import KINDS, OnPage
 from reusewatch.streams.extras import needed_for
 from reusewatch.streams.settings import ENV_PREFIX, SECRETS, Resolved, SettingsError, resolve
+from reusewatch.streams.settings.declared import Part
 from reusewatch.streams.steering.rules import MODES, Mode, Rules
 
 if TYPE_CHECKING:
@@ -71,7 +72,11 @@ def resolved(settings: BaseSettings) -> Resolved:
     """The settings of reusewatch that hold in a Scrapy project. Raises SettingsError."""
     file = settings.get(CONFIG)
     # By these names an error says where the value stands: in the project's settings.
-    found = resolve(environ={**os.environ, **_given(settings)}, file=Path(file) if file else None)
+    given = _given(settings)
+    found = resolve(environ={**os.environ, **given}, file=Path(file) if file else None)
+    names = [key.removeprefix(ENV_PREFIX).lower() for key in given]
+    judge: tuple[Part, ...] = ("judge",) if settings.getbool(JUDGE) else ()
+    found.require_used((name for name in names if name in found.origins), "crawl", *judge)
     changed: dict[str, Any] = {}
     if steering_rules(settings).mode != "off":
         changed["commit_seconds"] = min(found.settings.commit_seconds, _STEERED_COMMIT_SECONDS)

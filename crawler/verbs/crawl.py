@@ -18,7 +18,7 @@ from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import stopping
 from reusewatch.streams.steering.rules import MODES
 from reusewatch.streams.urls import place
-from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
+from reusewatch.streams.verbs.options import BUS, JsonOption, Resolving, with_settings
 
 if TYPE_CHECKING:
     from reusewatch.streams.steering.rules import Mode
@@ -42,7 +42,7 @@ def register(app: typer.Typer) -> None:
 @with_settings(*_SETTINGS)
 def crawl(
     ctx: typer.Context,
-    settings: Settings,
+    resolving: Resolving,
     urls: Annotated[list[str], typer.Argument(metavar="URL…")],
     limit_pages: Annotated[
         int | None, typer.Option("--limit-pages", metavar="N", min=1, help="At most so many pages.")
@@ -121,6 +121,9 @@ def crawl(
     json: JsonOption = False,
 ) -> None:
     """Crawl sites."""
+    found = resolving()
+    settings = found.settings
+    found.require_used(found.flags(), "crawl")
     from reusewatch.crawler.live.guard import EVERYWHERE
     from reusewatch.crawler.live.manners import Plan
     from reusewatch.crawler.live.running import run_crawl

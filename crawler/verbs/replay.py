@@ -32,7 +32,7 @@ from reusewatch.streams.running.label_settings import label_store
 from reusewatch.streams.running.sinks import open_sink
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import stopping
-from reusewatch.streams.verbs.options import BUS_AND_STATE, JsonOption, with_settings
+from reusewatch.streams.verbs.options import BUS_AND_STATE, JsonOption, Resolving, with_settings
 
 # How a replay runs, which makes no difference to what it finds.
 _HOW = ("bus", "workers", "metrics_port", "metrics_host", "commit_seconds", "snapshot_seconds")
@@ -50,7 +50,7 @@ def register(app: typer.Typer) -> None:
 @with_settings(*BUS_AND_STATE, "workers", "metrics_port", "dead_letter_limit")
 def replay(
     ctx: typer.Context,
-    settings: Settings,
+    resolving: Resolving,
     paths: Annotated[list[str] | None, typer.Argument(metavar="PATH…")] = None,
     tree: Annotated[
         list[str] | None,
@@ -89,6 +89,9 @@ def replay(
     json: JsonOption = False,
 ) -> None:
     """Replay archives."""
+    found = resolving()
+    settings = found.settings
+    found.require_used(found.flags(), "replay")
     cursors = _cursors(settings)
     with stopping() as stop:
         reader = Reader(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -13,10 +13,11 @@ from reusewatch.streams.opening import kafka_config, open_bus, state_directory
 from reusewatch.streams.running.stage_names import JUDGES, LOCAL, PORTS, STAGES
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import Stop, stopping
-from reusewatch.streams.verbs.options import BUS_AND_STATE, with_settings
+from reusewatch.streams.verbs.options import BUS_AND_STATE, Resolving, with_settings
 
 if TYPE_CHECKING:
     from reusewatch.streams.running.news import WorkerLog
+    from reusewatch.streams.settings.declared import Part
 
 
 def register(app: typer.Typer) -> None:
@@ -31,7 +32,7 @@ def register(app: typer.Typer) -> None:
 
 @with_settings(*BUS_AND_STATE, "metrics_port", "log_format", "dead_letter_limit", "workers")
 def work(
-    settings: Settings,
+    resolving: Resolving,
     stage: Annotated[
         str,
         typer.Argument(
@@ -41,6 +42,8 @@ def work(
     ],
 ) -> None:  # fmt: skip
     """Run a stage."""
+    found = resolving()
+    settings = found.settings
     if stage not in (*STAGES, LOCAL):
         fail(f"work {stage}: the stages are {', '.join(STAGES)}; {LOCAL} is for a local bus", 2)
     local = settings.bus.startswith("local:")
@@ -52,6 +55,8 @@ def work(
         )
     if stage == LOCAL and not local:
         fail(f"work {LOCAL}: {settings.bus} is no local bus; --bus local:DIR names one", 2)
+    if not local:
+        found.require_used(found.flags(), cast("Part", stage))
     with stopping() as stop:
         _work(stage, settings, stop, _judge if local else _run)
     if stop.interrupted:

@@ -69,7 +69,7 @@ class JudgeProcess:
         with told(self._directory):
             large = path.exists() and path.stat().st_size > _LOG_BYTES
             with path.open("wb" if large else "ab") as log:
-                self._child = subprocess.Popen(
+                self._child = subprocess.Popen(  # noqa: S603 - ourselves
                     [*self.COMMAND, "--config", HANDED_OVER],
                     stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True,
                 )  # fmt: skip

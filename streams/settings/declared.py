@@ -42,15 +42,40 @@ class SettingsError(Exception):
     """A setting that cannot be: what, where it was set, and what it may be."""
 
 
+# What uses a setting where the bus is Kafka. `judge` is a crawl with REUSEWATCH_JUDGE; what only
+# `local` uses does nothing on Kafka.
+Part = Literal[
+    "crawl", "judge", "replay", "fingerprint", "index", "neighborhoods", "topics", "local"
+]
+COMMANDS: Mapping[Part, str] = {
+    "crawl": "reusewatch crawl",
+    "replay": "reusewatch replay",
+    "fingerprint": "reusewatch work fingerprint",
+    "index": "reusewatch work index",
+    "neighborhoods": "reusewatch work neighborhoods",
+    "topics": "reusewatch topics create",
+    "local": "reusewatch replay --bus local:DIR",
+}
+STAGES: tuple[Part, ...] = ("fingerprint", "index", "neighborhoods")
+INDEX: tuple[Part, ...] = ("index",)
+CRAWL: tuple[Part, ...] = ("crawl",)
+LOCAL: tuple[Part, ...] = ("local",)
+ALL: tuple[Part, ...] = ("crawl", "judge", "replay", *STAGES, "topics")
+
+
 def about(
-    meaning: str, *, secret: bool = False, example: str | float | tuple[str, ...] | None = None
+    meaning: str,
+    *,
+    secret: bool = False,
+    example: str | float | tuple[str, ...] | None = None,
+    by: tuple[Part, ...] = INDEX,
 ) -> msgspec.Meta:
     """What a setting means.
 
-    A secret is never shown, and never stands in reusewatch.toml. An example is for a setting
-    that is not set by default: the template shows it.
+    `by`: the parts that use it where the bus is Kafka. A secret is never shown, and never stands in
+    reusewatch.toml. An example is for a setting that is not set by default: the template shows it.
     """
-    return msgspec.Meta(description=meaning, extra={"secret": secret, "example": example})
+    return msgspec.Meta(description=meaning, extra={"secret": secret, "example": example, "by": by})
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -58,18 +83,27 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     bus: Annotated[
         str,
-        about("Where pages and findings go: `local:DIR`, or `kafka://HOST:PORT[,HOST:PORT…]`."),
+        about(
+            "Where pages and findings go: `local:DIR`, or `kafka://HOST:PORT[,HOST:PORT…]`.", by=ALL
+        ),
     ] = "local:.reusewatch"
-    state: Annotated[str, about("The directory where Kafka workers keep their snapshots.")] = (
-        ".reusewatch/state"
+    state: Annotated[
+        str,
+        about(
+            "The directory where Kafka workers keep their snapshots.",
+            by=(*STAGES, "replay", "judge"),
+        ),
+    ] = ".reusewatch/state"
+    topic_prefix: Annotated[str, about("Stands before the name of every topic.", by=ALL)] = (
+        "reusewatch."
     )
-    topic_prefix: Annotated[str, about("Stands before the name of every topic.")] = "reusewatch."
     hash_key: Annotated[
         str,
         about(
             "The key of all hashes, a 64-bit number. A key of your own keeps outsiders from "
             "making pages that collide. Label packs are shared only under the same key.",
             secret=True,
+            by=ALL,
         ),
     ] = f"{PUBLIC_KEY:#x}"
     simhash_counts: Annotated[
@@ -77,24 +111,32 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         about(
             "How often a word counts in a simhash: as often as it stands there, as in the `paper`, "
             "or `damped`, at most 4 times or the 32nd part of the page's words. Part of the "
-            "hash scheme: with another value, stored state and label packs are made anew."
+            "hash scheme: with another value, stored state and label packs are made anew.",
+            by=ALL,
         ),
     ] = "paper"
 
-    workers: Annotated[Positive, about("Processes that read pages, on a local bus.")] = 1
+    workers: Annotated[Positive, about("Processes that read pages, on a local bus.", by=LOCAL)] = 1
     batch_pages: Annotated[
         Positive,
         about(
             "Pages that are judged together, as one block; one that follows a block cut short may "
-            "have a quarter more."
+            "have a quarter more.",
+            by=LOCAL,
         ),
     ] = 512
-    commit_seconds: Annotated[Seconds, about("The time between two commits.")] = 2.0
-    snapshot_seconds: Annotated[Seconds, about("The time between two snapshots of the window.")] = (
-        60.0
-    )
+    commit_seconds: Annotated[
+        Seconds, about("The time between two commits.", by=(*STAGES, "crawl", "replay"))
+    ] = 2.0
+    snapshot_seconds: Annotated[
+        Seconds, about("The time between two snapshots of the window.", by=STAGES)
+    ] = 60.0
     dead_letter_limit: Annotated[
-        Share, about("A worker stops when more than this share of the last 1000 records is poison.")
+        Share,
+        about(
+            "A worker stops when more than this share of the last 1000 records is poison.",
+            by=(*STAGES, "replay"),
+        ),
     ] = 0.5
     local_bytes: Annotated[
         Positive | None,
@@ -102,6 +144,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "The bytes that `bus.sqlite` of a local bus may come to use: beyond them the oldest "
             "verdicts and dead letters leave. Not set: they stay until `reusewatch prune`.",
             example=10_000_000_000,
+            by=LOCAL,
         ),
     ] = None
     keep_pages: Annotated[
@@ -109,7 +152,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         about(
             "How much of the pages of live crawls a local bus keeps once they are judged, so that "
             "evidence can be cut from them: bytes (`2GB`), or time (`7d`). `0` keeps none. They "
-            "are packed: a page of 25 kB takes about 6."
+            "are packed: a page of 25 kB takes about 6.",
+            by=LOCAL,
         ),
     ] = "1GB"
     on_trouble: Annotated[
@@ -118,15 +162,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "What a live crawl does when the bus takes no pages. `wait` until the broker is back, "
             "or the disk has room; what no waiting mends (a wrong directory, no such topic) stops "
             "the crawl. `stop` it after half a minute. `spill`: put pages aside in `spill`, and "
-            "send them once the broker is back. `go-on` without: pages are lost, and counted."
+            "send them once the broker is back. `go-on` without: pages are lost, and counted.",
+            by=CRAWL,
         ),
     ] = "wait"
     spill: Annotated[
         str,
-        about('The directory where pages wait for the broker, with `on_trouble = "spill"`.'),
+        about(
+            'The directory where pages wait for the broker, with `on_trouble = "spill"`.', by=CRAWL
+        ),
     ] = ".reusewatch/spill"
     max_body_bytes: Annotated[
-        Positive, about("The largest body of a page, after decompression.")
+        Positive,
+        about("The largest body of a page, after decompression.", by=(*STAGES, "crawl", "replay")),
     ] = 32 * MIB
 
     archive_roots: Annotated[
@@ -136,6 +184,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "evidence, and for pages too large for the bus. What was replayed with this state "
             "directory may be opened anyway.",
             example=("/data/crawls",),
+            by=(*STAGES, "replay"),
         ),
     ] = ()
 
@@ -147,11 +196,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "the replay began: who made such an archive cannot date his copies before their "
             "originals.",
             example=("/data/crawls",),
+            by=("replay",),
         ),
     ] = ("/",)
 
     window_pages: Annotated[
-        Positive, about("Pages that are remembered: about 430 bytes each, URLs of 60 characters.")
+        Positive,
+        about(
+            "Pages that are remembered: about 430 bytes each, URLs of 60 characters.",
+            by=("index", "neighborhoods"),
+        ),
     ] = 1_000_000
     window_seconds: Annotated[
         Seconds | None,
@@ -180,6 +234,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "Whose pages are always the original, never a copy and no bad neighborhood: registered "
             "domains, hosts (with all their ports), or beginnings of URLs.",
             example=("example.org", "https://example.net/docs/"),
+            by=("index", "neighborhoods", "judge"),
         ),
     ] = ()
     allowed: Annotated[
@@ -187,6 +242,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         about(
             "Who may copy: pages there are reported as `info`. Named as in `owned`.",
             example=("partner.example",),
+            by=("index", "judge"),
         ),
     ] = ()
     precedence_seconds: Annotated[
@@ -245,7 +301,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
     ] = 2000
     settle_seconds: Annotated[
-        Seconds, about("A stream that stands still for so long has what waits judged.")
+        Seconds, about("A stream that stands still for so long has what waits judged.", by=STAGES)
     ] = 30.0
     max_cluster: Annotated[Positive, about("The token sequences that a cluster may grow to.")] = (
         100_000
@@ -273,7 +329,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         about(
             "Of which paragraphs of a page the labeled ones are a share, stop chunks aside: of "
             "those long enough to be labeled, or of all, as in the paper. Pages that neighborhoods "
-            "have counted keep their figure until they are seen again."
+            "have counted keep their figure until they are seen again.",
+            by=("index", "neighborhoods", "judge"),
         ),
     ] = "matchable"
     contains_threshold: Annotated[
@@ -282,6 +339,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "The share of labeled paragraphs from which on a page is reported. Not set: the mean "
             "of all pages plus one standard deviation, 0.144 at most.",
             example=0.3,
+            by=("index", "judge"),
         ),
     ] = None
     labeled_grams: Annotated[
@@ -289,25 +347,31 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         about(
             "The share of a page's grams, runs of five words, that stand on labeled pages, from "
             "which on it is reported, whatever its paragraphs are; with at least 16 of them. "
-            "Label packs have grams unless they were built with `--no-grams`."
+            "Label packs have grams unless they were built with `--no-grams`.",
+            by=("index", "judge"),
         ),
     ] = 0.05
     chunks: Annotated[
         Literal["text", "raw"],
-        about("What a chunk is: a paragraph's words, or the bytes between paragraph tags."),
+        about(
+            "What a chunk is: a paragraph's words, or the bytes between paragraph tags.",
+            by=("fingerprint", "judge"),
+        ),
     ] = "text"
     stop_chunks: Annotated[
         str | None,
         about(
             "A TOML file of paragraphs that never count, beside the list that is shipped.",
             example="stop-chunks.toml",
+            by=("fingerprint", "index", "judge"),
         ),
     ] = None
     grams: Annotated[
         Literal["all", "sampled", "none"],
         about(
             "Which word 5-grams of a page are kept, to find quilts and partial copies: all, one of "
-            "eight by its value (all on pages of up to 256), or none: then neither is found."
+            "eight by its value (all on pages of up to 256), or none: then neither is found.",
+            by=("fingerprint", "index"),
         ),
     ] = "sampled"
     gram_bytes: Annotated[
@@ -380,7 +444,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = 100
 
     neighborhood_files: Annotated[
-        Positive, about("A URL prefix can be a bad neighborhood from so many files on.")
+        Positive,
+        about(
+            "A URL prefix can be a bad neighborhood from so many files on.",
+            by=("index", "neighborhoods"),
+        ),
     ] = 10
     mirror_pages: Annotated[
         Positive, about("Pages of a host in the window from which on it may be told as a mirror.")
@@ -394,22 +462,27 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "The badness above which a prefix is reported. Not set: the mean of all prefixes "
             'plus one standard deviation, 0.3 at most (0.163 with `contains = "paper"`).',
             example=0.2,
+            by=("index", "neighborhoods"),
         ),
     ] = None
     neighborhood_prefixes: Annotated[
         Positive,
-        about("URL prefixes that are kept, over all partitions. Those seen longest ago leave."),
+        about(
+            "URL prefixes that are kept, over all partitions. Those seen longest ago leave.",
+            by=("neighborhoods",),
+        ),
     ] = 200_000
 
-    metrics_host: Annotated[str, about("The address where metrics and questions are served.")] = (
-        "127.0.0.1"
-    )
+    metrics_host: Annotated[
+        str, about("The address where metrics and questions are served.", by=(*STAGES, "crawl"))
+    ] = "127.0.0.1"
     question_hosts: Annotated[
         tuple[str, ...],
         about(
             "Names beside those of this machine under which workers may be asked questions; a "
             "request under another name is a browser's that was led here.",
             example=("index.internal",),
+            by=(*STAGES, "crawl"),
         ),
     ] = ()
     metrics_port: Annotated[
@@ -418,6 +491,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "The port. Not set: 9461 for `fingerprint`, 9462 for `index`, 9465 for "
             "`neighborhoods`, none for a local bus. 0 takes a free one.",
             example=9461,
+            by=(*STAGES, "crawl"),
         ),
     ] = None
     crawl_metrics_port: Annotated[
@@ -427,64 +501,77 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "process that judges. Not set: none there, on Kafka `metrics_port`. 0 takes a free "
             "one.",
             example=9470,
+            by=CRAWL,
         ),
     ] = None
 
     log_format: Annotated[
         Literal["plain", "json"],
         about(
-            "How a worker says that its state has changed, on stderr: lines for people, or JSON."
+            "How a worker says that its state has changed, on stderr: lines for people, or JSON.",
+            by=STAGES,
         ),
     ] = "plain"
 
     kafka_security: Annotated[
-        Literal["plaintext", "tls", "sasl", "sasl+tls"], about("How brokers are spoken to.")
+        Literal["plaintext", "tls", "sasl", "sasl+tls"], about("How brokers are spoken to.", by=ALL)
     ] = "plaintext"
     kafka_sasl: Annotated[
         Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"],
-        about("How we log in, under `sasl` and `sasl+tls`."),
+        about("How we log in, under `sasl` and `sasl+tls`.", by=ALL),
     ] = "PLAIN"
-    kafka_username: Annotated[str | None, about("The login's name.", example="reusewatch")] = None
-    kafka_password: Annotated[str | None, about("The login's password.", secret=True)] = None
-    kafka_token: Annotated[str | None, about("The token for OAUTHBEARER.", secret=True)] = None
+    kafka_username: Annotated[
+        str | None, about("The login's name.", example="reusewatch", by=ALL)
+    ] = None
+    kafka_password: Annotated[str | None, about("The login's password.", secret=True, by=ALL)] = (
+        None
+    )
+    kafka_token: Annotated[str | None, about("The token for OAUTHBEARER.", secret=True, by=ALL)] = (
+        None
+    )
     kafka_tls_ca: Annotated[
         str | None,
         about(
             "The file of certificates that are trusted. Not set: those of the machine.",
             example="/etc/ssl/certs/ca-certificates.crt",
+            by=ALL,
         ),
     ] = None
     kafka_tls_certificate: Annotated[
-        str | None, about("Our certificate, for brokers that ask for one.", example="client.crt")
+        str | None,
+        about("Our certificate, for brokers that ask for one.", example="client.crt", by=ALL),
     ] = None
     kafka_tls_key: Annotated[
-        str | None, about("The file of our certificate's key.", example="client.key")
+        str | None, about("The file of our certificate's key.", example="client.key", by=ALL)
     ] = None
     kafka_tls_key_password: Annotated[
-        str | None, about("The password of that file.", secret=True)
+        str | None, about("The password of that file.", secret=True, by=ALL)
     ] = None
     kafka_tls_check_hostname: Annotated[
-        bool, about("The broker's certificate must name the host that we connect to.")
+        bool, about("The broker's certificate must name the host that we connect to.", by=ALL)
     ] = True
     kafka_compression: Annotated[
         Literal["lz4", "zstd", "none"],
         about(
             "How messages are compressed; pages and fingerprints, which are LZ4 already, by `zstd` "
-            "alone."
+            "alone.",
+            by=ALL,
         ),
     ] = "lz4"
     kafka_gather_seconds: Annotated[
         Moment,
         about(
             "A worker that keeps up waits so long for a batch to fill: pages of one batch cost "
-            "less. With 0 it takes what there is."
+            "less. With 0 it takes what there is.",
+            by=STAGES,
         ),
     ] = 0.2
     kafka_partitions: Annotated[
-        Positive, about("Partitions of the topics that workers share, for `topics create`.")
+        Positive,
+        about("Partitions of the topics that workers share, for `topics create`.", by=("topics",)),
     ] = 6
     kafka_replication: Annotated[
-        Positive, about("Copies of each partition, for `topics create`.")
+        Positive, about("Copies of each partition, for `topics create`.", by=("topics",))
     ] = 1
     kafka_instance: Annotated[
         str | None,
@@ -492,11 +579,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "The name of this process in its group, another for each: a restart under the same "
             "name moves no partition.",
             example="fingerprint-1",
+            by=STAGES,
         ),
     ] = None
     kafka_session_seconds: Annotated[
         Seconds,
-        about("A worker that is silent for so long is replaced. The broker bounds the value."),
+        about(
+            "A worker that is silent for so long is replaced. The broker bounds the value.",
+            by=STAGES,
+        ),
     ] = 45.0
 
     @property

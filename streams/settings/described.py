@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 from msgspec import inspect
 
-from reusewatch.streams.settings.declared import HEADINGS, Settings
+from reusewatch.streams.settings.declared import ALL, HEADINGS, Part, Settings
 
 _HEAD = """\
 # The settings of reusewatch. Lines with "##" explain; remove the "#" before what you change.
@@ -34,6 +34,8 @@ class Description:
     secret: bool
     meaning: str
     example: str | float | tuple[str, ...] | None
+    # The parts that use it where the bus is Kafka.
+    used_by: tuple[Part, ...]
 
 
 def _described(field: msgspec.structs.FieldInfo) -> Description:
@@ -42,7 +44,7 @@ def _described(field: msgspec.structs.FieldInfo) -> Description:
     words = "one of " + ", ".join(choices) if choices else _words(inspect.type_info(field.type))
     return Description(
         field.name, words, choices, field.default, meta.extra["secret"], meta.description,
-        meta.extra["example"],
+        meta.extra["example"], meta.extra["by"],
     )  # fmt: skip
 
 
@@ -79,18 +81,25 @@ SECRETS = frozenset(name for name, one in DESCRIPTIONS.items() if one.secret)
 
 def markdown() -> str:
     """All settings as Markdown: a table, and in it a row for each heading."""
-    rows = ["| setting | type | default | meaning |", "| --- | --- | --- | --- |"]
+    rows = [
+        "| setting | type | default | meaning | on Kafka, used by |",
+        "| --- | --- | --- | --- | --- |",
+    ]
     for name, one in DESCRIPTIONS.items():
         if name in HEADINGS:
-            rows.append(f"| **{HEADINGS[name]}** | | | |")
+            rows.append(f"| **{HEADINGS[name]}** | | | | |")
         kind = "one of " + ", ".join(f"`{x}`" for x in one.choices) if one.choices else one.type
         meaning = one.meaning + (" A secret." if one.secret else "")
-        rows.append(f"| `{name}` | {kind} | {_default(one)} | {meaning} |")
+        rows.append(f"| `{name}` | {kind} | {_default(one)} | {meaning} | {_users(one)} |")
     return "\n".join(rows) + "\n"
 
 
 def _default(one: Description) -> str:
     return "" if one.default in (None, ()) else f"`{as_text(one.default)}`"
+
+
+def _users(one: Description) -> str:
+    return "all" if one.used_by == ALL else ", ".join(one.used_by)
 
 
 def as_text(value: Any) -> str:

@@ -10,14 +10,14 @@ import difflib
 import os
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from reusewatch.streams.settings.declared import Settings, SettingsError
+from reusewatch.streams.settings.declared import COMMANDS, Part, Settings, SettingsError
 from reusewatch.streams.settings.described import DESCRIPTIONS, SECRETS
 
 CONFIG_FILE = "reusewatch.toml"
@@ -39,6 +39,26 @@ class Resolved:
             {"name": name, "value": self._shown(name), "from": origin}
             for name, origin in self.origins.items()
         ]
+
+    def flags(self) -> list[str]:
+        """The settings that were given as flags."""
+        return [name for name, origin in self.origins.items() if origin == _flag(name)]
+
+    def require_used(self, names: Iterable[str], *parts: Part) -> None:
+        """Raise SettingsError where the bus is Kafka and one of these settings is for other parts.
+
+        For names that somebody gave to this command alone. The environment and reusewatch.toml are
+        shared by all commands of a deployment, and hold settings of others."""
+        if self.settings.bus.startswith("local:"):
+            return
+        for name in names:
+            users = DESCRIPTIONS[name].used_by
+            if not set(parts) & set(users):
+                where = " and ".join(f"`{COMMANDS[one]}`" for one in users if one != "judge")
+                raise SettingsError(
+                    f"{self.origins[name]} does nothing here, where the bus is Kafka: set `{name}` "
+                    f"where {where} runs"
+                )
 
     def _shown(self, name: str) -> Any:
         value = getattr(self.settings, name)
