@@ -30,6 +30,7 @@ from reusewatch.streams.running.changelog import Changelog
 from reusewatch.streams.running.commit import Progress
 from reusewatch.streams.running.news import News, in_words, named
 from reusewatch.streams.running.recording import Recorder
+from reusewatch.streams.settings import Settings
 from reusewatch.streams.stages.snapshot import Loaded, Snapshots
 from reusewatch.streams.stages.stage import Output, Repeats, Stage
 
@@ -40,16 +41,17 @@ POLL_SECONDS = 0.5
 STUCK_SECONDS = 300
 # Outputs that wait for what other processes make of them; each is that of a batch.
 _MOST_UNSENT = 16
+_DEFAULTS = Settings()
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
     """How often a worker commits and writes snapshots, and what poison it bears."""
 
-    commit_seconds: float = 2.0
-    snapshot_seconds: float = 60.0
-    dead_letter_limit: float = 0.5
-    settle_seconds: float = 30.0
+    commit_seconds: float = _DEFAULTS.commit_seconds
+    snapshot_seconds: float = _DEFAULTS.snapshot_seconds
+    dead_letter_limit: float = _DEFAULTS.dead_letter_limit
+    settle_seconds: float = _DEFAULTS.settle_seconds
 
 
 @dataclass(slots=True)

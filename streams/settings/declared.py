@@ -12,9 +12,11 @@ from typing import Annotated, Literal
 import msgspec
 
 from reusewatch.detector.hashing import PUBLIC_KEY, Counts, HashScheme
+from reusewatch.detector.quilts.rules import QuiltRules
 from reusewatch.streams.settings.keeping import Keep, keep_of
 
 MIB = 1 << 20
+_QUILTS = QuiltRules()
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Natural = Annotated[int, msgspec.Meta(ge=0)]
@@ -388,21 +390,21 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "From which share on of a page, or of the other one, what two pages have in common is "
             "a partial copy."
         ),
-    ] = 0.3
+    ] = _QUILTS.partial_share
     quilt_m: Annotated[
         Positive, about("A gram that more pages have than these is popular, and no patch.")
-    ] = 50
-    quilt_c: Annotated[Positive, about("A quilt has at least so many sources.")] = 4
+    ] = _QUILTS.m
+    quilt_c: Annotated[Positive, about("A quilt has at least so many sources.")] = _QUILTS.c
     quilt_theta: Annotated[
         Share, about("At least this share of a quilt's grams stands on its sources.")
-    ] = 0.5
+    ] = _QUILTS.theta
     quilt_phi: Annotated[
         ShareOrNone, about("The least share of a page's grams that each source brings.")
-    ] = 0.05
+    ] = _QUILTS.phi
     quilt_foreign: Annotated[
         Literal["domain", "ip", "none"],
         about("Sources are pages of other registered domains, of other addresses, or any."),
-    ] = "domain"
+    ] = _QUILTS.foreign
 
     phrase_pages: Annotated[
         Natural,

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from reusewatch.crawler.pages.archive_events import Limits
+from reusewatch.crawler.replaying.jobs import Reader
+from reusewatch.detector.discovery.online import Discovery
+from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.neighborhoods.neighborhoods import Neighborhoods
+from reusewatch.detector.window import near_rules
+from reusewatch.detector.window.index import LARGEST_CLASS
+from reusewatch.streams.kafka import KafkaConfig
 from reusewatch.streams.settings import SECRETS, Settings, SettingsError, described, resolve
 from reusewatch.streams.settings.declared import HEADINGS
+from reusewatch.streams.stages import discovering, judging_rules
+from reusewatch.streams.stages.fingerprinting import FingerprintStage
+from reusewatch.streams.stages.labeled import LABELED_GRAMS, LabeledPages
+from reusewatch.streams.stages.neighboring import NeighborhoodStage
 from tests.end_to_end.runs import run
 
 SECRET = "0xfeedfacecafebeef"
@@ -213,10 +227,45 @@ def test_a_list_is_one_in_a_file_and_has_commas_in_the_environment(
         resolve(environ={}, file=toml(tmp_path, "archive_roots = [1]"))
 
 
-def test_the_thresholds_of_the_settings_are_those_of_the_rules() -> None:
-    """They stand in both: the rules are the detector's, and the settings load no numba."""
-    from reusewatch.detector.window.near_rules import B_SIMILAR, C_SIMILAR, COMBINED_C
+def default_of(made_by: Callable[..., Any], name: str) -> Any:
+    return signature(made_by).parameters[name].default
 
-    found = Settings()
-    assert (found.b_similar, found.c_similar) == (B_SIMILAR, C_SIMILAR)
-    assert found.combined_c == COMBINED_C
+
+# What loads numba, or is of a layer above, cannot be read where settings are declared.
+WRITTEN_TWICE: dict[str, list[Any]] = {
+    "b_similar": [near_rules.B_SIMILAR],
+    "c_similar": [near_rules.C_SIMILAR],
+    "combined_c": [near_rules.COMBINED_C],
+    "max_cluster": [LARGEST_CLASS, judging_rules.Rules().max_cluster],
+    "evidence_pairs": [judging_rules.Rules().evidence_pairs],
+    "precedence_seconds": [judging_rules.Rules().precedence_us // 1_000_000],
+    "near_mwo": [judging_rules.Rules().least_mwo],
+    "site": [judging_rules.Rules().site],
+    "alert_near_same_site": [judging_rules.Rules().near_same_site],
+    "alert_near_other_site": [judging_rules.Rules().near_other_site],
+    "labeled_grams": [LABELED_GRAMS, default_of(LabeledPages, "grams")],
+    "contains": [default_of(LabeledPages, "rule"), default_of(NeighborhoodStage, "rule")],
+    "chunks": [default_of(FingerprintStage, "chunks")],
+    "discover_pages": [discovering.Rules().pages, default_of(Discovery, "threshold")],
+    "discover_file_pages": [discovering.Rules().file_pages],
+    "discover_sites": [discovering.Rules().sites, default_of(Discovery, "min_sites")],
+    "discover_length": [discovering.Rules().length],
+    "neighborhood_files": [default_of(x, "min_files") for x in (Neighborhoods, NeighborhoodStage)],
+    "neighborhood_prefixes": [
+        default_of(x, "max_prefixes") for x in (Neighborhoods, NeighborhoodStage)
+    ],
+    "window_pages": [default_of(x, "max_pages") for x in (Neighborhoods, NeighborhoodStage)],
+    "max_body_bytes": [Limits().max_body_bytes],
+    "trust_dates": [default_of(Reader, "trust_dates")],
+    "simhash_counts": [default_of(HashScheme, "counts")],
+    "topic_prefix": [default_of(KafkaConfig, "topic_prefix")],
+    "kafka_compression": [default_of(KafkaConfig, "compression")],
+    "kafka_session_seconds": [default_of(KafkaConfig, "session_timeout")],
+    "kafka_gather_seconds": [default_of(KafkaConfig, "gather")],
+    "kafka_tls_check_hostname": [default_of(KafkaConfig, "ssl_check_hostname")],
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN_TWICE)
+def test_what_is_written_twice_is_the_same(name: str) -> None:
+    assert WRITTEN_TWICE[name] == [getattr(Settings(), name)] * len(WRITTEN_TWICE[name])
