@@ -12,7 +12,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from reusewatch.streams.bus import Bus
-from reusewatch.streams.local import LocalBus
+from reusewatch.streams.local import LocalBus, require_bus
 from reusewatch.streams.settings import Settings
 
 if TYPE_CHECKING:
@@ -54,6 +54,14 @@ def open_bus(
     return KafkaBus(
         config, stopping=(stop or Event()).is_set, report=say, away=away, back=back
     )  # fmt: skip
+
+
+def bus_to_read(settings: Settings, *, say: Callable[[str], None] = lambda text: None) -> Bus:
+    """The bus for a command that only reads. Unreachable where a directory holds no bus."""
+    bus = open_bus(settings, say=say)
+    if isinstance(bus, LocalBus):
+        require_bus(bus.directory)
+    return bus
 
 
 def kafka_config(settings: Settings) -> KafkaConfig:

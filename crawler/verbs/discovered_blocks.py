@@ -13,7 +13,7 @@ from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.blocks.occurrences import countable
 from reusewatch.streams.bus import Message, Outgoing, Partition
 from reusewatch.streams.console import say
-from reusewatch.streams.opening import open_bus
+from reusewatch.streams.opening import bus_to_read
 from reusewatch.streams.records import Page
 from reusewatch.streams.running.fingerprinters import fingerprint_stage, only_partition
 from reusewatch.streams.settings import Settings
@@ -47,7 +47,7 @@ class BlockReading:
                 yield kept
 
     def _of_bus(self) -> Iterator[pa.RecordBatch]:
-        for message in open_bus(self._settings, say=say).read(topics.FINGERPRINTS):
+        for message in bus_to_read(self._settings, say=say).read(topics.FINGERPRINTS):
             yield read_block(message, self._settings.scheme)
 
     def _of_job(self, job: Job) -> Iterator[pa.RecordBatch]:

@@ -15,7 +15,7 @@ from reusewatch.crawler.verbs.seen_blocks import Seen, Wanted
 from reusewatch.detector.labels.format import Built, PackLabel, Severity
 from reusewatch.streams import kernels
 from reusewatch.streams.console import fail, say
-from reusewatch.streams.opening import open_bus
+from reusewatch.streams.opening import bus_to_read, open_bus
 from reusewatch.streams.running.label_settings import stop_list
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.url_sets import UrlSet
@@ -135,8 +135,9 @@ def build(
         )  # fmt: skip
         label = msgspec.structs.replace(label, built=built)
     kernels.prepare(say)
+    bus = (bus_to_read if from_bus else open_bus)(settings, say=say)
     seen = Seen(
-        open_bus(settings, say=say), settings.scheme, settings.chunks, Wanted(site, under)
+        bus, settings.scheme, settings.chunks, Wanted(site, under)
     )  # fmt: skip
     from reusewatch.streams.labels.matching import all_stop_chunks
 

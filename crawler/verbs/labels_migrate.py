@@ -20,7 +20,7 @@ from reusewatch.crawler.verbs.seen_blocks import Seen, Wanted
 from reusewatch.detector.labels.format import Built, PackLabel
 from reusewatch.streams import kernels
 from reusewatch.streams.console import fail, say
-from reusewatch.streams.opening import open_bus
+from reusewatch.streams.opening import bus_to_read
 from reusewatch.streams.running.label_settings import label_store, stop_list
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs.labels import opened, show_summary
@@ -125,7 +125,7 @@ def _build(
 
     built = label.built or Built(gram_share=label.gram_share, unit=settings.chunks)
     sources = sources or [*built.sources]
-    seen = Seen(open_bus(settings, say=say), settings.scheme, built.unit,
+    seen = Seen(bus_to_read(settings, say=say), settings.scheme, built.unit,
                 Wanted(built.site, built.under)) if built.from_bus else None  # fmt: skip
     fresh = msgspec.structs.replace(
         label, files=0, chunks=0, grams=0, gram_share=0.0,

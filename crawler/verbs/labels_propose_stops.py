@@ -12,7 +12,7 @@ from reusewatch.detector.errors import BadPage
 from reusewatch.streams import kernels
 from reusewatch.streams.charsets import charset_of
 from reusewatch.streams.console import print_line, say
-from reusewatch.streams.opening import open_bus, state_directory
+from reusewatch.streams.opening import bus_to_read, state_directory
 from reusewatch.streams.records import Origin
 from reusewatch.streams.running.label_settings import stop_list
 from reusewatch.streams.settings import Settings
@@ -49,7 +49,7 @@ def propose_stops(
     ] = False,
 ) -> None:
     """Propose stop chunks."""
-    opened = open_bus(settings)
+    opened = bus_to_read(settings)
     kernels.prepare(say)
     from reusewatch.streams.labels.matching import all_stop_chunks
     from reusewatch.streams.labels.proposing import as_list, stop_proposals

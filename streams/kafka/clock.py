@@ -1,36 +1,30 @@
-"""What time the broker thinks it is: the timestamp that it gives a message.
+"""What time the cluster thinks it is: the leader of the controllers' quorum says its own clock.
 
-The message is a tombstone of a key that no label has; compaction removes it. Whoever may not write
-there is not told.
+It is asked, and nothing is written.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from kafka.errors import AuthorizationError, KafkaError, UnsupportedVersionError
 
-from kafka import KafkaProducer
-from kafka.errors import AuthorizationError, KafkaError
-
-from reusewatch.streams import topics
 from reusewatch.streams.bus import BusBroken
-from reusewatch.streams.kafka.config import KafkaConfig, producer_settings
-from reusewatch.streams.kafka.connect import connect
-
-_KEY = b"doctor"
+from reusewatch.streams.kafka.admin import admin_client
+from reusewatch.streams.kafka.config import KafkaConfig
 
 
 def broker_clock(config: KafkaConfig) -> float | None:
-    """Seconds since the epoch, by the broker's clock; None where this login may not write."""
-    # Sent once or twice, it says the same: no right on the cluster is asked for.
-    settings = producer_settings(config) | {"enable_idempotence": False}
-    producer = connect(KafkaProducer, config, settings)
+    """Seconds since the epoch, by the leader's clock; None where this login may not ask it, or the
+    cluster is too old to say it."""
     try:
-        sent: Any = producer.send(config.topic(topics.LABELS), key=_KEY, value=None)
-        timestamp: int = sent.get(timeout=config.connect_timeout).timestamp
-    except AuthorizationError:
+        with admin_client(config) as client:
+            (partition,) = client.describe_metadata_quorum()["topics"][0]["partitions"]
+    except (AuthorizationError, UnsupportedVersionError):
         return None
     except KafkaError as error:
-        raise BusBroken(f"no message can be sent: {type(error).__name__}: {error}") from error
-    finally:
-        producer.close(timeout=config.connect_timeout)
-    return timestamp / 1000
+        raise BusBroken(
+            f"the controllers cannot be asked: {type(error).__name__}: {error}"
+        ) from error
+    leader = partition["leader_id"]
+    found = (x for x in partition["current_voters"] if x["replica_id"] == leader)
+    at = next((x["last_caught_up_timestamp"] for x in found), -1)
+    return None if at < 0 else at / 1000

@@ -20,20 +20,19 @@ from reusewatch.streams.local.database import (
     POLL_LIMIT,
     REPLAYED,
     WAIT,
-    connect,
-    require_sound,
     told,
 )
 from reusewatch.streams.local.generation import DATABASE, mark_of, require_mark
 from reusewatch.streams.local.inlet import LocalInlet
 from reusewatch.streams.local.outlet import LocalOutlet
 from reusewatch.streams.local.readers import reader_of
-from reusewatch.streams.local.spools import holder_of
+from reusewatch.streams.local.reading import Reading, require_bus, require_sound
+from reusewatch.streams.local.spools import LOCK, holder_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-__all__ = ["DATABASE", "LocalBus", "LocalInlet", "LocalOutlet", "Taken"]
+__all__ = ["DATABASE", "LocalBus", "LocalInlet", "LocalOutlet", "Taken", "require_bus"]
 
 
 # Who only looks whether a bus is locked has it for a moment.
@@ -58,7 +57,7 @@ class LocalBus:
             return
         with told(self.directory):
             self.directory.mkdir(parents=True, exist_ok=True)
-            lock = (self.directory / "lock").open("a+")
+            lock = (self.directory / LOCK).open("a+")
             if not _locked(lock):
                 lock.close()
                 holder, what = holder_of(self.directory)
@@ -112,8 +111,6 @@ class LocalBus:
 
         `every` changes nothing: a table keeps one message of each key, and is read in pieces.
         """
-        if not follow and not self.directory.is_dir():
-            return
         reader = reader_of(self.directory, topic, None)
         compacted = topics.TOPICS[topic].cleanup == "compact"
         try:
@@ -152,24 +149,21 @@ class LocalBus:
 
     def cursor_of(self, job: str) -> int | None:
         """Which cursor of a replay stood for what it had brought, as of the last flush."""
-        with told(self.directory), closing(connect(self.directory, read_only=True)) as database:
-            row = database.execute(
+        with told(self.directory), closing(Reading(self.directory)) as database:
+            rows = database.rows(
                 "SELECT next FROM offsets WHERE reader = ? AND topic = ?", (REPLAYED, job)
-            ).fetchone()
-        return None if row is None else int(row[0])
+            )
+        return int(rows[0][0]) if rows else None
 
     def mark(self) -> str:
         """Which database this is, and how many rows were ever written to it."""
-        with told(self.directory), closing(connect(self.directory, read_only=True)) as database:
-            return str(mark_of(database))
+        with told(self.directory), closing(Reading(self.directory)) as database:
+            return str(database.ask(mark_of))
 
     def require(self, mark: str, what: str) -> None:
         """Raise Parted where a file was written beside another database."""
-        with told(self.directory):
-            if not (self.directory / DATABASE).exists():
-                return require_mark(self.directory, None, mark, what)
-            with closing(connect(self.directory, read_only=True)) as database:
-                now = mark_of(database)
+        with told(self.directory), closing(Reading(self.directory)) as database:
+            now = database.ask(mark_of)
         return require_mark(self.directory, now, mark, what)
 
     def check(self) -> None:

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import errno
 import sqlite3
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from urllib.parse import quote
 
 import msgspec
 
@@ -70,18 +68,17 @@ _SCHEMA = "\n".join(
 )
 
 
-def connect(directory: Path, *, read_only: bool = False) -> sqlite3.Connection:
-    """The database of a directory, made if it is a new one. Parted where it belongs elsewhere.
+def connect(directory: Path) -> sqlite3.Connection:
+    """The database of a directory, to write to; made if it is a new one.
+
+    Raises Parted where it belongs elsewhere.
 
     Threads may share it, as long as one of them at a time uses it."""
     path = directory / DATABASE
     if not path.exists():
         # A new one beside the logs of another would look like a bus on which nothing was found.
         require_none(directory)
-    if read_only and path.exists():
-        database = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=30)
-    else:
-        database = _made(directory, path)
+    database = _made(directory, path)
     try:
         require_logs(directory, mark_of(database))
     except BaseException:
@@ -116,33 +113,7 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
     database.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}PRAGMA user_version = {FORMAT};COMMIT;")
 
 
-def require_sound(directory: Path) -> None:
-    """Raise BusBroken where the database is damaged, as far as a look of `CHECK_SECONDS` shows."""
-    late = threading.Event()
-    with told(directory), closing(connect(directory)) as database:
-
-        def interrupt() -> None:
-            late.set()
-            database.interrupt()
-
-        timer = threading.Timer(CHECK_SECONDS, interrupt)
-        timer.start()
-        try:
-            found = database.execute("PRAGMA quick_check(1)").fetchone()[0]
-        except sqlite3.OperationalError:
-            if not late.is_set():
-                raise
-            return
-        finally:
-            # Or it might interrupt whoever uses this connection's memory next.
-            timer.cancel()
-            timer.join()
-    # Interrupted, it calls pages unused that it has not come to.
-    if found != "ok" and not late.is_set():
-        raise BusBroken(_damaged(directory, found.replace("\n", " ")))
-
-
-def _damaged(directory: Path, what: object) -> str:
+def damaged(directory: Path, what: object) -> str:
     return (
         f"{directory / DATABASE} is damaged: {what}. Put back a copy of the whole directory, or "
         "run `reusewatch replay … --restart`: it sets aside what is there, and begins with an "
@@ -163,13 +134,13 @@ def told(directory: Path) -> Iterator[None]:
         raise Unreachable(f"{directory}: {error.strerror or error}: check it") from error
     except sqlite3.OperationalError as error:
         if any(word in str(error) for word in _DAMAGE):
-            raise BusBroken(_damaged(directory, error)) from error
+            raise BusBroken(damaged(directory, error)) from error
         where = f"{directory / DATABASE}: {error}"
         if "full" in str(error) or "disk I/O" in str(error):
             raise NoRoom(f"{where}: {_MAKE_ROOM}") from error
         raise Unreachable(f"{where}: check that it can be written") from error
     except sqlite3.DatabaseError as error:
-        raise BusBroken(_damaged(directory, error)) from error
+        raise BusBroken(damaged(directory, error)) from error
 
 
 def now_ms() -> int:

@@ -79,6 +79,11 @@ def _stamps(directory: Path) -> dict[Path, str]:
     return found
 
 
+def is_stamped(directory: Path) -> bool:
+    """Whether there is a log of a bus."""
+    return bool(_stamps(directory))
+
+
 def stamp(log: Path, generation: str) -> None:
     """A log names the generation that it belongs to, from its beginning."""
     path = log / STAMP

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from reusewatch.streams.bus import Message, Partition
-from reusewatch.streams.local.database import TABLES, connect, headers_of, told
+from reusewatch.streams.local.database import TABLES, headers_of, told
+from reusewatch.streams.local.reading import Reading
 from reusewatch.streams.segments import LogReader
 
 
@@ -46,15 +47,15 @@ class _TableReader:
 
     def __init__(self, directory: Path, topic: str, offset: int | None) -> None:
         self._part = Partition(topic, 0)
-        self._database = connect(directory, read_only=True)
+        self._database = Reading(directory)
         self.offset = offset or 0
 
     def read(self, limit: int) -> list[Message]:
-        rows = self._database.execute(
+        rows = self._database.rows(
             f'SELECT seq, key, value, headers, at FROM "{self._part.topic}" '  # noqa: S608 - a name of ours
             "WHERE seq > ? ORDER BY seq LIMIT ?",  # rows count from 1, offsets from 0
             (self.offset, limit),
-        ).fetchall()
+        )
         if rows:
             self.offset = rows[-1][0]
         return [
@@ -64,11 +65,11 @@ class _TableReader:
 
     def freeze(self) -> None:
         """See the table as it is now, whatever is written meanwhile."""
-        self._database.execute("BEGIN")
+        self._database.freeze()
 
     def end(self) -> int:
-        found = self._database.execute(f'SELECT MAX(seq) FROM "{self._part.topic}"').fetchone()  # noqa: S608 - a name of ours
-        return max(self.offset, found[0] or 0)
+        found = self._database.rows(f'SELECT MAX(seq) FROM "{self._part.topic}"')  # noqa: S608 - a name of ours
+        return max(self.offset, found[0][0] or 0) if found else self.offset
 
     def close(self) -> None:
         self._database.close()

@@ -27,6 +27,8 @@ from reusewatch.streams.local.database import now_ms, told
 from reusewatch.streams.segments import Entry, LogReader, LogWriter, bases, sync_directory
 
 SPOOLS = "spools"
+# Held by the one process that judges, or replays.
+LOCK = "lock"
 # Small: a page is found again by reading over the heads of those before it in its segment.
 SEGMENT_BYTES = 16 << 20
 Kind = Literal["live", "replay"]
@@ -198,7 +200,7 @@ def message_at(spool: Spool, offset: int) -> Message | None:
 def is_locked(directory: Path) -> bool:
     """Whether some process has the bus: it judges, or replays."""
     try:
-        with (directory / "lock").open("rb") as lock:
+        with (directory / LOCK).open("rb") as lock:
             return not _taken(lock)
     except FileNotFoundError:
         return False
@@ -207,7 +209,7 @@ def is_locked(directory: Path) -> bool:
 def holder_of(directory: Path) -> tuple[str, str]:
     """Who has the bus, as the lock says: its process id, and what it does."""
     try:
-        pid, _, does = (directory / "lock").read_text("ascii").strip().partition(" ")
+        pid, _, does = (directory / LOCK).read_text("ascii").strip().partition(" ")
     except (FileNotFoundError, UnicodeDecodeError):
         pid, does = "", ""
     return pid or "unknown", does

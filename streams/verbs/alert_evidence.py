@@ -1,4 +1,4 @@
-"""`alerts show`: the alert's pages read again, drawn, and what is new of them sent again.
+"""`alerts show`: the alert's pages read again, and drawn.
 
 Who has not installed what reads pages, or whose pages are gone, sees the alert as it is, and why.
 """
@@ -10,12 +10,11 @@ from pathlib import Path
 
 from reusewatch.streams import extras
 from reusewatch.streams.console import fail, print_line, say
-from reusewatch.streams.opening import open_bus
 from reusewatch.streams.page_text import ReadOrigin
 from reusewatch.streams.records import Alert, EvidenceMissing
 from reusewatch.streams.settings import Settings
-from reusewatch.streams.verbs import evidence_html, evidence_terminal, topic_views
-from reusewatch.streams.verbs.late_evidence import Shown, donor_of, evident, send_again
+from reusewatch.streams.verbs import evidence_html, evidence_terminal
+from reusewatch.streams.verbs.late_evidence import Shown, donor_of, evident
 from reusewatch.streams.verbs.sides import sides_of
 
 WHY: dict[EvidenceMissing, str] = {
@@ -33,7 +32,7 @@ WHY: dict[EvidenceMissing, str] = {
 def with_pages(
     alert: Alert, settings: Settings, reader: Callable[[Settings], ReadOrigin] | None
 ) -> Shown:
-    """The alert with its pages, as far as they can be had here; sent again if it says more."""
+    """The alert with its pages, as far as they can be had here."""
     nothing = Shown(alert, None, None)
     if reader is None or alert.url is None or donor_of(alert) is None:
         return nothing
@@ -43,18 +42,7 @@ def with_pages(
     if alert.scheme != settings.scheme.name:
         say(f"the pages are not read again: they were hashed by {alert.scheme}, not by this key")
         return nothing
-    shown = evident(alert, reader(settings), settings.scheme)
-    if shown.alert != alert:
-        bus = open_bus(settings)
-        try:
-            send_again(bus, shown.alert, lambda: _stands(alert, settings))
-        finally:
-            bus.close()
-    return shown
-
-
-def _stands(alert: Alert, settings: Settings) -> bool:
-    return any(one.id == alert.id for one in topic_views.alerts(open_bus(settings)))
+    return evident(alert, reader(settings), settings.scheme)
 
 
 def print_pages(shown: Shown) -> None:

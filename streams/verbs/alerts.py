@@ -11,7 +11,7 @@ import typer
 
 from reusewatch.streams.alert_kinds import KINDS, SEVERITIES
 from reusewatch.streams.console import fail, print_json, say
-from reusewatch.streams.opening import open_bus
+from reusewatch.streams.opening import bus_to_read, open_bus
 from reusewatch.streams.page_text import ReadOrigin
 from reusewatch.streams.records import Alert
 from reusewatch.streams.settings import Settings
@@ -19,7 +19,6 @@ from reusewatch.streams.verbs import alert_evidence, choosing, showing, topic_vi
 from reusewatch.streams.verbs.listing import (
     Asked,
     Listing,
-    bus_named,
     lists,
     one_of,
     time_given,
@@ -105,9 +104,10 @@ def alerts(
     if asked.follow and (order or reverse):
         fail("--follow shows alerts as they come: leave --sort and --reverse out", 2)
     chosen = _chosen(asked, kind, severity, donor, state)
-    read = topic_views.alerts(open_bus(settings), follow=asked.follow)
+    bus = open_bus(settings) if asked.follow else bus_to_read(settings)
+    read = topic_views.alerts(bus, follow=asked.follow)
     stream = choosing.in_order(filter(chosen.fits, read), order, reverse=reverse, limit=asked.limit)  # type: ignore[arg-type]
-    showing.ALERTS.show(stream, asked, f"no such alerts on {bus_named(settings.bus)}")
+    showing.ALERTS.show(stream, asked, f"no such alerts on {settings.bus}")
 
 
 def _chosen(
@@ -173,7 +173,7 @@ def show(
 
 def _alerts_named(beginning: str, settings: Settings) -> list[Alert]:
     """The alerts that stand on the bus under this beginning of an id: the last said of each."""
-    read = topic_views.alerts(open_bus(settings))
+    read = topic_views.alerts(bus_to_read(settings))
     return list({x.id: x for x in read if x.id.startswith(beginning.lower())}.values())
 
 
@@ -195,9 +195,9 @@ def summary(
     """Summarize alerts."""
     settings = _settings(ctx, settings)
     chosen = _chosen(asked, kind, severity, donor)
-    read = topic_views.alerts(open_bus(settings))
+    read = topic_views.alerts(bus_to_read(settings))
     found = summarized(filter(chosen.fits, read), settings.site)
-    nothing = f"no page with a donor on another site on {bus_named(settings.bus)}"
+    nothing = f"no page with a donor on another site on {settings.bus}"
     _SUMMARY.show(found.rows, asked, nothing)
     if found.left_out and not asked.json:
         counted = _counts(dict(sorted(found.left_out.items())))

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from reusewatch.streams.opening import open_bus
+from reusewatch.streams.opening import bus_to_read
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs import showing, topic_views
-from reusewatch.streams.verbs.listing import Asked, bus_named, lists
+from reusewatch.streams.verbs.listing import Asked, lists
 from reusewatch.streams.verbs.options import BUS, with_settings
 
 app = typer.Typer(rich_markup_mode=None)
@@ -32,8 +32,10 @@ def verdicts(
     url: Annotated[str | None, typer.Option("--url", metavar="URL")] = None,
 ) -> None:
     """Show verdicts."""
-    read = topic_views.verdicts(open_bus(settings), url=url, site=asked.site, covers=asked.covers)
-    showing.VERDICTS.show(read, asked, f"no such verdicts on {bus_named(settings.bus)}")
+    read = topic_views.verdicts(
+        bus_to_read(settings), url=url, site=asked.site, covers=asked.covers
+    )
+    showing.VERDICTS.show(read, asked, f"no such verdicts on {settings.bus}")
 
 
 @app.command(
@@ -55,7 +57,7 @@ def dead_letters(
     """Show dead letters."""
     chosen = (
         one
-        for one in topic_views.dead_letters(open_bus(settings))
+        for one in topic_views.dead_letters(bus_to_read(settings))
         if reason in (None, one.reason) and (source or "") in one.source and asked.covers(one.at)
     )
-    showing.LETTERS.show(chosen, asked, f"no such dead letters on {bus_named(settings.bus)}")
+    showing.LETTERS.show(chosen, asked, f"no such dead letters on {settings.bus}")

@@ -28,7 +28,7 @@ from reusewatch.streams.console import (
 from reusewatch.streams.labels import changes
 from reusewatch.streams.labels.changes import NoChange
 from reusewatch.streams.labels.table import LabelTable
-from reusewatch.streams.opening import open_bus
+from reusewatch.streams.opening import bus_to_read, open_bus
 from reusewatch.streams.running.label_settings import label_store, stop_list
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs import label_words
@@ -96,7 +96,7 @@ def show(
 ) -> None:
     """Show labels."""
     if pack is None:
-        rows = list(_in_force(LabelTable.read(open_bus(settings)), settings.scheme))
+        rows = list(_in_force(LabelTable.read(bus_to_read(settings)), settings.scheme))
     else:
         read = opened(pack, None)
         rows = [
@@ -301,7 +301,7 @@ def preview(
 ) -> None:
     """Preview a pack."""
     read = opened(pack, settings.scheme)
-    opened_bus = open_bus(settings)
+    opened_bus = bus_to_read(settings)
     kernels.prepare(say)
     from reusewatch.detector.labels.dataset import LabeledDataset
     from reusewatch.detector.mean_and_deviation import PAPER_PAGES

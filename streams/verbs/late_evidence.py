@@ -1,13 +1,11 @@
 """Evidence of an alert when somebody asks: both pages read again, aligned, and all of it drawn.
 
-What judging left to whoever asks is sent again with the alert, under its id, where this process may
-write: on a local bus that nobody else writes to, on Kafka where the topic takes it.
+What judging left to whoever asks is shown, and never sent: the alert on the bus stays as it is.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,14 +14,11 @@ from msgspec.structs import replace
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams import kernels
 from reusewatch.streams.alert_kinds import KINDS
-from reusewatch.streams.bus import Bus, BusError
 from reusewatch.streams.console import say
 from reusewatch.streams.documents import document_of
-from reusewatch.streams.local import LocalBus
 from reusewatch.streams.page_text import ReadOrigin
 from reusewatch.streams.records import Alert, Donor, EvidenceMissing, Origin, Page
 from reusewatch.streams.stages.evidencing import MOST_ROWS, places_of, read_place, told_of
-from reusewatch.streams.wire import alert_message
 
 if TYPE_CHECKING:
     from reusewatch.detector.evidence.pairs import Pair
@@ -111,22 +106,3 @@ def _without(alert: Alert, reason: EvidenceMissing) -> Shown:
     # What was made while the pages were there stays.
     late = _is_late(alert) and not alert.evidence
     return Shown(replace(alert, evidence_missing=reason) if late else alert, None, reason)
-
-
-def send_again(bus: Bus, alert: Alert, still_there: Callable[[], bool]) -> bool:
-    """Send an alert again, unless it was withdrawn meanwhile or somebody else writes here."""
-    try:
-        if isinstance(bus, LocalBus):
-            bus.lock()
-        # Under the lock: an alert that was taken back must not come back.
-        if not still_there():
-            return False
-        outlet = bus.outlet()
-        try:
-            outlet.send(alert_message(alert))
-            outlet.flush()
-        finally:
-            outlet.close()
-    except BusError:
-        return False
-    return True

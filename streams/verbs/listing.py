@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -173,10 +172,3 @@ def moment(text: str, *, end: bool = False) -> datetime:
         return begin + timedelta(days=1) - timedelta(microseconds=1)
     parsed = datetime.fromisoformat(text)
     return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
-
-
-def bus_named(bus: str) -> str:
-    """The bus, and that a local one is not there, which may be a slip of the pen."""
-    directory = Path(bus.removeprefix("local:"))
-    gone = bus.startswith("local:") and not directory.is_dir()
-    return f"{bus}: there is no directory {directory} (--bus names another bus)" if gone else bus

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reusewatch.streams import topics
-from reusewatch.streams.bus import Unreachable
 from reusewatch.streams.console import say
-from reusewatch.streams.opening import open_bus
+from reusewatch.streams.opening import bus_to_read
 from reusewatch.streams.settings import Settings
 
 if TYPE_CHECKING:
@@ -29,10 +27,9 @@ def read_phrase_pages(settings: Settings, most: int) -> PhrasePages:
     from reusewatch.streams.blocks.for_phrases import PhraseColumns
     from reusewatch.streams.blocks.format import read_block
 
-    _require(settings)
     columns = PhraseColumns(most)
     read = told = 0
-    for message in open_bus(settings, say=say).read(topics.FINGERPRINTS):
+    for message in bus_to_read(settings, say=say).read(topics.FINGERPRINTS):
         block = read_block(message, settings.scheme)
         columns.add(block)
         read += len(block)
@@ -46,9 +43,3 @@ def read_phrase_pages(settings: Settings, most: int) -> PhrasePages:
         + (f"; {passed:,} older ones were passed over: raise --pages" if passed else "")
     )
     return pages
-
-
-def _require(settings: Settings) -> None:
-    directory = Path(settings.bus.removeprefix("local:"))
-    if settings.bus.startswith("local:") and not directory.is_dir():
-        raise Unreachable(f"{directory} is not there: replay something, or name --bus")

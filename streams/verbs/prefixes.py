@@ -18,14 +18,13 @@ from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus, Message
 from reusewatch.streams.console import fail, print_json_lines, print_line, say
 from reusewatch.streams.disk import replace_file
-from reusewatch.streams.opening import open_bus
+from reusewatch.streams.opening import bus_to_read, open_bus
 from reusewatch.streams.segments import sync_directory
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.settings.keeping import keep_of
 from reusewatch.streams.signals import stopping
 from reusewatch.streams.steering.formats import FORMATS, Format, written
 from reusewatch.streams.steering.places import KeptOut, Places
-from reusewatch.streams.verbs.listing import bus_named
 from reusewatch.streams.verbs.options import BUS, JsonOption, with_settings
 from reusewatch.streams.verbs.topic_views import PassedOver
 from reusewatch.streams.wire import WireError
@@ -77,10 +76,10 @@ def prefixes(
     if follow and output is not None:
         _follow(settings, places, _File(output, drawn))
         return
-    passed = taken(open_bus(settings), places)
+    passed = taken(bus_to_read(settings), places)
     rows = places.at(datetime.now(UTC))
     if not rows:
-        say(f"nothing to keep out of on {bus_named(settings.bus)}")
+        say(f"nothing to keep out of on {settings.bus}")
     if output is not None:
         _File(output, drawn).write(rows)
     elif json:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -24,7 +22,7 @@ from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs import alert_evidence, evidence_html, evidence_terminal, topic_views
 from reusewatch.streams.verbs.showing import told_direction
 from reusewatch.streams.verbs.sides import Lengths, Part, sides_of
-from reusewatch.streams.wire import alert_message, withdrawal
+from reusewatch.streams.wire import alert_message
 from tests.pages import SCHEME
 from tests.streams.stages.making import NOW
 from tests.streams.stages.test_near_order import page
@@ -176,43 +174,12 @@ def reader(settings: Settings) -> alert_evidence.ReadOrigin:
     return lambda origin: PAGES[origin.offset or 0]
 
 
-def test_late_evidence_is_sent_again_under_the_alerts_id(tmp_path: Path) -> None:
+def test_late_evidence_is_shown_and_not_sent(tmp_path: Path) -> None:
     bus = bus_of(tmp_path)
-    settings = Settings(bus=f"local:{tmp_path}")
-    found = alert_evidence.with_pages(ALERT, settings, reader)
-    assert found.alert.evidence
-    assert found.alert.evidence_missing is None
-    assert list({one.id: one for one in topic_views.alerts(bus)}.values()) == [found.alert]
-    # Asked again: there is nothing new.
-    assert alert_evidence.with_pages(found.alert, settings, reader).alert == found.alert
-
-
-@contextmanager
-def held(directory: Path) -> Iterator[None]:
-    bus = LocalBus(directory)
-    bus.lock()
-    try:
-        yield
-    finally:
-        bus.close()
-
-
-def test_whoever_may_not_write_shows_it_all_the_same(tmp_path: Path) -> None:
-    bus = bus_of(tmp_path)
-    with held(tmp_path):
-        found = alert_evidence.with_pages(ALERT, Settings(bus=f"local:{tmp_path}"), reader)
-    assert found.alert.evidence
-    assert [one.evidence for one in topic_views.alerts(bus)] == [()]
-
-
-def test_an_alert_that_was_taken_back_does_not_come_back(tmp_path: Path) -> None:
-    bus = bus_of(tmp_path)
-    outlet = bus.outlet()
-    outlet.send(withdrawal(ALERT.id))
-    outlet.close()
     found = alert_evidence.with_pages(ALERT, Settings(bus=f"local:{tmp_path}"), reader)
     assert found.alert.evidence
-    assert list(topic_views.alerts(bus)) == []
+    assert found.alert.evidence_missing is None
+    assert list(topic_views.alerts(bus)) == [ALERT]
 
 
 def test_why_there_is_none_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
