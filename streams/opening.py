@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
-from reusewatch.streams.bus import Bus
+from reusewatch.streams.bus import Bus, Unreachable
 from reusewatch.streams.local import LocalBus, require_bus
 from reusewatch.streams.settings import Settings
 
@@ -56,11 +56,24 @@ def open_bus(
     )  # fmt: skip
 
 
-def bus_to_read(settings: Settings, *, say: Callable[[str], None] = lambda text: None) -> Bus:
-    """The bus for a command that only reads. Unreachable where a directory holds no bus."""
-    bus = open_bus(settings, say=say)
-    if isinstance(bus, LocalBus):
-        require_bus(bus.directory)
+def bus_to_read(
+    settings: Settings,
+    *,
+    stop: Event | None = None,
+    say: Callable[[str], None] = lambda text: None,
+    waits: bool = False,
+) -> Bus:
+    """The bus for a command that only reads.
+
+    Raises Unreachable where a directory holds no bus; a command that `waits` is told of it."""
+    bus = open_bus(settings, stop=stop, say=say)
+    try:
+        if isinstance(bus, LocalBus):
+            require_bus(bus.directory)
+    except Unreachable as error:
+        if not waits:
+            raise
+        say(f"{error}; waiting for it")
     return bus
 
 

@@ -11,7 +11,7 @@ import typer
 
 from reusewatch.streams.alert_kinds import KINDS, SEVERITIES
 from reusewatch.streams.console import fail, print_json, say
-from reusewatch.streams.opening import bus_to_read, open_bus
+from reusewatch.streams.opening import bus_to_read
 from reusewatch.streams.page_text import ReadOrigin
 from reusewatch.streams.records import Alert
 from reusewatch.streams.settings import Settings
@@ -104,7 +104,7 @@ def alerts(
     if asked.follow and (order or reverse):
         fail("--follow shows alerts as they come: leave --sort and --reverse out", 2)
     chosen = _chosen(asked, kind, severity, donor, state)
-    bus = open_bus(settings) if asked.follow else bus_to_read(settings)
+    bus = bus_to_read(settings, say=say, waits=asked.follow)
     read = topic_views.alerts(bus, follow=asked.follow)
     stream = choosing.in_order(filter(chosen.fits, read), order, reverse=reverse, limit=asked.limit)  # type: ignore[arg-type]
     showing.ALERTS.show(stream, asked, f"no such alerts on {settings.bus}")

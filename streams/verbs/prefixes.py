@@ -18,7 +18,7 @@ from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus, Message
 from reusewatch.streams.console import fail, print_json_lines, print_line, say
 from reusewatch.streams.disk import replace_file
-from reusewatch.streams.opening import bus_to_read, open_bus
+from reusewatch.streams.opening import bus_to_read
 from reusewatch.streams.segments import sync_directory
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.settings.keeping import keep_of
@@ -179,7 +179,8 @@ def replace_text(path: Path, text: str) -> None:
 
 def _follow(settings: Settings, places: Places, file: _File) -> None:
     with stopping() as stop:
-        keep_written(open_bus(settings, stop=stop, say=say), places, file.write, stop.is_set)
+        bus = bus_to_read(settings, stop=stop, say=say, waits=True)
+        keep_written(bus, places, file.write, stop.is_set)
         if stop.interrupted:
             raise typer.Exit(130)
 

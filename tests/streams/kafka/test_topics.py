@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -16,6 +17,7 @@ from reusewatch.streams.bus import BusBroken, Outgoing, Partition
 from reusewatch.streams.checks import Check
 from reusewatch.streams.kafka import KafkaBus, KafkaConfig, check_topics, create_topics
 from reusewatch.streams.kafka.admin import admin_client
+from reusewatch.streams.kafka.clock import broker_clock
 from reusewatch.streams.kafka.config import reader_settings
 from reusewatch.streams.records import Alert
 from tests.broker import quick_config
@@ -195,3 +197,11 @@ def present(config: KafkaConfig, end: int) -> int:
         count += sum(len(batch) for batch in consumer.poll(timeout_ms=200).values())
     consumer.close()
     return count
+
+
+def test_the_broker_says_what_time_it_is_and_nothing_is_written(kafka_config: KafkaConfig) -> None:
+    before = time.time()
+    at = broker_clock(kafka_config)
+    assert at is not None
+    assert before - 60 < at < time.time() + 60
+    assert list(KafkaBus(kafka_config).read(topics.LABELS, every=True)) == []
