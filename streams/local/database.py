@@ -98,13 +98,19 @@ def _made(directory: Path, path: Path) -> sqlite3.Connection:
     return database
 
 
-def _prepare(database: sqlite3.Connection, path: Path) -> None:
+def require_format(database: sqlite3.Connection, path: Path) -> bool:
+    """Whether the database has its tables. BusBroken where another version of ours made them."""
     found = database.execute("PRAGMA user_version").fetchone()[0]
     if found not in (0, FORMAT):
         raise BusBroken(
             f"{path} has format {found}, this reusewatch reads {FORMAT}: use the one that wrote "
             "it, or give --bus another directory and replay"
         )
+    return found == FORMAT
+
+
+def _prepare(database: sqlite3.Connection, path: Path) -> None:
+    require_format(database, path)
     # Of a new file: rows are verdicts of a kilobyte, and by their keys they are on pages all over.
     database.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
     database.execute("PRAGMA journal_mode = WAL")

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from reusewatch.streams.bus import BusBroken, Unreachable
-from reusewatch.streams.local.database import CHECK_SECONDS, damaged, told
+from reusewatch.streams.local.database import CHECK_SECONDS, damaged, require_format, told
 from reusewatch.streams.local.generation import (
     DATABASE,
     is_stamped,
@@ -64,6 +64,7 @@ class Reading:
                 found = None if database is None else question(database)
             except (sqlite3.Error, BusBroken):
                 if not self._has_changed():
+                    self.close()
                     raise
             else:
                 if not self._has_changed():
@@ -71,7 +72,8 @@ class Reading:
             self.close()
 
     def freeze(self) -> None:
-        """See the database as it is now, whatever is written meanwhile."""
+        """See the database as it is when it is opened, whatever is written meanwhile. Where it was
+        at rest and is written to, it is seen as it is then."""
         self._frozen = True
 
     def interrupt(self) -> None:
@@ -102,16 +104,12 @@ class Reading:
         self._files = files if at_rest else None
         if self._frozen and not at_rest:
             self._database.execute("BEGIN")
-        if not self._is_made() and is_locked(self._directory):
+        if not require_format(self._database, self._path) and is_locked(self._directory):
+            # Whoever has the lock makes the tables just now.
             self.close()
             return None
         require_logs(self._directory, mark_of(self._database))
         return self._database
-
-    def _is_made(self) -> bool:
-        """Whether it has its tables; who makes a bus has the lock, and writes them at once."""
-        assert self._database is not None  # noqa: S101 - opened
-        return bool(self._database.execute("PRAGMA user_version").fetchone()[0])
 
     def _has_changed(self) -> bool:
         return self._files is not None and self._files != self._now()

@@ -20,7 +20,8 @@ from reusewatch.streams import kernels
 from reusewatch.streams.bus import BusError
 from reusewatch.streams.checks import Check
 from reusewatch.streams.extras import HOW, missing
-from reusewatch.streams.local.database import DATABASE, told
+from reusewatch.streams.local.database import told
+from reusewatch.streams.local.generation import DATABASE
 from reusewatch.streams.local.reading import Reading, require_sound
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs.doctor_consumers import consumers, label_versions
