@@ -26,8 +26,14 @@ from scrapy.settings import BaseSettings
 from reusewatch.crawler.live.feeder import GATHER_SECONDS, STEERED_GATHER_SECONDS, Capacity
 from reusewatch.streams.alert_kinds import KINDS, OnPage
 from reusewatch.streams.extras import needed_for
-from reusewatch.streams.settings import ENV_PREFIX, SECRETS, Resolved, SettingsError, resolve
-from reusewatch.streams.settings.declared import Part
+from reusewatch.streams.settings import (
+    ENV_PREFIX,
+    SECRETS,
+    Part,
+    Resolved,
+    SettingsError,
+    resolve,
+)
 from reusewatch.streams.steering.rules import MODES, Mode, Rules
 
 if TYPE_CHECKING:

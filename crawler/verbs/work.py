@@ -11,13 +11,12 @@ import typer
 from reusewatch.streams.console import fail, say
 from reusewatch.streams.opening import kafka_config, open_bus, state_directory
 from reusewatch.streams.running.stage_names import JUDGES, LOCAL, PORTS, STAGES
-from reusewatch.streams.settings import Settings
+from reusewatch.streams.settings import Part, Settings
 from reusewatch.streams.signals import Stop, stopping
 from reusewatch.streams.verbs.options import BUS_AND_STATE, Resolving, with_settings
 
 if TYPE_CHECKING:
     from reusewatch.streams.running.news import WorkerLog
-    from reusewatch.streams.settings.declared import Part
 
 
 def register(app: typer.Typer) -> None:

@@ -7,7 +7,7 @@ finds the values in force: flags, then the environment, then reusewatch.toml, th
 SettingsError   a name or a value is wrong; the message says which, where it was set, what it may be
 """
 
-from reusewatch.streams.settings.declared import Settings, SettingsError
+from reusewatch.streams.settings.declared import Part, Settings, SettingsError
 from reusewatch.streams.settings.described import SECRETS
 from reusewatch.streams.settings.resolving import (
     CONFIG_FILE,
@@ -23,6 +23,7 @@ __all__ = [
     "ENV_PREFIX",
     "HANDED_OVER",
     "SECRETS",
+    "Part",
     "Resolved",
     "Settings",
     "SettingsError",
