@@ -18,8 +18,9 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 WAIT_SECONDS = 20.0
 MOST_WAITING = 64
@@ -73,12 +74,13 @@ class Desk:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._waiting: queue.Queue[_Asked] = queue.Queue(MOST_WAITING)
+        self._closed = False
         self._clock = clock
         self._served_at = clock()
         self._saved = _SAVED_SECONDS
 
-    def ask(self, name: str, parameters: Parameters, *, seconds: float = WAIT_SECONDS) -> Rows:
-        """The answer, in any thread but the one that serves."""
+    def ask(self, name: str, parameters: Parameters) -> Future[Rows]:
+        """The answer, once the thread that serves comes to it. Raises Busy, BadQuestion."""
         if number(parameters, "top", 1) > MOST_ROWS:
             raise BadQuestion(
                 f"top={parameters['top']}: a worker answers with at most {MOST_ROWS} rows: ask "
@@ -89,11 +91,21 @@ class Desk:
             self._waiting.put_nowait(asked)
         except queue.Full:
             raise Busy(f"{name}: {MOST_WAITING} questions wait already; ask again later") from None
-        try:
-            return asked.answer.result(seconds)
-        except TimeoutError:
-            asked.answer.cancel()
-            raise Unanswered(f"{name}: no answer within {seconds:.0f} s; ask again later") from None
+        if self._closed:
+            self._refuse_all()
+        return asked.answer
+
+    def close(self) -> None:
+        """Refuse what waits and what is asked from now on."""
+        self._closed = True
+        self._refuse_all()
+
+    def _refuse_all(self) -> None:
+        with suppress(queue.Empty):
+            while True:
+                asked = self._waiting.get_nowait()
+                if asked.answer.set_running_or_notify_cancel():
+                    asked.answer.set_exception(Unanswered("the worker stops; ask again later"))
 
     def serve(self, answer: Answer, *, idle: bool = False) -> None:
         """Answer what waits, within the share of the time that questions have.
@@ -122,7 +134,7 @@ class Desk:
             asked.answer.set_exception(error)
 
 
-def no_questions(name: str, parameters: Parameters) -> Rows:
+def no_questions(name: str, parameters: Parameters) -> NoReturn:
     """The answer of a stage that is not the one to ask."""
     stage = ANSWERED_BY.get(name)
     if stage is None:

@@ -9,7 +9,6 @@ must not name another one. Metrics and health are for whoever reaches the port.
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections.abc import Collection
 from typing import Protocol
 
@@ -22,7 +21,6 @@ class Headers(Protocol):
 
 
 _OWN = frozenset({"same-origin", "none"})
-_LENGTH = re.compile("[0-9]{1,9}")
 
 
 def refusal(headers: Headers, names: Collection[str]) -> str | None:
@@ -61,9 +59,3 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def length_of(headers: Headers, most: int) -> int | None:
-    """How many bytes a body has; None where it is not said, or is more than may be."""
-    said = headers.get("Content-Length") or ""
-    return int(said) if _LENGTH.fullmatch(said) and int(said) <= most else None

@@ -7,6 +7,7 @@ that is taken, or a part that is not installed, costs the metrics, and never the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -89,6 +90,6 @@ class CrawlPort:
         """Whether its bus is open."""
         return self._opened()
 
-    def ask(self, name: str, parameters: Parameters) -> Rows:
+    def ask(self, name: str, parameters: Parameters) -> Future[Rows]:
         """A crawl holds no state to ask."""
         return no_questions(name, parameters)

@@ -10,6 +10,7 @@ import gc
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -185,7 +186,7 @@ class LocalSink:
         """Whether every stage is through with recovery."""
         return all(judge.ready() for judge in self._judges)
 
-    def ask(self, name: str, parameters: Parameters) -> Rows:
+    def ask(self, name: str, parameters: Parameters) -> Future[Rows]:
         """On a local bus the commands read the directory: whoever judges here is at work."""
         return no_questions(name, parameters)
 

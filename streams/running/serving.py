@@ -1,33 +1,39 @@
-"""The port of a worker: its metrics, whether it is well, and questions to its state.
+"""The endpoints of a worker: its metrics, whether it is well, and questions to its state.
 
-Loopback unless configured otherwise. Answers; never changes what it is asked about.
+Loopback unless configured otherwise. Answers; never changes what it is asked about. Probes are
+answered in the event loop, and wait for nothing. Work is done in threads.
 """
 
 from __future__ import annotations
 
-import threading
-import urllib.parse
+import asyncio
 from collections.abc import Collection
+from concurrent.futures import Future
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Protocol
+from typing import Protocol
+from urllib.parse import parse_qsl
 
 import msgspec
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
 
 from reusewatch.detector.errors import DetectorError
-from reusewatch.streams.bus import Unreachable
-from reusewatch.streams.questions import BadQuestion, Parameters, Rows, Unanswered
-from reusewatch.streams.running.askers import length_of, refusal
+from reusewatch.streams.questions import WAIT_SECONDS, BadQuestion, Parameters, Rows, Unanswered
+from reusewatch.streams.running.askers import refusal
 from reusewatch.streams.running.crawl_metrics import CrawlMeters
 from reusewatch.streams.running.metrics import Meters
+from reusewatch.streams.running.port import Limits, Port
 from reusewatch.streams.running.prefix_answers import PrefixAnswers
 
-_QUESTIONS = "/questions/"
 _LONGEST_QUESTION = 1 << 20
-_MOST_CLIENTS = 128
+_MOST_PARAMETERS = 100
 _AGAIN_SECONDS = 5
-_THERE_IS = b"/metrics, /healthz, /readyz, /prefixes and /questions/NAME"
+_THERE_IS = "/metrics, /healthz, /readyz, /prefixes and /questions/NAME"
 
 
 class Watched(Protocol):
@@ -39,8 +45,8 @@ class Watched(Protocol):
     def ready(self) -> bool:
         """Whether it is through with recovery and reads."""
 
-    def ask(self, name: str, parameters: Parameters) -> Rows:
-        """What a question to its state comes to. Raises BadQuestion, Unanswered."""
+    def ask(self, name: str, parameters: Parameters) -> Future[Rows]:
+        """The answer to a question to its state, later. Raises BadQuestion, Unanswered."""
 
 
 class Health:
@@ -56,156 +62,110 @@ class Health:
         *,
         prefixes: PrefixAnswers,
         question_hosts: Collection[str] = (),
+        limits: Limits = Limits(),  # noqa: B008 - frozen
     ) -> None:
-        self._prefixes = prefixes
         names = frozenset(name.lower() for name in (host, *question_hosts))
-        try:
-            self._server = _Server((host, port), _handler(meters, watched, prefixes, names))
-        except OSError as error:
-            raise Unreachable(
-                f"metrics cannot be served on {host}:{port}: {error.strerror}: give another "
-                "--metrics-port (0 takes any that is free)"
-            ) from error
-        self.port: int = self._server.server_address[1]
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True
-        )
-        self._thread.start()
+        self._prefixes = prefixes
+        self._port = Port(endpoints(meters, watched, prefixes, names), host, port, limits)
+        self.port = self._port.number
 
     def close(self) -> None:
         """Stop serving."""
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
         self._prefixes.close()
+        self._port.close()
 
 
-class _Server(ThreadingHTTPServer):
-    """A thread for each client, and no more clients than `_MOST_CLIENTS` at a time."""
-
-    daemon_threads = True
-
-    def __init__(self, *arguments: Any) -> None:
-        self._free = threading.BoundedSemaphore(_MOST_CLIENTS)
-        super().__init__(*arguments)
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        """Hand the client to a thread; where there is none left, hang up."""
-        if not self._free.acquire(blocking=False):
-            self.shutdown_request(request)
-            return
-        try:
-            super().process_request(request, client_address)
-        except BaseException:  # no thread can be started: its place is free again
-            self._free.release()
-            raise
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """In that thread."""
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._free.release()
-
-
-def _handler(
+def endpoints(
     meters: Meters | CrawlMeters, watched: Watched, prefixes: PrefixAnswers, names: Collection[str]
-) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        timeout = 10  # a client that says nothing does not hold a thread for ever
+) -> Starlette:
+    """The app. `names`: hosts that a question may be put to, beside loopback."""
+    asked = _Endpoints(meters, watched, prefixes, names)
+    app = Starlette(
+        routes=[
+            Route("/metrics", asked.metrics),
+            Route("/healthz", asked.healthz),
+            Route("/readyz", asked.readyz),
+            Route("/prefixes", asked.prefixes_now),
+            Route("/questions/{name:path}", asked.question, methods=["GET", "POST"]),
+        ],
+        exception_handlers={
+            404: lambda request, error: _text(f"there is {_THERE_IS}", 404),
+            BadQuestion: lambda request, error: _text(str(error), 400),
+            Unanswered: _come_again,
+            # The client has gone: this answer goes nowhere.
+            ClientDisconnect: lambda request, error: Response(status_code=400),
+        },
+        max_body_size=_LONGEST_QUESTION,
+    )
+    # A redirect would name whatever host the client said.
+    app.router.redirect_slashes = False
+    return app
 
-        def do_GET(self) -> None:
-            if self.path.partition("?")[0] == "/metrics":
-                self._answer(200, meters.exposition(), CONTENT_TYPE_LATEST)
-            elif self.path == "/healthz":
-                trouble = watched.trouble()
-                self._answer(503 if trouble else 200, (trouble or "ok").encode() + b"\n")
-            elif self.path == "/readyz":
-                ready = watched.ready()
-                self._answer(200 if ready else 503, b"ready\n" if ready else b"not ready\n")
-            elif self.path.startswith(_QUESTIONS):
-                path, _, query = self.path.partition("?")
-                self._answer_question(path, query)
-            elif self.path.partition("?")[0] == "/prefixes":
-                self._answer_prefixes(self.path.partition("?")[2])
-            else:
-                self._answer(404, b"there is " + _THERE_IS + b"\n")
 
-        def do_HEAD(self) -> None:
-            self.do_GET()
+@dataclass(frozen=True, slots=True)
+class _Endpoints:
+    meters: Meters | CrawlMeters
+    watched: Watched
+    prefixes: PrefixAnswers
+    names: Collection[str]
 
-        def do_POST(self) -> None:
-            length = length_of(self.headers, _LONGEST_QUESTION)
-            if not self.path.startswith(_QUESTIONS):
-                self._answer(404, b"there is /questions/NAME\n")
-            elif length is None:
-                self._answer(413, f"a question has 0 to {_LONGEST_QUESTION} bytes\n".encode())
-            else:
-                body = self.rfile.read(length)
-                self._answer_question(self.path, body.decode("ascii", "replace"))
+    async def metrics(self, request: Request) -> Response:
+        text = await asyncio.to_thread(self.meters.exposition)
+        return Response(text, media_type=CONTENT_TYPE_LATEST)
 
-        def _is_refused(self) -> bool:
-            refused = refusal(self.headers, names)
-            if refused is not None:
-                self._answer(403, f"{refused}\n".encode("utf-8", "replace"))
-            return refused is not None
+    async def healthz(self, request: Request) -> Response:
+        trouble = self.watched.trouble()
+        return _text(trouble or "ok", 503 if trouble else 200)
 
-        def _answer_question(self, path: str, query: str) -> None:
-            if self._is_refused():
-                return
-            if not watched.ready():
-                # A state that is half rebuilt would be answered for as if it were all.
-                self._answer(503, b"not ready\n")
-                return
-            try:
-                name = path.removeprefix(_QUESTIONS)
-                found = watched.ask(name, dict(urllib.parse.parse_qsl(query)))
-            except (BadQuestion, DetectorError, ValueError, OverflowError) as error:
-                self._answer(400, f"{error}\n".encode())
-            except Unanswered as error:
-                self._answer(503, f"{error}\n".encode(), again=_AGAIN_SECONDS)
-            else:
-                said = {"as_of": datetime.now(UTC), "answers": found}
-                self._answer(200, msgspec.json.encode(said), "application/json")
+    async def readyz(self, request: Request) -> Response:
+        return _text("ready", 200) if self.watched.ready() else _text("not ready", 503)
 
-        def _answer_prefixes(self, query: str) -> None:
-            if self._is_refused():
-                return
-            asked = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
-            known = [tag.strip() for tag in self.headers.get("If-None-Match", "").split(",")]
-            try:
-                found = prefixes.answer(asked, known)
-            except BadQuestion as error:
-                self._answer(400, f"{error}\n".encode())
-            except Unanswered as error:
-                self._answer(503, f"{error}\n".encode(), again=_AGAIN_SECONDS)
-            else:
-                status = 200 if found.body is not None else 304
-                self._answer(status, found.body or b"", etag=found.etag)
+    async def question(self, request: Request) -> Response:
+        self._refuse(request)
+        if not self.watched.ready():
+            # A state that is half rebuilt would be answered for as if it were all.
+            raise Unanswered("not ready")
+        query = await request.body() if request.method == "POST" else request.url.query.encode()
+        answer = await asyncio.to_thread(self._ask, request.path_params["name"], query)
+        try:
+            rows = await asyncio.wait_for(asyncio.wrap_future(answer), WAIT_SECONDS)
+        except TimeoutError:
+            raise Unanswered(f"no answer within {WAIT_SECONDS:.0f} s; ask again later") from None
+        except (DetectorError, ValueError, OverflowError) as error:
+            raise BadQuestion(str(error)) from error
+        said = {"as_of": datetime.now(UTC), "answers": rows}
+        return Response(msgspec.json.encode(said), media_type="application/json")
 
-        def _answer(
-            self,
-            status: int,
-            body: bytes,
-            kind: str = "text/plain",
-            *,
-            again: int | None = None,
-            etag: str | None = None,
-        ) -> None:
-            self.send_response(status)
-            if again is not None:
-                self.send_header("Retry-After", str(again))
-            if etag is not None:
-                self.send_header("ETag", etag)
-            self.send_header("Content-Type", kind)
-            # With 304 it would be that of the text which the client has (RFC 9110, §8.6).
-            if status != 304:
-                self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(body)
+    def _ask(self, name: str, query: bytes) -> Future[Rows]:
+        try:
+            parameters = parse_qsl(
+                query.decode("ascii", "replace"), max_num_fields=_MOST_PARAMETERS
+            )
+        except ValueError as error:
+            raise BadQuestion(str(error)) from error
+        return self.watched.ask(name, dict(parameters))
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
-            """Scrapes are not news."""
+    async def prefixes_now(self, request: Request) -> Response:
+        self._refuse(request)
+        asked = dict(parse_qsl(request.url.query, keep_blank_values=True))
+        known = [tag.strip() for tag in request.headers.get("If-None-Match", "").split(",")]
+        found = await self.prefixes.answer(asked, known)
+        tag = {"ETag": found.etag}
+        if found.body is None:
+            return Response(status_code=304, headers=tag)
+        return Response(found.body, headers=tag, media_type="text/plain")
 
-    return Handler
+    def _refuse(self, request: Request) -> None:
+        refused = refusal(request.headers, self.names)
+        if refused is not None:
+            raise HTTPException(403, refused)
+
+
+def _text(text: str, status: int) -> Response:
+    return PlainTextResponse(f"{text}\n".encode("utf-8", "replace"), status)
+
+
+def _come_again(request: Request, error: Exception) -> Response:
+    answer = _text(str(error), 503)
+    answer.headers["Retry-After"] = str(_AGAIN_SECONDS)
+    return answer

@@ -10,6 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -347,7 +348,7 @@ class Worker:
         """Whether partitions are held and recovery is through."""
         return bool(self._held) and not self._newly_held and not self._progress.recovering
 
-    def ask(self, name: str, parameters: Parameters) -> Rows:
+    def ask(self, name: str, parameters: Parameters) -> Future[Rows]:
         """Ask the stage's state, from another thread."""
         return self._desk.ask(name, parameters)
 
@@ -407,6 +408,7 @@ class Worker:
                 self._changelog.close()
 
     def _leave(self) -> None:
+        self._desk.close()
         self._held.clear()
         self._tell_ready()
         if self._companion is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from urllib.request import urlopen
@@ -66,7 +67,7 @@ class _Seen:
         """It is."""
         return True
 
-    def ask(self, name: str, parameters: Parameters) -> Rows:
+    def ask(self, name: str, parameters: Parameters) -> Future[Rows]:
         """Nobody asks."""
         raise NotImplementedError
 

@@ -23,6 +23,7 @@ WATCHED: Mapping[str, tuple[str, ...]] = {
     "questions": ("reusewatch.streams.questions", "reusewatch.streams.running.serving",
                   "reusewatch.streams.running.askers", "reusewatch.streams.stages",
                   "reusewatch.streams.running.prefix_answers",
-                  "reusewatch.streams.urls", "http.server", "email.feedparser"),
+                  "reusewatch.streams.running.port", "reusewatch.streams.urls", "h11", "starlette",
+                  "uvicorn"),
     "scan": ("reusewatch.detector.scanning.readable",),
 }  # fmt: skip

@@ -58,7 +58,7 @@ def test_who_asks_without_pause_gets_a_share_of_the_time() -> None:
         def ask() -> int:
             count = 0
             while not ended.is_set():
-                worker.desk.ask("clusters", {})
+                worker.desk.ask("clusters", {}).result()
                 count += 1
             return count
 
@@ -77,23 +77,19 @@ def test_who_asks_without_pause_gets_a_share_of_the_time() -> None:
 
 def test_an_idle_worker_answers_all_that_waits_and_no_more() -> None:
     worker = Worker()
-    with ThreadPoolExecutor(5) as askers:
-        asked = [askers.submit(worker.desk.ask, "rows", {}) for _ in range(5)]
-        wait(worker.desk, 5)
-        worker.desk.serve(worker.answer, idle=True)
-        assert [one.result(5) for one in asked] == [[]] * 5
+    asked = [worker.desk.ask("rows", {}) for _ in range(5)]
+    worker.desk.serve(worker.answer, idle=True)
+    assert [one.result(0) for one in asked] == [[]] * 5
     assert worker.answers == 5
 
 
 def test_a_queue_that_is_full_refuses_at_once() -> None:
     desk = Desk()
-    with ThreadPoolExecutor(MOST_WAITING) as askers:
-        asked = [askers.submit(desk.ask, "rows", {}) for _ in range(MOST_WAITING)]
-        wait(desk, MOST_WAITING)
-        with pytest.raises(Busy, match="ask again later"):
-            desk.ask("rows", {})
-        desk.serve(lambda name, parameters: [], idle=True)
-        assert [one.result(5) for one in asked] == [[]] * MOST_WAITING
+    asked = [desk.ask("rows", {}) for _ in range(MOST_WAITING)]
+    with pytest.raises(Busy, match="ask again later"):
+        desk.ask("rows", {})
+    desk.serve(lambda name, parameters: [], idle=True)
+    assert [one.result(0) for one in asked] == [[]] * MOST_WAITING
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "", "x", "9" * 10, "9" * 5000, "\u0661"])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from http.client import HTTPConnection
 from pathlib import Path
-from socket import create_connection
 from urllib.request import urlopen
 
 import pytest
@@ -63,7 +63,7 @@ class Served:
     def ready(self) -> bool:
         return self.is_ready
 
-    def ask(self, name: str, parameters: Parameters) -> Rows:
+    def ask(self, name: str, parameters: Parameters) -> Future[Rows]:
         return self.desk.ask(name, parameters)
 
     def close(self) -> None:
@@ -166,31 +166,18 @@ def test_a_page_in_a_browser_may_not_ask(address: str, headers: dict[str, str]) 
 def test_a_length_that_is_none_is_refused_without_a_traceback(
     address: str, length: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert answered(address, "POST", Content_Length=length)[0] == 413
+    assert answered(address, "POST", Content_Length=length)[0] == 400
     assert capfd.readouterr().err == ""
 
 
 def test_who_is_not_answered_is_told_when_to_come_again(
     address: str, monkeypatch: pytest.MonkeyPatch, served: Served
 ) -> None:
-    def busy(name: str, parameters: Parameters) -> Rows:
+    def busy(name: str, parameters: Parameters) -> Future[Rows]:
         raise Busy("rows: many wait; ask again later")
 
     monkeypatch.setattr(served, "ask", busy)
     assert answered(address, "GET") == (503, "5")
-
-
-def test_no_more_clients_are_served_than_there_are_threads_for(
-    served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(serving, "_MOST_CLIENTS", 2)
-    health = Health(Meters("index", SCHEME.name), "127.0.0.1", 0, served, prefixes=no_prefixes())
-    silent = [create_connection(("127.0.0.1", health.port)) for _ in range(2)]
-    with create_connection(("127.0.0.1", health.port), timeout=10) as third:
-        assert third.recv(1) == b""  # hung up on
-    for one in silent:
-        one.close()
-    health.close()
 
 
 def test_nobody_at_the_address_is_unreachable() -> None:
@@ -208,8 +195,33 @@ def test_without_a_worker_the_last_snapshot_answers(stage: Counting, tmp_path: P
     assert found.as_of.timestamp() == pytest.approx(path.stat().st_mtime)
 
 
-def test_a_question_that_nobody_comes_to_does_not_wait_for_ever() -> None:
+def test_a_question_that_nobody_comes_to_does_not_wait_for_ever(
+    address: str, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
     desk = Desk()
-    with pytest.raises(Unanswered):
-        desk.ask("rows", {}, seconds=0.01)
+    monkeypatch.setattr(served, "ask", desk.ask)
+    monkeypatch.setattr(serving, "WAIT_SECONDS", 0.01)
+    with pytest.raises(Unanswered, match="no answer within"):
+        Ask(Settings(), "index", address)("rows", {})
     desk.serve(lambda name, parameters: pytest.fail("it was given up"))
+
+
+def test_a_worker_that_stops_refuses_the_questions_that_wait(
+    address: str, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk, asked = Desk(), threading.Event()
+
+    def ask(name: str, parameters: Parameters) -> Future[Rows]:
+        answer = desk.ask(name, parameters)
+        asked.set()
+        return answer
+
+    monkeypatch.setattr(served, "ask", ask)
+    with ThreadPoolExecutor(1) as asker:
+        waiting = asker.submit(Ask(Settings(), "index", address), "rows", {})
+        assert asked.wait(30)
+        desk.close()
+        with pytest.raises(Unanswered, match="the worker stops"):
+            waiting.result(30)
+    with pytest.raises(Unanswered, match="the worker stops"):
+        Ask(Settings(), "index", address)("rows", {})

@@ -17,21 +17,9 @@ from reusewatch.streams.running.prefix_answers import PrefixAnswers
 from reusewatch.streams.running.serving import Health
 from reusewatch.streams.wire import alert_message, withdrawal
 from tests.streams.made_alerts import BAD, bad
+from tests.streams.running.asked import Idle
 
 ALERT = replace(bad(), detected_at=datetime.now(UTC))
-
-
-class Idle:
-    """A worker that has nothing to say."""
-
-    def trouble(self) -> None:
-        return None
-
-    def ready(self) -> bool:
-        return True
-
-    def ask(self, name: str, parameters: object) -> list[object]:
-        return []
 
 
 @pytest.fixture
