@@ -109,9 +109,9 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
-        """End it soon."""
-        if self.answering:
-            super().shutdown()
+        """End it once it has its answer, and soon."""
+        if self.answering and self.cycle is not None:
+            self.cycle.keep_alive = False
             self._expire_in(_CLOSING_SECONDS)
         else:
             self._hang_up()

@@ -39,10 +39,10 @@ def watch(directory: Path) -> None:
 
 def _say_where(stack: Stack) -> None:
     say(f"\n  Kafka           {stack.bus}")
-    for address, (stage, process) in stack.workers.running.items():
-        say(f"  {stage:<15} http://{address}/metrics   (process {process.pid})")
-    say(f"  Prometheus      http://{stack.monitors.prometheus}/alerts")
-    say(f"  Alertmanager    http://{stack.monitors.alertmanager}/api/v2/alerts")
+    for name, url in stack.links():
+        say(f"  {name:<15} {url}")
+    processes = ", ".join(str(process.pid) for _, process in stack.workers.running.values())
+    say(f"  Processes       {processes}, one for each worker")
     say("  Dashboards      deploy/grafana, for a Grafana with this Prometheus as data source\n")
 
 

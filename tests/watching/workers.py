@@ -86,6 +86,15 @@ class Stack:
     workers: Workers
     monitors: Monitors
 
+    def links(self) -> list[tuple[str, str]]:
+        """Where each part serves: its name and a URL. Debian's Prometheus comes without pages."""
+        workers = self.workers.running.items()
+        return [
+            *((stage, f"http://{address}/metrics") for address, (stage, _) in workers),
+            ("Prometheus", f"http://{self.monitors.prometheus}/api/v1/alerts"),
+            ("Alertmanager", f"http://{self.monitors.alertmanager}/api/v2/alerts"),
+        ]
+
     def make_demo(self) -> None:
         """Its archive, `demo/web.warc.gz`, and its labels in force."""
         self.workers.run("demo", "--dir", "demo")

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from http.client import HTTPConnection
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from starlette.requests import Request
@@ -30,6 +31,7 @@ HEAD = b"GET /huge HTTP/1.1\r\nHost: localhost\r\n\r\n"
 BODY = b"POST /questions/rows HTTP/1.1\r\nHost: localhost\r\n"
 CHUNKED = BODY + b"Transfer-Encoding: chunked\r\n\r\n"
 QUICK = Limits(request_seconds=0.3, answer_seconds=0.3)
+PATIENT = Limits(request_seconds=600, answer_seconds=600, clients=8)
 
 
 @pytest.fixture
@@ -127,7 +129,7 @@ def test_a_request_has_a_deadline_however_its_bytes_come(begun: bytes) -> None:
             wait_until_hung_up(client)
 
 
-def test_whoever_does_not_read_an_answer_is_hung_up_on() -> None:
+def test_whoever_does_not_read_an_answer_is_hung_up_on(quiet: None) -> None:
     with huge(QUICK) as port, connect(port) as client:
         client.send(HEAD)
         with suppress(ConnectionError):
@@ -136,20 +138,18 @@ def test_whoever_does_not_read_an_answer_is_hung_up_on() -> None:
 
 
 def test_an_answer_may_take_longer_than_a_request() -> None:
-    limits = Limits(request_seconds=0.1, answer_seconds=60)
+    limits = Limits(request_seconds=2, answer_seconds=60)
     with huge(limits) as port, connect(port) as client:
         client.send(HEAD)
-        assert not threading.Event().wait(0.5)  # the client reads late
-        left = len(HUGE)
+        left, slow_until = len(HUGE), monotonic() + 3
+        while monotonic() < slow_until and client.recv(1):
+            left -= 1
         while left > 0 and (part := client.recv(1 << 20)):
             left -= len(part)
         assert left <= 0
 
 
-PATIENT = Limits(request_seconds=600, answer_seconds=600, clients=8)
-
-
-def test_clients_who_hold_all_places_make_room_for_a_new_one() -> None:
+def test_clients_who_hold_all_places_make_room_for_a_new_one(quiet: None) -> None:
     with huge(PATIENT) as port, ExitStack() as stack:
         for sent in (HEAD, b"GET /", HEAD):
             for _ in range(PATIENT.clients):
