@@ -2,8 +2,9 @@
 
 Bytes are hashed by XXH3 (64 bit), seeded. What kernels compute from token hashes rests on
 `numbers`: constants drawn from the key, another row for each purpose. The default key is
-public, so that label packs can be exchanged; a key of a deployment's own keeps outsiders from
-crafting collisions.
+public, so that label packs can be exchanged. Collisions that were crafted under it do not hold
+under a deployment's own key. XXH3 is no MAC: an attacker who sees hashes made under a key, as
+alerts show them, may craft collisions under that key as well.
 
 The version in the name covers every sketch: token hashes, phrases, min-values, supershingles,
 simhash, chunk hashes. A change to any of them needs a new version, or old state would be

@@ -53,6 +53,8 @@ class _Overlay:
     sets: NDArray[np.int64]
     # Places whose pages are numbered behind those of the pack.
     places: NDArray[np.void]
+    # Before the table of grams, where it has any; made once for each change.
+    filter: NDArray[np.uint64] | None
 
 
 class LabeledDataset:
@@ -162,8 +164,8 @@ class LabeledDataset:
         parts = [np.empty(0, np.int64)]
         if self._pack is not None and len(self._pack.grams):
             parts.append(candidates(self._pack.gram_filter, phrases, wrapped=wrapped))
-        if len(overlay.table):
-            parts.append(candidates(filter_of(overlay.table.hashes), phrases, wrapped=wrapped))
+        if overlay.filter is not None:
+            parts.append(candidates(overlay.filter, phrases, wrapped=wrapped))
         # Each of the filters says its own in rising order.
         at = np.unique(np.concatenate(parts)) if len(parts) > 2 else parts[-1]
         sets = self.match("grams", phrases.values[at])
@@ -230,7 +232,9 @@ class LabeledDataset:
             if (one := self._stood[kind].get(value)) is not None:
                 stood[at] = (self._page_number(one), one.start, one.end - one.start)
         sets = np.array(numbers, np.int64)[order]
-        return _Overlay(HashTable.of(hashes[order]), sets, stood[order])
+        table = HashTable.of(hashes[order])
+        passed = filter_of(table.hashes) if kind == "grams" and len(table) else None
+        return _Overlay(table, sets, stood[order], passed)
 
     def _page_number(self, stood: Stood) -> int:
         key = stood.page, stood.label

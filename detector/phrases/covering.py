@@ -81,7 +81,7 @@ def covering_set(
     needed, shared, rows = same[np.ix_(popular, holders)], shared[holders], others[holders]
     gain, covered = needed.sum(axis=0), np.zeros(len(needed), np.bool_)
     donors = []
-    while not covered.all():
+    while gain.any():  # with `least` 1, no other document may have a popular shingle
         able = gain > 0
         ahead = able & foreign[rows] if prefer else able
         best = _best(gain, shared, ahead if ahead.any() else able, len(same))

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,8 +45,6 @@ from reusewatch.detector.window.growth import empty_store, with_room
 from reusewatch.detector.window.store import BY_PAGE, LIVE_ROWS, MAX_AGE, MAX_ROWS, NEWEST, ROWS
 from reusewatch.detector.window.url_arena import UNIT
 from reusewatch.detector.window.versions import latest
-
-Bounds = Literal["safe", "paper"]
 
 BATCH = 256
 MOST_ENTRIES = 4_000_000
@@ -144,17 +142,15 @@ class MwoIndex:
         threshold: float,
         top: int | None = None,
         without: int | None = None,
-        bounds: Bounds = "safe",
     ) -> Search:
         """Pages whose MWO with these weighted terms reaches the threshold, best first.
 
-        `without` names a page that is no answer: the asked one itself. `bounds="paper"` filters
-        as the paper has it, which misses pages.
+        `without` names a page that is no answer: the asked one itself.
         """
         if threshold < self.threshold_floor:
             raise ValueError(f"{threshold} is below the threshold floor {self.threshold_floor}")
         asked = self._asked(terms, weights)
-        met, passed, unseen = self._filtered(asked, threshold, bounds)
+        met, passed, unseen = self._filtered(asked, threshold)
         itself = self._row(without) if without is not None else -1
         passed = passed[met[passed] != itself]
         size = int(np.count_nonzero(met != itself))
@@ -175,17 +171,11 @@ class MwoIndex:
         return _Asked(column.values, shares, numbers, canonical(frequencies, column.values))
 
     def _filtered(
-        self, asked: _Asked, threshold: float, bounds: Bounds
+        self, asked: _Asked, threshold: float
     ) -> tuple[NDArray[np.int32], NDArray[np.int64], int]:
         """The candidate set, which of it are the mezzanine set, and entries not looked at."""
         rows, known = self._window.rows, (asked.numbers, asked.order)
         used = int(self._window.numbers[ROWS])
-        if bounds == "paper":
-            # Only to be compared with: sorting takes long to compile.
-            from tests.detector.similar.paper_filters import paper_candidates
-
-            met, passed = paper_candidates(self._store, rows, *known, threshold, used)
-            return met, np.flatnonzero(passed), 0
         sums, enough = np.zeros((used, 2)), least(threshold)
         met, most, unseen = candidates(
             self._store, *known, asked.weights, enough, self._most[0], sums

@@ -23,7 +23,7 @@ rest(k) be the weight of its terms from the k-th on.
 1 + min(|r| − p, |r′| − q) ≥ t/(1+t)·(|r| + |r′|) at a common term. They hold for the Jaccard
 coefficient of the sets of terms. They do not for MWO: two pages of which one heavy term makes 0.9
 and ten light ones, all different, the rest, have MWO 0.9 and the Jaccard coefficient 1/21. They
-are `bounds="paper"` of the index, for comparison.
+are not used here; `tests/detector/similar/paper_filters.py` has them, for comparison.
 """
 
 from __future__ import annotations

@@ -102,8 +102,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     hash_key: Annotated[
         str,
         about(
-            "The key of all hashes, a 64-bit number. A key of your own keeps outsiders from "
-            "making pages that collide. Label packs are shared only under the same key.",
+            "The key of all hashes, a 64-bit number. Pages that were made to collide under the "
+            "default key do not collide under a key of your own; who sees hashes made under it, "
+            "as alerts show them, may still find collisions. Label packs are shared only under "
+            "the same key.",
             secret=True,
             by=ALL,
         ),

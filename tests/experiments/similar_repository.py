@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.ragged import Ragged
 from reusewatch.detector.similar.answers import Search
-from reusewatch.detector.similar.index import Bounds, MwoIndex
+from reusewatch.detector.similar.index import MwoIndex
 from reusewatch.detector.similar.overlap import decide
 from reusewatch.detector.similar.weighted_pages import WeightedPages
 from reusewatch.detector.sketching.fingerprint import Document, fingerprints
@@ -78,12 +78,10 @@ class Repository:
             )  # fmt: skip
         return index
 
-    def search(
-        self, index: MwoIndex, query: int, threshold: float, bounds: Bounds = "safe"
-    ) -> tuple[Search, set[int]]:
+    def search(self, index: MwoIndex, query: int, threshold: float) -> tuple[Search, set[int]]:
         """What is like a query's page, and in which rows."""
         row = self.queries[query]
-        found = index.similar(*self.terms[row], threshold=threshold, without=row + 1, bounds=bounds)
+        found = index.similar(*self.terms[row], threshold=threshold, without=row + 1)
         return found, {answer.page - 1 for answer in found.answers}
 
 

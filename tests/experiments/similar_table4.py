@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from reusewatch.detector.similar.index import MwoIndex
+from tests.detector.similar.paper_filters import with_paper_filters
 from tests.experiments.corpus import corpus
 from tests.experiments.planted_versions import Version
 from tests.experiments.report import Experiment, Panel, Row, Series, plot, say, write_table
@@ -85,7 +86,7 @@ def measures(near: set[int], answers: set[int]) -> tuple[float, float]:
 def _row(made: Repository, index: MwoIndex, query: int, threshold: float, paper: str) -> Row:
     near, own = made.near(query), made.versions(query)
     ours, answers = made.search(index, query, threshold)
-    theirs, filtered = made.search(index, query, threshold, "paper")
+    theirs, filtered = made.search(with_paper_filters(index), query, threshold)
     precision, recall = measures(near, answers)
     return {
         "threshold": threshold,
@@ -148,8 +149,8 @@ def sweep(made: Repository, index: MwoIndex, thresholds: Sequence[float]) -> lis
 
 def _asked(made: Repository, index: MwoIndex, query: int, threshold: float) -> Row:
     near, row = made.near(query), {}
-    for bounds, prefix in (("safe", ""), ("paper", "paper's filters, ")):
-        found, answers = made.search(index, query, threshold, bounds)
+    for asked, prefix in ((index, ""), (with_paper_filters(index), "paper's filters, ")):
+        found, answers = made.search(asked, query, threshold)
         precision, recall = measures(near, answers)
         row |= {f"{prefix}precision %": precision, f"{prefix}recall %": recall,
                 f"{prefix}candidates": found.candidates, f"{prefix}mezzanine": found.mezzanine,

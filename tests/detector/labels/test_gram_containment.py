@@ -8,9 +8,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from reusewatch.detector.labels import dataset as dataset_module
 from reusewatch.detector.labels.building import LabelBuilder
 from reusewatch.detector.labels.dataset import Delta, LabeledDataset
 from reusewatch.detector.labels.format import PackLabel
@@ -84,6 +87,24 @@ def test_containment_is_that_of_the_sets(
     for phrases, one in zip(given, found, strict=True):
         mine = {gram for gram in grams_of(phrases) if in_sample(words([gram]), share)[0]}
         assert (one.labeled, one.total) == (len(mine & known), len(mine))
+
+
+def test_the_overlays_filter_is_made_once_for_each_change(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[int] = []
+
+    def counted(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        made.append(len(hashes))
+        return filter_of(hashes)
+
+    monkeypatch.setattr(dataset_module, "filter_of", counted)
+    dataset, column = LabeledDataset(SCHEME), Ragged.of([GRAMS])
+    for known in (1, 2):
+        dataset.apply([Delta("grams", GRAMS[known], frozenset({"a"}))])
+        for _ in range(3):
+            assert len(dataset.match_grams(column)[0]) == known
+    assert made == [1, 2]
 
 
 rows = st.lists(

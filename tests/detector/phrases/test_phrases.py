@@ -248,6 +248,12 @@ def test_foreign_documents_go_ahead_of_better_ones_of_the_own_domain() -> None:
     assert covering_set(documents, 0, others, foreign, least=9) == CoveringSet(0, ())
 
 
+def test_a_shingle_that_no_other_document_has_stays_uncovered() -> None:
+    documents = of_shingles([[1, 2, 3, 4], [1, 2, 9, 9]])
+    found = covering_set(documents, 0, np.array([1]), np.array([False, True]), least=1)
+    assert (found.popular, [donor.count for donor in found.donors]) == (4, [2])
+
+
 @few
 @given(st.lists(st.tuples(small, st.integers(0, 84)), max_size=40))
 def test_hosts_are_told_by_mean_and_deviation(pages: list[tuple[int, int]]) -> None:

@@ -7,13 +7,15 @@ terms in the global order of this moment, so each is sorted: this way is not fas
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
 
 from reusewatch.detector.compiling.kernels import OUT_OFFSETS, kernel, part, tuple_of, types
+from reusewatch.detector.similar.index import MwoIndex
 from reusewatch.detector.similar.store import BLOCK, TERM_STORE
-from reusewatch.detector.window.store import LINKS, ROWS_TYPE
+from reusewatch.detector.window.store import LINKS, ROWS, ROWS_TYPE
 
 _PASSED = types.Array(types.boolean, 1, "C")
 
@@ -85,3 +87,19 @@ def paper_candidates(
             met[kept], passed[kept] = met[i], many
             kept += 1
     return met[:kept], passed[:kept]
+
+
+class _Filtering(MwoIndex):
+    def _filtered(self, asked: Any, threshold: float) -> Any:
+        window, used = self._window, int(self._window.numbers[ROWS])
+        met, passed = paper_candidates(
+            self._store, window.rows, asked.numbers, asked.order, threshold, used
+        )
+        return met, np.flatnonzero(passed), 0
+
+
+def with_paper_filters(index: MwoIndex) -> MwoIndex:
+    """The same pages, filtered as the paper has it, which misses some of them."""
+    filtering = copy(index)
+    filtering.__class__ = _Filtering
+    return filtering

@@ -14,6 +14,7 @@ from reusewatch.detector.similar.answers import SharedTerm
 from reusewatch.detector.similar.index import MwoIndex
 from reusewatch.detector.similar.overlap import ROUNDING, decide, least
 from reusewatch.detector.similar.weighted_pages import WeightedPages
+from tests.detector.similar.paper_filters import with_paper_filters
 from tests.detector.similar.twin import (
     NOW,
     T0,
@@ -96,16 +97,17 @@ def test_adding_pages_twice_changes_nothing(seen: list[Fetch]) -> None:
     assert state(index) == before
 
 
-@given(_streams, documents, thresholds, st.sampled_from(["safe", "paper"]))
+@given(_streams, documents, thresholds, st.booleans())
 @settings(max_examples=150)
 def test_asking_changes_nothing(
-    seen: list[Fetch], asked: Terms, threshold: float, bounds: str
+    seen: list[Fetch], asked: Terms, threshold: float, by_paper: bool
 ) -> None:
     index = filled(seen)
     before = state(index)
     terms, weights = np.array(list(asked), np.uint64), np.array(list(asked.values()), np.float32)
     copies = terms.copy(), weights.copy()
-    index.similar(terms, weights, threshold=threshold, bounds=bounds)  # type: ignore[arg-type]
+    asked_of = with_paper_filters(index) if by_paper else index
+    asked_of.similar(terms, weights, threshold=threshold)
     assert state(index) == before
     assert (terms == copies[0]).all()
     assert (weights == copies[1]).all()
@@ -145,7 +147,7 @@ def test_the_papers_sets(seen: list[Fetch], asked: Terms, threshold: float) -> N
     index, twin = filled(seen), Twin(1_000)
     for fetch in seen:
         twin.add(fetch)
-    found = ask(index, asked, threshold, bounds="paper")
+    found = ask(with_paper_filters(index), asked, threshold)
     chosen, mezzanine = twin.paper_sets(asked, threshold)
     assert (found.candidates, found.mezzanine) == (len(chosen), len(mezzanine))
     whole = twin.similar(asked, threshold)
@@ -161,7 +163,7 @@ def test_the_papers_bounds_miss_an_overlap_in_one_heavy_term() -> None:
     ]
     index = filled(pages)
     assert len(ask(index, pages[0].terms, 0.9).answers) == 3
-    assert len(ask(index, pages[0].terms, 0.9, bounds="paper").answers) == 1
+    assert len(ask(with_paper_filters(index), pages[0].terms, 0.9).answers) == 1
 
 
 @given(documents, documents)

@@ -12,6 +12,7 @@ from reusewatch.detector.similar.overlap import decide, least
 from reusewatch.detector.similar.weighted_pages import WeightedPages
 from reusewatch.detector.sketching.fingerprint import Document, fingerprints
 from reusewatch.detector.sketching.term_words import words_of
+from tests.detector.similar.paper_filters import with_paper_filters
 from tests.detector.similar.twin import NOW, T0
 from tests.real_pages import real_pages
 
@@ -34,7 +35,7 @@ def test_the_index_loses_nothing_on_real_pages() -> None:
             found = index.similar(*row, threshold=threshold)
             expected = {page: m for page, m in overlaps.items() if m >= least(threshold)}
             assert {answer.page: answer.mwo for answer in found.answers} == expected
-            filtered = index.similar(*row, threshold=threshold, bounds="paper")
+            filtered = with_paper_filters(index).similar(*row, threshold=threshold)
             assert filtered.found <= found.found
     wanted = rows[0][0][:20].tolist()
     words = words_of(documents[0], HashScheme(), wanted)
