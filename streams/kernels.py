@@ -12,28 +12,18 @@ from __future__ import annotations
 
 import gc
 import os
-import platform
-import shutil
-import stat
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 
-import xxhash
-
-from reusewatch import detector
 from reusewatch.detector.compiling.sources import digest_of_sources
 from reusewatch.streams.disk import replace_file
+from reusewatch.streams.kernel_places import VARIABLE, place, read
 
-_ABOUT_PROCESSOR = Path("/proc/cpuinfo")
-_LASTING = ("vendor_id", "cpu family", "model", "stepping", "flags", "CPU ", "Features")
-_VARIABLE = "NUMBA_CACHE_DIR"
 _PLACES = "NUMBA_CACHE_LOCATOR_CLASSES"
 _NAMED_ONLY = "UserProvidedCacheLocator"
 _MARK = "compiled"
@@ -41,8 +31,6 @@ _PAGES = "compiled-pages"
 _ASKED = "compiled-questions"
 # A compiler makes many objects and few cycles: looking for these is a tenth of its time.
 _GARBAGE = 100_000
-# Bytes of an image, which has one megabyte: what is larger is none.
-_LARGEST = 64 << 20
 _BEFORE = (
     f"import gc; gc.set_threshold({_GARBAGE}); "
     "from reusewatch.detector.compiling.calling import make_all"
@@ -71,108 +59,14 @@ _TWO = 2
 _COVERAGE = "coverage"
 
 
-@cache
 def directory() -> Path | None:
-    """Where the machine code is kept: below NUMBA_CACHE_DIR, or the user's cache directory.
-
-    None where nothing can be written: each start compiles.
-    """
-    below = f"kernels-{_digest()}"
-    given = os.environ.get(_VARIABLE)
-    if given:
-        place = Path(given)  # as a process that started this one has named it
-        return _writable(place if place.name == below else place / below)
-    home = _home()
-    kept = home / "reusewatch" / below if home else None
-    if kept and (found := _writable(kept)):
-        return found
-    mark = mark_of(_MARK)
-    with suppress(OSError):  # no directory for temporary files can be written
-        shared = Path(tempfile.gettempdir(), f"reusewatch-{os.getuid()}")
-        shared.mkdir(exist_ok=True, mode=0o700)
-        if _is_ours_alone(shared) and (found := _writable(shared / below)):
-            with suppress(OSError):  # what cannot be read either is compiled anew, and kept here
-                if kept and (kept / mark).exists() and not (found / mark).exists():
-                    _take_over(kept, found)
-            return found
-    return None
-
-
-def _take_over(warm: Path, place: Path) -> None:
-    """What was compiled where nothing can be written any more, as in an image: numba writes."""
-    marks = [mark_of(name) for name in (_MARK, _PAGES, _ASKED)]
-    shutil.copytree(warm, place, ignore=shutil.ignore_patterns(*marks), dirs_exist_ok=True)
-    for mark in marks:
-        if (warm / mark).exists() and (data := _read(warm / mark)) is not None:
-            replace_file(place / mark, data)
-
-
-def _read(path: Path) -> bytes | None:
-    """What an image may be in; None of a pipe or a device, which might never end, and of a file
-    that is no image by its size."""
-    with open(path, "rb", opener=_at_once) as file:
-        about = os.fstat(file.fileno())
-        if not stat.S_ISREG(about.st_mode) or about.st_size > _LARGEST:
-            return None
-        return file.read()
-
-
-def _at_once(path: str, flags: int) -> int:
-    # To open a pipe waits for who writes to it.
-    return os.open(path, flags | os.O_NONBLOCK)
+    """Where the machine code is kept; None where nothing can be: each start compiles."""
+    return place().path
 
 
 def mark_of(name: str) -> str:
     """The file that says that all of these kernels are compiled, from these sources."""
     return f"{name}-{digest_of_sources()}"
-
-
-def _home() -> Path | None:
-    given = os.environ.get("XDG_CACHE_HOME")
-    try:
-        return Path(given) if given else Path.home() / ".cache"
-    except RuntimeError:  # a user without a home
-        return None
-
-
-def _writable(path: Path) -> Path | None:
-    try:
-        path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with tempfile.TemporaryFile(dir=path):
-            return path
-    except OSError:
-        return None
-
-
-def _is_ours_alone(path: Path) -> bool:
-    """Machine code from where anybody else can write is not run."""
-    found = path.lstat()
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o22
-
-
-def _digest() -> str:
-    """Of where the sources stand (numba keeps code by its path), and of what compiles them."""
-    root = Path(next(iter(detector.__path__)))
-    digest = xxhash.xxh3_64(os.fsencode(root.absolute()))
-    packages = (version(name) for name in ("numba", "llvmlite", "numpy"))
-    digest.update(" ".join((platform.python_version(), *packages, *_processor())).encode())
-    return digest.hexdigest()
-
-
-def _processor() -> tuple[str, ...]:
-    """What the machine code is for: an image may run elsewhere than where it was built, and says
-    then for what it was."""
-    given = tuple(os.environ.get(name, "") for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"))
-    if all(given):
-        return given
-    with suppress(OSError):
-        # Without what changes from one moment to the next.
-        first = _ABOUT_PROCESSOR.read_text().partition("\n\n")[0].splitlines()
-        if lasting := [line for line in first if line.startswith(_LASTING)]:
-            return *given, *lasting
-    from llvmlite.binding import get_host_cpu_features, get_host_cpu_name  # slow to load
-
-    return *given, get_host_cpu_name(), get_host_cpu_features().flatten()
 
 
 def are_compiled(*, questions: bool = False) -> bool:
@@ -195,7 +89,7 @@ def prepare(tell: Callable[[str], None], *, pages: bool = False) -> None:
     With `pages`, those that make fingerprints, and no others. Processes that this one starts load
     what it compiled.
     """
-    where, mark = _chosen(), _PAGES if pages else _MARK
+    where, mark = _chosen(tell), _PAGES if pages else _MARK
     here, beside = (_BESIDE[:1], ()) if pages else (_HERE, _BESIDE)
     if _loaded(where, _MARK) or (pages and _loaded(where, _PAGES)):
         return
@@ -235,14 +129,14 @@ def _make(modules: Iterable[str]) -> None:
 def prepare_stored(tell: Callable[[str], None]) -> None:
     """The same for whoever only looks at what was stored: what is compiled is loaded when it is
     needed, and most of it never is."""
-    if not _loaded(_chosen(), _MARK) and not are_compiled():
+    if not _loaded(_chosen(tell), _MARK) and not are_compiled():
         prepare(tell)
 
 
 @cache
 def prepare_questions(tell: Callable[[str], None]) -> None:
     """The same of what nobody needs who does not ask: the first run does not wait for it."""
-    where = _chosen()
+    where = _chosen(tell)
     if _loaded(where, _ASKED):
         return
     if not are_compiled(questions=True):
@@ -262,8 +156,8 @@ def _loaded(where: Path | None, mark: str) -> bool:
     from reusewatch.detector.compiling import image  # numpy
 
     try:
-        if (data := _read(path)) is None:
-            raise image.Damaged("it is no file, or too large")
+        if (data := read(path)) is None:
+            raise image.Damaged("it is no file, too large, or another user could have written it")
         if data:
             image.load(data)
         return bool(data)
@@ -275,13 +169,16 @@ def _loaded(where: Path | None, mark: str) -> bool:
         return False  # other processes may well load it
 
 
-def _chosen() -> Path | None:
+@cache
+def _chosen(tell: Callable[[str], None]) -> Path | None:
     """The place, told to numba; without one it would write beside the sources."""
-    where = directory()
+    where, remarks = place()
+    for remark in remarks:
+        tell(remark)
     if where is None:
         _tell_numba(_PLACES, _NAMED_ONLY)
     else:
-        _tell_numba(_VARIABLE, str(where))
+        _tell_numba(VARIABLE, str(where))
     return where
 
 

@@ -100,7 +100,7 @@ def _made(directory: Path, path: Path) -> sqlite3.Connection:
 
 def require_format(database: sqlite3.Connection, path: Path) -> bool:
     """Whether the database has its tables. BusBroken where another version of ours made them."""
-    found = database.execute("PRAGMA user_version").fetchone()[0]
+    found: int = database.execute("PRAGMA user_version").fetchone()[0]
     if found not in (0, FORMAT):
         raise BusBroken(
             f"{path} has format {found}, this reusewatch reads {FORMAT}: use the one that wrote "

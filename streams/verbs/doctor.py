@@ -20,6 +20,7 @@ from reusewatch.streams import kernels
 from reusewatch.streams.bus import BusError
 from reusewatch.streams.checks import Check
 from reusewatch.streams.extras import HOW, missing
+from reusewatch.streams.kernel_places import place
 from reusewatch.streams.local.database import told
 from reusewatch.streams.local.generation import DATABASE
 from reusewatch.streams.local.reading import Reading, require_sound
@@ -74,7 +75,10 @@ def _installation(*, stages: bool) -> Check:
 
 
 def _kernels() -> Check:
-    where = kernels.directory()
+    where, remarks = place()
+    if remarks:
+        do = "have it belong to this user, and be written by no other; or name another place"
+        return Check("kernels", True, "; ".join(remarks), "kept where only this user writes", do)
     if where is None:
         do = "name a directory that can be written with XDG_CACHE_HOME"
         return Check("kernels", True, "compiled by each start: nowhere to keep them", "kept", do)

@@ -14,7 +14,7 @@ import pytest
 from numba.core.caching import UserProvidedCacheLocator
 
 from reusewatch.detector.compiling import image
-from reusewatch.streams import kernels
+from reusewatch.streams import kernel_places, kernels
 from reusewatch.streams.disk import replace_file
 from tests.command import COMMAND, ROOT, Done, environment
 
@@ -170,6 +170,10 @@ def test_without_a_home_they_are_kept_with_temporary_files(
     assert shared.stat().st_mode & 0o777 == 0o700
     shared.chmod(0o777)
     assert installation.kept_in(**kept) == Path("None")  # others could put code there
+    shared.chmod(0o700)
+    (place,) = shared.iterdir()
+    (place / "kernel.nbi").touch(0o666)
+    assert installation.kept_in(**kept) == Path("None")
 
 
 def test_a_warm_cache_that_cannot_be_written_is_taken_over(
@@ -185,14 +189,14 @@ def test_a_warm_cache_that_cannot_be_written_is_taken_over(
         monkeypatch.setenv(name, str(value))
     monkeypatch.delenv("NUMBA_CACHE_DIR")
     monkeypatch.setattr(tempfile, "tempdir", None)
-    writable = kernels._writable
+    writable = kernel_places._is_writable
     monkeypatch.setattr(
-        kernels, "_writable", lambda path: None if image in path.parents else writable(path)
+        kernel_places, "_is_writable", lambda path: image not in path.parents and writable(path)
     )
-    found = kernels.directory.__wrapped__()
+    found = kernel_places.place.__wrapped__().path
     assert found.is_relative_to(temporary)
     assert {path.name for path in found.rglob("*")} == {path.name for path in kept.rglob("*")}
-    assert kernels.directory.__wrapped__() == found
+    assert kernel_places.place.__wrapped__().path == found
 
 
 def test_a_cache_that_cannot_even_be_read_is_kept_elsewhere(
@@ -203,7 +207,7 @@ def test_a_cache_that_cannot_even_be_read_is_kept_elsewhere(
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("NUMBA_CACHE_DIR")
     monkeypatch.setattr(tempfile, "tempdir", None)
-    found = kernels.directory.__wrapped__()
+    found = kernel_places.place.__wrapped__().path
     assert found is not None
     assert found.is_relative_to(tmp_path)
 
@@ -212,12 +216,12 @@ def test_a_given_directory_keeps_what_fits_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    ours = kernels.directory.__wrapped__()
+    ours = kernel_places.place.__wrapped__().path
     assert ours.parent == tmp_path
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(ours))  # as processes see it that this one starts
-    assert kernels.directory.__wrapped__() == ours
+    assert kernel_places.place.__wrapped__().path == ours
     monkeypatch.setenv("NUMBA_CPU_NAME", "generic")
-    elsewhere = kernels.directory.__wrapped__()
+    elsewhere = kernel_places.place.__wrapped__().path
     assert elsewhere.name != ours.name
 
 
@@ -245,18 +249,43 @@ def test_another_processor_has_a_place_of_its_own_unless_it_was_named(
 
     def place(flags: str) -> str:
         about.write_text(f"processor: 0\ncpu MHz: {flags}\nflags: {flags}\n\nprocessor: 1\n")
-        return kernels._digest()
+        return kernel_places.digest()
 
-    monkeypatch.setattr(kernels, "_ABOUT_PROCESSOR", about)
-    for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"):
+    monkeypatch.setattr(kernel_places, "_ABOUT_PROCESSOR", about)
+    for name in kernel_places.NAMED:
         monkeypatch.delenv(name, raising=False)
     assert place("avx2") == place("avx2") != place("avx512f")
-    for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"):
-        monkeypatch.setenv(name, "x86-64-v3")
-    assert place("avx2") == place("avx512f")
+    level = " ".join(kernel_places._LEVELS[f"x86-64-v{number}"] for number in (2, 3))
+    for name, features in (("x86-64-v3", "+avx2,+bmi"), ("x86-64-v3", ""), ("x86-64", "+avx2")):
+        monkeypatch.setenv("NUMBA_CPU_NAME", name)
+        monkeypatch.setenv("NUMBA_CPU_FEATURES", features)
+        assert place(level) == place(f"{level} avx512f") != place("sse2")
+    for name, features in (("skylake", "+avx2"), ("x86-64-v3", "+sha"), ("", "+avx2")):
+        monkeypatch.setenv("NUMBA_CPU_NAME", name)
+        monkeypatch.setenv("NUMBA_CPU_FEATURES", features)
+        assert place(level) != place(f"{level} avx512f")
     about.unlink()
     monkeypatch.delenv("NUMBA_CPU_NAME")
-    assert kernels._digest()
+    assert kernel_places.digest()
+
+
+def test_a_level_that_this_processor_has_not_is_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = tmp_path / "cpuinfo"
+    about.write_text("processor: 0\nflags: sse2 ssse3\n")
+    monkeypatch.setattr(kernel_places, "_ABOUT_PROCESSOR", about)
+    monkeypatch.setenv("NUMBA_CPU_NAME", "x86-64-v3")
+    monkeypatch.setenv("NUMBA_CPU_FEATURES", "+avx2")
+    found = kernel_places.place.__wrapped__()
+    assert "this processor lacks abm, avx, avx2" in found.remarks[0]
+    assert not {*kernel_places.NAMED} & os.environ.keys()
+
+
+def test_another_abi_has_a_place_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = kernel_places.digest()
+    monkeypatch.setattr(kernel_places, "EXTENSION_SUFFIXES", [".cpython-313t-x86_64-linux-gnu.so"])
+    assert kernel_places.digest() != ours
 
 
 @pytest.mark.parametrize("put", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
@@ -267,7 +296,7 @@ def test_what_is_no_file_is_not_read_as_an_image(
     for directory in (warm, place):
         directory.mkdir()
     put(warm / mark)
-    kernels._take_over(warm, place)
+    kernel_places._take_over(warm, place, [])
     assert not list(place.iterdir())
     assert not kernels._loaded.__wrapped__(warm, "compiled")
     assert not list(warm.iterdir())  # it is made anew
