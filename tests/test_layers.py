@@ -67,6 +67,8 @@ BESIDES: dict[str, set[str]] = {
         "steering.reports",
         "steering.rules",
         "steering.traps",
+        # Whose notes of a crawl are read.
+        "trust",
     },
     # Pages are read again from wherever they are kept.
     "replaying": {

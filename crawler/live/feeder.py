@@ -104,6 +104,11 @@ class Feeder:
         """Open the sink, and take what is offered."""
         self._thread.start()
 
+    @property
+    def started(self) -> bool:
+        """Whether it was."""
+        return self._thread.ident is not None
+
     def offer(self, item: Item) -> bool:
         """Take an item, or return False: the queue is full, `changed` tells when to come again."""
         with self._guard:

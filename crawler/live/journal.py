@@ -10,21 +10,22 @@ to one process: it holds a lock of its own, since SQLite's is free for a moment 
 from __future__ import annotations
 
 import fcntl
-import pickle
 import sqlite3
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from reusewatch.crawler.errors import JobError, SourceError
+from reusewatch.crawler.live.notes import Note, unpacked
+from reusewatch.streams.trust import foreign_within, make_private
 
 FILE = "requests.sqlite"
 _LOCK = "requests.lock"
 # What Scrapy's own scheduler leaves in a directory of jobs.
 _OF_SCRAPY = ("requests.seen", "requests.queue")
-_VERSION = 2
+_VERSION = 3
 _TABLES = """
 CREATE TABLE IF NOT EXISTS seen (fingerprint BLOB PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS waiting (number INTEGER PRIMARY KEY AUTOINCREMENT, request BLOB);
@@ -40,7 +41,8 @@ class Journal:
         self._refuse_others()
         with ExitStack() as held:
             try:
-                directory.mkdir(parents=True, exist_ok=True)
+                make_private(directory)
+                self._refuse_strangers()
                 held.enter_context(_locked(directory))
                 database = sqlite3.connect(self._path, timeout=0, isolation_level=None)
                 self._database = held.enter_context(closing(database))
@@ -60,6 +62,14 @@ class Journal:
                 "its requests otherwise cannot be gone on with; name another --job to begin anew"
             )
 
+    def _refuse_strangers(self) -> None:
+        """Notes decide which requests are sent, with which headers."""
+        if why := foreign_within(self._directory.resolve()):
+            raise SourceError(
+                f"--job {self._directory}: {why}: a job belongs to the user who crawls, and no "
+                "other may write there (chmod go-w); or name another --job"
+            )
+
     def _begin(self) -> None:
         self._database.execute("PRAGMA journal_mode = WAL")
         self._database.execute("PRAGMA synchronous = NORMAL")
@@ -76,26 +86,25 @@ class Journal:
         """The fingerprints of what was asked for."""
         return (row[0] for row in self._database.execute("SELECT fingerprint FROM seen"))
 
-    def waiting(self) -> Iterator[tuple[int, dict[str, Any]]]:
+    def waiting(self) -> Iterator[tuple[int, Note]]:
         """What is to be fetched, in the order in which it was noted."""
         rows = self._database.execute("SELECT number, request FROM waiting ORDER BY number")
         for number, request in rows:
             try:
-                noted = pickle.loads(request)  # noqa: S301 - this crawl's own notes
-            except Exception as error:  # whatever a damaged note makes of it
+                noted = unpacked(request)
+            except ValueError as error:
                 raise SourceError(
-                    f"{self._path}: what is noted as request {number} cannot be read "
-                    f"({type(error).__name__}: {error}); name another --job to begin anew"
+                    f"{self._path}: what is noted as request {number} cannot be read ({error}); "
+                    "name another --job to begin anew"
                 ) from error
             yield number, noted
 
-    def add(self, fingerprint: bytes | None, request: Mapping[str, Any]) -> int:
+    def add(self, fingerprint: bytes | None, note: bytes) -> int:
         """Note a request, and its number."""
-        packed = pickle.dumps(request, protocol=4)
         with self._told():
             if fingerprint is not None:
                 self._database.execute("INSERT OR IGNORE INTO seen VALUES (?)", (fingerprint,))
-            row = self._database.execute("INSERT INTO waiting (request) VALUES (?)", (packed,))
+            row = self._database.execute("INSERT INTO waiting (request) VALUES (?)", (note,))
         assert row.lastrowid is not None  # noqa: S101 - of an insert
         return row.lastrowid
 

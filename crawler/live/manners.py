@@ -73,6 +73,8 @@ def _scheduler(plan: Plan) -> Mapping[str, Any]:
         return {"SCHEDULER": "reusewatch.crawler.live.queueing.BoundedQueue"}
     return {
         "JOBDIR": str(plan.job),
+        # It unpickles what lies in the directory.
+        "EXTENSIONS": {"scrapy.extensions.spiderstate.SpiderState": None},
         "SCHEDULER": "reusewatch.crawler.live.resuming.Resuming",
         "DUPEFILTER_CLASS": "reusewatch.crawler.live.resuming.Seen",
     }

@@ -18,12 +18,12 @@ from scrapy.crawler import Crawler
 from scrapy.dupefilters import RFPDupeFilter
 from scrapy.http import Request
 from scrapy.utils.asyncio import create_looping_call
-from scrapy.utils.request import request_from_dict
 from twisted.internet.defer import Deferred
 
-from reusewatch.crawler.errors import JobError
+from reusewatch.crawler.errors import JobError, SourceError
 from reusewatch.crawler.live.feeder import Feeder
 from reusewatch.crawler.live.journal import Journal
+from reusewatch.crawler.live.notes import packed, request_of
 from reusewatch.crawler.live.queueing import BoundedQueue
 from reusewatch.crawler.live.tap import tap_of
 from reusewatch.crawler.spiders.waiting import AGAIN
@@ -79,9 +79,12 @@ class Resuming(BoundedQueue):
         # What Scrapy is through with, and how much the crawl had taken by then.
         self._through: deque[tuple[int, list[int]]] = deque()
         for number, noted in self._journal.waiting():
-            request = request_from_dict(noted, spider=spider)
+            request = request_of(noted, spider)
             request.meta[_NUMBER] = number
-            super()._dqpush(request)
+            try:
+                super()._dqpush(request)
+            except OSError as error:
+                raise SourceError(f"--job: {error}") from error
         self._beat = create_looping_call(self._look)
         self._beat.start(_COMMIT_SECONDS, now=False)
         self.crawler.signals.connect(self._end, signals.engine_stopped)
@@ -91,7 +94,7 @@ class Resuming(BoundedQueue):
         if tap_of(self.crawler).trouble is not None:
             return True  # the crawl ends, and who led there is not noted as done
         request.meta.pop(_NUMBER, None)
-        noted = request.to_dict(spider=self.spider)
+        noted = packed(request, self.spider)
         try:
             request.meta[_NUMBER] = self._journal.add(self.df.of(request), noted)
             pushed: bool = super()._dqpush(request)

@@ -147,6 +147,8 @@ class Tap:
         self._left_alone.begin()
 
     async def _closed(self, spider: Spider) -> None:
+        if not self.feeder.started:  # the scheduler could not be opened: nobody would end it
+            return
         self._closing = True
         self._left_alone.end()
         self.feeder.finish()

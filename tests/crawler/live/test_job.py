@@ -20,8 +20,10 @@ from reusewatch.crawler.errors import JobError, SourceError
 from reusewatch.crawler.live import running
 from reusewatch.crawler.live.journal import FILE, Journal
 from reusewatch.crawler.live.manners import Plan
+from reusewatch.crawler.live.notes import packed, request_of, unpacked
 from reusewatch.crawler.live.resuming import Resuming, Seen
 from reusewatch.crawler.live.running import run_crawl
+from reusewatch.crawler.spiders.sites import Sites
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import Stop
@@ -40,7 +42,12 @@ def noted(directory: Path) -> tuple[set[bytes], list[str]]:
             rows = database.execute("SELECT request FROM waiting").fetchall()
         except sqlite3.OperationalError:  # it has just begun
             return set(), []
-    return seen, [pickle.loads(row[0])["url"] for row in rows]  # noqa: S301 - the crawl's own
+    return seen, [unpacked(row[0]).url for row in rows]
+
+
+def note(url: str) -> bytes:
+    """A request as it is noted."""
+    return packed(Request(url), None)
 
 
 def test_killed_it_goes_on_and_nothing_is_lost_or_told_twice(tmp_path: Path) -> None:
@@ -76,27 +83,36 @@ def test_killed_it_goes_on_and_nothing_is_lost_or_told_twice(tmp_path: Path) -> 
 def test_what_was_committed_is_known_and_no_more(tmp_path: Path) -> None:
     if not (pid := os.fork()):
         journal = Journal(tmp_path)
-        first = journal.add(b"1", {"url": "http://h.example/1"})
-        journal.add(None, {"url": "http://h.example/2"})
+        first = journal.add(b"1", note("http://h.example/1"))
+        journal.add(None, note("http://h.example/2"))
         journal.commit()
-        journal.add(b"3", {"url": "http://h.example/3"})
+        journal.add(b"3", note("http://h.example/3"))
         journal.done([first])
         os._exit(0)  # as killed
     assert os.waitpid(pid, 0)[1] == 0
     journal = Journal(tmp_path)
     assert list(journal.seen()) == [b"1"]
-    assert [noted["url"][-1] for _, noted in journal.waiting()] == ["1", "2"]
+    assert [noted.url[-1] for _, noted in journal.waiting()] == ["1", "2"]
     journal.done([1])
     journal.close()
     journal = Journal(tmp_path)
     assert [number for number, _ in journal.waiting()] == [2]
-    assert journal.add(b"1", {}) == 3
+    assert journal.add(b"1", note("http://h.example/1")) == 3
     journal.close()
 
 
-@pytest.mark.parametrize("damaged", [b"\x80", b"", b"no pickle"])
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        b"\x80", b"", b"no note", pickle.dumps({"url": "http://h.example/"}), None, 3, b"{}", b"[]",
+        b'{"url": 3}', b'{"url": "no url"}', b'{"url": "http://h.example/", "more": 1}',
+        b'{"url": "http://h.example/", "callback": "closed"}',
+        b'{"url": "http://h.example/", "headers": {"a": ["\xe2\x82\xac"]}}',
+        b'{"url": "http://h.example/", "encoding": "none"}',
+    ],
+)  # fmt: skip
 def test_a_note_that_cannot_be_read_is_told_before_the_crawl_begins(
-    tmp_path: Path, damaged: bytes
+    tmp_path: Path, damaged: object
 ) -> None:
     Journal(tmp_path).close()
     with closing(sqlite3.connect(tmp_path / FILE)) as database, database:
@@ -181,7 +197,7 @@ def test_what_fails_leaves_the_job_to_others(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     journal._database.execute("PRAGMA max_page_count = 8")
     with pytest.raises(JobError, match="full"):
-        journal.add(None, {"url": "x" * 99_999})
+        journal.add(None, note("http://h.example/" + "x" * 99_999))
     journal.abandon()
     journal.abandon()
     Journal(tmp_path).close()
@@ -212,3 +228,45 @@ def test_a_directory_that_is_none_is_told(tmp_path: Path) -> None:
     (tmp_path / "job").write_text("")
     with pytest.raises(SourceError, match="--job"):
         Journal(tmp_path / "job")
+
+
+def test_what_is_noted_is_the_request(tmp_path: Path) -> None:
+    made = Request(
+        "http://h.example/?a=%20", headers={"A": ["b", "\xe9"]}, body=b"\xff", method="POST",
+        meta={"depth": 2}, cookies={"c": "d"}, priority=-3, flags=["f"], cb_kwargs={"site": "h"},
+    )  # fmt: skip
+    again = request_of(unpacked(packed(made, None)), Sites((), depth=None, other_sites=False))
+    assert again.to_dict() == made.to_dict()
+
+
+def test_a_job_that_cannot_be_opened_ends_the_crawl(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "job")
+    journal.add(None, note("http://127.0.0.1:9/"))
+    journal.close()
+    (tmp_path / "job" / "requests.queue").touch()
+    arguments = [*crawl_arguments("local:state", "http://127.0.0.1:9/"), "--job", "job"]
+    code, _, err = run(arguments, tmp_path)
+    assert code == 2, err
+    assert "requests.queue" in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o777])
+def test_a_job_that_others_may_write_is_refused(tmp_path: Path, mode: int) -> None:
+    job = tmp_path / "job"
+    Journal(job).close()
+    job.chmod(mode)
+    with pytest.raises(SourceError, match=r"can be written by other users .* name another --job"):
+        Journal(job)
+    job.chmod(0o755)
+    Journal(job).close()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can act as another user")
+@pytest.mark.parametrize("whose", [".", FILE, "spider.state"])
+def test_a_job_of_somebody_else_is_refused(tmp_path: Path, whose: str) -> None:
+    job = tmp_path / "job"
+    Journal(job).close()
+    (job / "spider.state").touch()
+    os.chown(job / whose, 65534, 65534)
+    with pytest.raises(SourceError, match="belongs to another user"):
+        Journal(job)
