@@ -35,6 +35,7 @@ from reusewatch.streams.settings import (
     resolve,
 )
 from reusewatch.streams.steering.rules import MODES, Mode, Rules
+from reusewatch.streams.trust import foreign_within
 
 if TYPE_CHECKING:
     from reusewatch.crawler.live.warc import WarcFiles
@@ -172,9 +173,20 @@ def check(settings: BaseSettings) -> None:
         steering_rules(settings)
         traps_mode(settings)
         judge_actions(settings)
+        _job_of_this_user(settings)
     except SettingsError as error:
         _tell(error)
         raise
+
+
+def _job_of_this_user(settings: BaseSettings) -> None:
+    """Scrapy unpickles what lies in JOBDIR."""
+    given = settings.get("JOBDIR")
+    if given and (why := foreign_within(Path(given).resolve())):
+        raise SettingsError(
+            f"JOBDIR: {why}: Scrapy runs what is pickled there; have it belong to the user who "
+            "crawls, and be written by no other (chmod go-w)"
+        )
 
 
 def _given(settings: BaseSettings) -> Mapping[str, str]:

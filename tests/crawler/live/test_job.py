@@ -12,6 +12,7 @@ from typing import NoReturn
 
 import pytest
 from scrapy.http import Request
+from scrapy.settings import BaseSettings
 from scrapy.utils.test import get_crawler
 
 from reusewatch.crawler.demo.live_truth import findings
@@ -21,11 +22,12 @@ from reusewatch.crawler.live import running
 from reusewatch.crawler.live.journal import FILE, Journal
 from reusewatch.crawler.live.manners import Plan
 from reusewatch.crawler.live.notes import packed, request_of, unpacked
+from reusewatch.crawler.live.project import check
 from reusewatch.crawler.live.resuming import Resuming, Seen
 from reusewatch.crawler.live.running import run_crawl
 from reusewatch.crawler.spiders.sites import Sites
 from reusewatch.streams.local import LocalBus
-from reusewatch.streams.settings import Settings
+from reusewatch.streams.settings import Settings, SettingsError
 from reusewatch.streams.signals import Stop
 from reusewatch.streams.verbs import topic_views
 from tests.crawler.live.crawls import crawl_arguments, ended, run, started, until
@@ -270,3 +272,14 @@ def test_a_job_of_somebody_else_is_refused(tmp_path: Path, whose: str) -> None:
     os.chown(job / whose, 65534, 65534)
     with pytest.raises(SourceError, match="belongs to another user"):
         Journal(job)
+
+
+def test_a_project_with_the_jobdir_of_others_is_refused(tmp_path: Path) -> None:
+    job = tmp_path / "job"
+    check(BaseSettings({"JOBDIR": str(job)}))
+    job.mkdir(mode=0o700)
+    check(BaseSettings({"JOBDIR": str(job)}))
+    (job / "requests.queue").touch()
+    (job / "requests.queue").chmod(0o666)
+    with pytest.raises(SettingsError, match=r"JOBDIR: .*requests.queue can be written by other"):
+        check(BaseSettings({"JOBDIR": str(job)}))
