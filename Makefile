@@ -9,7 +9,7 @@ READY := .venv/.ready
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo watch pictures monitors packaged image test check lint types layers browser redis fuzz bench experiments broker corpora kafka lock schemas docs wheel clean
+.PHONY: help setup demo watch pictures monitors packaged image elsewhere test check lint types layers browser redis fuzz bench experiments broker corpora kafka lock schemas docs wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -89,6 +89,9 @@ packaged: broker $(PACKAGED) ## what deploys it, by Helm and by the schemas of o
 image: $(READY) ## the image, built by buildah and run as the chart runs it; as root
 	@$(BIN)/python -m tests.packaged.image
 
+elsewhere: ## demo and test on bare Debians, of what is committed; as root, SUITES="trixie" COMMANDS="demo"
+	@SUITES="$(SUITES)" COMMANDS="$(COMMANDS)" bash tests/elsewhere.sh
+
 redis: $(READY) ## the add-on with scrapy-redis's scheduler and a real Redis, installed where that may be
 	@command -v redis-server >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
 	  && apt-get update -qq >&2 \
@@ -142,4 +145,4 @@ lock: ## write requirements.lock anew from pyproject.toml
 	  --no-emit-index-url --no-header --upgrade pyproject.toml --output-file requirements.lock
 
 clean: ## remove what make made
-	@rm -rf .venv .packaged .fuzz .bench .corpora .demo .kafka .monitors .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	@rm -rf --one-file-system .venv .elsewhere .packaged .fuzz .bench .corpora .demo .kafka .monitors .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

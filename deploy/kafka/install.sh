@@ -13,11 +13,19 @@ have_tools() { have_java && command -v mvn >/dev/null; }
 
 need_tools() {
   if ! have_tools && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    echo "installing Java 17 and Maven for the Kafka broker of the tests" >&2
     apt-get update -qq >&2
-    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y openjdk-17-jre-headless maven >&2
+    echo "installing $(java_package) and maven for the Kafka broker of the tests" >&2
+    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$(java_package)" maven >&2
   fi
-  have_tools || { echo "the Kafka broker of the tests needs Java 17 or newer and Maven: install both (Debian: apt-get install openjdk-17-jre-headless maven) and run this again" >&2; exit 2; }
+  have_tools || { echo "the Kafka broker of the tests needs Java 17 or newer and Maven: install both (Debian: apt-get install default-jre-headless maven) and run this again" >&2; exit 2; }
+}
+
+# The oldest Java from 17 on that apt offers: Debian 12 has 17 alone, Debian 13 has 21 and newer.
+java_package() {
+  local version
+  version=$(apt-cache pkgnames openjdk- | sed -n 's/^openjdk-\([0-9]*\)-jre-headless$/\1/p' |
+    sort -n | awk '$1 >= 17 {print $1; exit}')
+  echo "${version:+openjdk-$version-jre-headless}" | grep . || echo default-jre-headless
 }
 
 # Names as well as contents: a jar that is not on the list would be on the broker's class path.
