@@ -8,10 +8,10 @@ its time in pieces of 1 MB, and 10 ms in pieces of 256 KiB.
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
+
+from reusewatch.detector.labels.replacing import replacing
 
 PIECE = 1 << 18
 
@@ -31,16 +31,6 @@ def write_pieces(file: Writable, data: bytes | bytearray | memoryview) -> None:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Write a file so that nobody ever sees half of it, whatever happens meanwhile."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        with partial.open("wb") as file:
-            file.write(data)
-            file.flush()
-            # Or a power cut leaves an empty file under the name.
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            partial.unlink()
-        raise
+    """Replace a file as a whole: see `replacing`."""
+    with replacing(path) as file:
+        write_pieces(file, data)

@@ -15,8 +15,9 @@ from typing import BinaryIO, NamedTuple
 import crc32c
 import msgspec
 
+from reusewatch.detector.labels.replacing import sync_directory
 from reusewatch.streams.bus import BusBroken, Parted, PastRetention
-from reusewatch.streams.disk import write_pieces
+from reusewatch.streams.disk import replace_file, write_pieces
 
 SEGMENT_BYTES = 64 << 20
 _FRAME = struct.Struct("<II")
@@ -66,15 +67,6 @@ def bases(directory: Path) -> list[int]:
 def first_offset(directory: Path) -> int:
     """The first offset that is still there."""
     return next(iter(bases(directory)), 0)
-
-
-def sync_directory(directory: Path) -> None:
-    """Return when the names in a directory are on disk: a synced file without one is lost."""
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _path(directory: Path, base: int) -> Path:
@@ -353,7 +345,7 @@ class LogWriter:
             with _path(self._directory, base).open("rb", buffering=0) as file:
                 frames = iter(lambda: _read_frame(file), None)
                 weight = sum(weigh(_decoder.decode(frame)) for frame in frames)
-            noted.write_text(str(weight))
+            replace_file(noted, str(weight).encode())
         return int(noted.read_text() or 0)
 
     def close(self) -> None:

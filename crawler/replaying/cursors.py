@@ -10,7 +10,6 @@ is killed, at whatever instruction, brings no page twice.
 
 from __future__ import annotations
 
-import os
 import secrets
 from contextlib import suppress
 from datetime import datetime
@@ -21,6 +20,7 @@ import msgspec
 import xxhash
 
 from reusewatch.streams.bus import Unreachable
+from reusewatch.streams.disk import replace_file
 from reusewatch.streams.wire import UNREADABLE
 
 DIRECTORY = "replays"
@@ -165,15 +165,10 @@ class Cursors:
         self._write(self._path(job), cursor)
 
     def _write(self, path: Path, cursor: Cursor) -> None:
-        partial = path.with_suffix(".partial")
         cursor.bus = "" if self._marks is None else self._marks.mark()
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
-            with partial.open("wb") as file:
-                file.write(msgspec.json.encode(cursor))
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(path)
+            replace_file(path, msgspec.json.encode(cursor))
         except OSError as error:
             raise Unreachable(
                 f"{path} cannot be written: {error.strerror}: mend that and run it again; it goes "

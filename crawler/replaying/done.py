@@ -20,6 +20,7 @@ from reusewatch.crawler.replaying.cursors import DIRECTORY, Note, Tally
 from reusewatch.crawler.replaying.jobs import Archive, Tree
 from reusewatch.crawler.replaying.readable import file_of
 from reusewatch.streams.bus import Bus, BusError
+from reusewatch.streams.disk import replace_file
 from reusewatch.streams.wire import UNREADABLE
 
 _FILE = "done.notes"
@@ -85,11 +86,9 @@ class Done:
             return
         self._notes.archives |= read
         self._notes.bus = self._bus.mark()
-        partial = self._path.with_suffix(".partial")
         with suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            partial.write_bytes(msgspec.json.encode(self._notes))
-            partial.replace(self._path)
+            replace_file(self._path, msgspec.json.encode(self._notes))
 
 
 def forget(directory: Path) -> None:

@@ -23,6 +23,7 @@ from reusewatch.crawler.errors import OriginLost
 from reusewatch.crawler.replaying.cursors import DIRECTORY
 from reusewatch.crawler.replaying.trees import is_tree_origin, path_of_tree_origin
 from reusewatch.streams.bus import Unreachable
+from reusewatch.streams.disk import replace_file
 
 # Apart from the cursors, which change all the time: notes are read again when one is written.
 _NOTES = "read"
@@ -75,11 +76,9 @@ class Readable:
         """These files and directories are replayed."""
         name = f"{xxhash.xxh3_64_hexdigest(job.encode())}{_NOTED}"
         path = self.state / DIRECTORY / _NOTES / name
-        partial = path.with_suffix(".partial-note")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            partial.write_bytes(b"\0".join(os.fsencode(os.path.realpath(file)) for file in files))
-            partial.replace(path)
+            replace_file(path, b"\0".join(os.fsencode(os.path.realpath(x)) for x in files))
         except OSError as error:
             raise Unreachable(f"{path} cannot be written: {error.strerror}") from error
 

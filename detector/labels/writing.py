@@ -1,12 +1,10 @@
 """Writing a label pack from sorted pairs: one pass, whatever its size.
 
-The pack grows under a name of its own and takes its final name when all of it is on disk, so that
-no reader ever sees half a pack (the format is in `format`). Never sorts.
+No reader ever sees half a pack (the format is in `format`). Never sorts.
 """
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +30,7 @@ from reusewatch.detector.labels.hash_table import bucket_index
 from reusewatch.detector.labels.label_sets import LabelSets, members
 from reusewatch.detector.labels.pack import KINDS, Kind
 from reusewatch.detector.labels.pairs import Pairs
+from reusewatch.detector.labels.replacing import replacing
 from reusewatch.detector.labels.stood import NO_PAGE, PLACE, PageSpool, shortened
 
 _BLOCK = 1 << 20
@@ -189,26 +188,20 @@ def write_pack(
     said otherwise. `written` is told how many pairs of a kind were read so far.
     """
     check_labels(labels)
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        with partial.open("wb") as file:
-            waiting = (spool or path.parent) / partial.name
-            writer = _Writer(file, partial, waiting, len(labels), placed=pages is not None)
-            try:
-                for kind in KINDS:
-                    if kind in pairs:
-                        writer.hashes(kind, _told(pairs[kind], kind, written))
-                if pages is not None:
-                    writer.pages(pages)
-                directory = writer.directory(scheme, version, labels)
-            finally:
-                writer.clean()
-            write_directory(file, directory)
-        _settle(partial)
-        partial.replace(path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+    with replacing(path) as file:
+        partial = Path(file.name)
+        waiting = (spool or path.parent) / partial.name
+        writer = _Writer(file, partial, waiting, len(labels), placed=pages is not None)
+        try:
+            for kind in KINDS:
+                if kind in pairs:
+                    writer.hashes(kind, _told(pairs[kind], kind, written))
+            if pages is not None:
+                writer.pages(pages)
+            directory = writer.directory(scheme, version, labels)
+        finally:
+            writer.clean()
+        write_directory(file, directory)
     counts = directory.counts
     return Written(
         path, directory.version, directory.labels, counts["files"], counts["chunks"],
@@ -263,9 +256,3 @@ def _column(path: Path, offset: int, kind: np.dtype[Any], count: int) -> NDArray
     if not count:  # nothing can be mapped of nothing
         return np.empty(0, kind)
     return np.asarray(np.memmap(path, kind, "r", offset, (count,)))
-
-
-def _settle(path: Path) -> None:
-    """Wait until the file is on disk: renamed before, it could be empty after a power cut."""
-    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as data:
-        data.flush()

@@ -7,7 +7,6 @@ PackLost   the topic does not hold the pack that the manifest names
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -16,12 +15,12 @@ from typing import TYPE_CHECKING
 
 import xxhash
 
+from reusewatch.detector.labels.replacing import replacing
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus, BusBroken, Message, Outgoing
 from reusewatch.streams.disk import write_pieces
 from reusewatch.streams.labels.store import checksum_of
 from reusewatch.streams.records import PackLabel, PackNamed
-from reusewatch.streams.segments import sync_directory
 from reusewatch.streams.wire import WireError, check_schema, headers_for
 
 if TYPE_CHECKING:
@@ -87,17 +86,8 @@ def withdrawn_parts(pack: PackNamed) -> Iterator[Outgoing]:
 
 def copy(source: Path, target: Path) -> None:
     """A pack at another place of this machine, on disk when this returns."""
-    partial = target.with_name(f".{target.name}.partial")
-    try:
-        with source.open("rb") as read, partial.open("wb") as written:
-            shutil.copyfileobj(read, written, 1 << 20)
-            written.flush()
-            os.fsync(written.fileno())
-        partial.rename(target)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
-    sync_directory(target.parent)
+    with source.open("rb") as read, replacing(target) as written:
+        shutil.copyfileobj(read, written, 1 << 20)
 
 
 def assemble(
@@ -106,37 +96,29 @@ def assemble(
     """The pack from its parts. Raises PackLost, and leaves nothing behind then."""
     if pack.parts != -(-pack.size // PART_BYTES):
         raise _lost(pack, f"{pack.parts} parts are said to be {pack.size} bytes")
-    partial = target.with_name(f".{target.name}.partial")
-    try:
-        with partial.open("wb") as file:
-            # Not those that are missing: how many there should be is what a manifest says.
-            here: set[int] = set()
-            damage = ""
-            for message in bus.read(topics.LABEL_PACKS, every=True, stop=stop):
-                part = _number(pack, message)
-                if part is None or part in here or message.value is None:
-                    continue
-                # A damaged part may have been sent again: the sound one comes later.
-                if reason := _damage(pack, part, message):
-                    damage = f"; part {part:06d}: {reason}"
-                    continue
-                file.seek(part * PART_BYTES)
-                write_pieces(file, message.value)
-                here.add(part)
-                if len(here) == pack.parts:
-                    break
-            if len(here) < pack.parts:
-                what = f"{pack.parts - len(here)} of {pack.parts} parts are missing{damage}"
-                raise _lost(pack, what)
-            file.flush()
-            os.fsync(file.fileno())
-        if checksum_of(partial) != pack.checksum:
+    with replacing(target) as file:
+        # Not those that are missing: how many there should be is what a manifest says.
+        here: set[int] = set()
+        damage = ""
+        for message in bus.read(topics.LABEL_PACKS, every=True, stop=stop):
+            part = _number(pack, message)
+            if part is None or part in here or message.value is None:
+                continue
+            # A damaged part may have been sent again: the sound one comes later.
+            if reason := _damage(pack, part, message):
+                damage = f"; part {part:06d}: {reason}"
+                continue
+            file.seek(part * PART_BYTES)
+            write_pieces(file, message.value)
+            here.add(part)
+            if len(here) == pack.parts:
+                break
+        if len(here) < pack.parts:
+            what = f"{pack.parts - len(here)} of {pack.parts} parts are missing{damage}"
+            raise _lost(pack, what)
+        file.flush()
+        if checksum_of(Path(file.name)) != pack.checksum:
             raise _lost(pack, "its parts do not add up to it")
-        partial.rename(target)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
-    sync_directory(target.parent)
 
 
 def _number(pack: PackNamed, message: Message) -> int | None:

@@ -11,7 +11,6 @@ Who reads needs no lock: a file that `current` names is whole. Never maps nor ma
 from __future__ import annotations
 
 import fcntl
-import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,9 +23,9 @@ import xxhash
 from reusewatch.detector.errors import BadPack
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.streams.bus import Unreachable
+from reusewatch.streams.disk import replace_file
 from reusewatch.streams.labels.table import Overlay
 from reusewatch.streams.records import PackNamed
-from reusewatch.streams.segments import sync_directory
 
 FORMAT = 1
 _CHECKSUM = re.compile("[0-9a-f]{32}")
@@ -128,14 +127,16 @@ class LabelStore:
         )  # fmt: skip
         if current == before:
             return
-        self.replace("current", msgspec.json.encode(current))
+        replace_file(self._current, msgspec.json.encode(current))
         kept = {current.pack, current.overlay, self.pack_path(keep).name if keep else None}
         if before is not None:
             # A process may have read `current` a moment ago, and open these only now.
             kept |= {before.pack, before.overlay}
-        for path in [*self.directory.glob("*.pack"), *self.directory.glob("*.overlay")]:
-            if path.name not in kept:
-                path.unlink(missing_ok=True)
+        # The last are what a process left that was killed while it wrote here.
+        for pattern in ("*.pack", "*.overlay", ".*.partial"):
+            for path in self.directory.glob(pattern):
+                if path.name not in kept:
+                    path.unlink(missing_ok=True)
 
     def _readable(self) -> Current | None:
         try:
@@ -146,18 +147,8 @@ class LabelStore:
     def _written(self, overlay: Overlay) -> str:
         data = overlay.encoded()
         name = f"{xxhash.xxh3_128_hexdigest(data)}.overlay"
-        self.replace(name, data)
+        replace_file(self.directory / name, data)
         return name
-
-    def replace(self, name: str, data: bytes) -> None:
-        """Write a small file so that nobody ever sees half of it."""
-        partial = self.directory / f".{name}.partial"
-        with partial.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.rename(self.directory / name)
-        sync_directory(self.directory)
 
 
 def checksum_of(path: Path) -> str:

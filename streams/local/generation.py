@@ -20,7 +20,6 @@ from pathlib import Path
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Parted
 from reusewatch.streams.disk import replace_file
-from reusewatch.streams.segments import sync_directory
 
 DATABASE = "bus.sqlite"
 STAMP = "generation"
@@ -91,7 +90,6 @@ def stamp(log: Path, generation: str) -> None:
         return
     # An empty file under the name would be of a bus that belongs to nobody.
     replace_file(path, f"{generation}\n".encode("ascii"))
-    sync_directory(log)
 
 
 def require_none(directory: Path) -> None:

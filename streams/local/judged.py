@@ -7,11 +7,11 @@ database. It is news and no state: positions stand in the database.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import msgspec
 
+from reusewatch.streams.disk import replace_file
 from reusewatch.streams.wire import UNREADABLE
 
 FILE = "judged.json"
@@ -36,6 +36,4 @@ def read_judged(directory: Path) -> Judged:
 
 def write_judged(directory: Path, judged: Judged) -> None:
     """Say it."""
-    partial = directory / f".{FILE}-{os.getpid()}"
-    partial.write_bytes(msgspec.json.encode(judged))
-    partial.replace(directory / FILE)
+    replace_file(directory / FILE, msgspec.json.encode(judged))

@@ -21,10 +21,11 @@ from typing import IO, Literal
 
 import zstandard
 
+from reusewatch.detector.labels.replacing import sync_directory
 from reusewatch.streams import topics
 from reusewatch.streams.bus import BusBroken, Message, Outgoing, Partition
 from reusewatch.streams.local.database import now_ms, told
-from reusewatch.streams.segments import Entry, LogReader, LogWriter, bases, sync_directory
+from reusewatch.streams.segments import Entry, LogReader, LogWriter, bases
 
 SPOOLS = "spools"
 # Held by the one process that judges, or replays.

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 import msgspec
 import numpy as np
@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.errors import SchemeMismatch
 from reusewatch.detector.hashing import HashScheme
-from reusewatch.streams.bus import Bus, BusError, Offsets, Partition, Unreachable
+from reusewatch.detector.labels.replacing import replacing
+from reusewatch.streams.bus import Bus, Offsets, Partition, Unreachable
 from reusewatch.streams.disk import write_pieces
-from reusewatch.streams.segments import sync_directory
 from reusewatch.streams.stages.errors import Damaged, Incompatible, what_to_do
 
 VERSION = 17
@@ -124,18 +124,17 @@ class Snapshots:
         self, path: Path, state: State, offsets: Offsets, flush: Callable[[], None]
     ) -> None:
         self._directory.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(".partial")
-        try:
-            self._write(partial, state, offsets, flush)
-            partial.rename(path)
-        except (OSError, BusError):
-            partial.unlink(missing_ok=True)
-            raise
-        sync_directory(self._directory)
+        # A process that was killed while it wrote one left as much behind.
+        for left in self._directory.glob(f".{self._stage}-*.partial"):
+            left.unlink()
+        with replacing(path) as file:
+            self._write(file, state, offsets, flush)
         for old in self.paths()[KEEP:]:
             old.unlink()
 
-    def _write(self, path: Path, state: State, offsets: Offsets, flush: Callable[[], None]) -> None:
+    def _write(
+        self, file: BinaryIO, state: State, offsets: Offsets, flush: Callable[[], None]
+    ) -> None:
         arrays = {name: np.ascontiguousarray(array) for name, array in state.arrays.items()}
         header = _Header(
             version=VERSION,
@@ -149,18 +148,15 @@ class Snapshots:
         size = len(msgspec.json.encode(header)) + _MARK_BYTES
         # Arrays begin at multiples of eight: they are used in place.
         size += -(len(_MAGIC) + _LENGTH.size + size) % 8
-        with path.open("wb") as file:
-            file.seek(len(_MAGIC) + _LENGTH.size + size + _SUM)
-            sums = [_written(file, _parts(array)) for array in arrays.values()]
-            file.write(b"".join(sums))
-            flush()
-            # With all rows that were sent: an older database beside it would be taken for this one.
-            mark = "" if self._bus is None else self._bus.mark()
-            file.seek(0)
-            said = msgspec.json.encode(msgspec.structs.replace(header, bus=mark)).ljust(size)
-            file.write(_written(file, (_MAGIC, _LENGTH.pack(size), said)))
-            file.flush()
-            os.fsync(file.fileno())
+        file.seek(len(_MAGIC) + _LENGTH.size + size + _SUM)
+        sums = [_written(file, _parts(array)) for array in arrays.values()]
+        file.write(b"".join(sums))
+        flush()
+        # With all rows that were sent: an older database beside it would be taken for this one.
+        mark = "" if self._bus is None else self._bus.mark()
+        file.seek(0)
+        said = msgspec.json.encode(msgspec.structs.replace(header, bus=mark)).ljust(size)
+        file.write(_written(file, (_MAGIC, _LENGTH.pack(size), said)))
 
     def load(self, needs: Callable[[str], bool] | None = None) -> Loaded:
         """The newest sound snapshot. Another scheme, or a newer version, is refused outright. Of

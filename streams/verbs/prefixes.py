@@ -19,7 +19,6 @@ from reusewatch.streams.bus import Bus, Message
 from reusewatch.streams.console import fail, print_json_lines, print_line, say
 from reusewatch.streams.disk import replace_file
 from reusewatch.streams.opening import bus_to_read
-from reusewatch.streams.segments import sync_directory
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.settings.keeping import keep_of
 from reusewatch.streams.signals import stopping
@@ -172,9 +171,7 @@ class _File:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Write a file so that nobody ever sees half of it, whatever happens meanwhile."""
     replace_file(path, text.encode())
-    sync_directory(path.parent)
 
 
 def _follow(settings: Settings, places: Places, file: _File) -> None:
