@@ -6,6 +6,7 @@ they do not know, hence the schemas allow them.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,6 +63,8 @@ def schema_of(name: str) -> dict[str, Any]:
 
 def _as_written(part: dict[str, Any]) -> None:
     """What is written has every field, null where nothing is known: no defaults, all required."""
+    # From Python 3.13 on the compiler takes the indentation out of docstrings.
+    part["description"] = inspect.cleandoc(part["description"])
     properties = part.get("properties", {})
     for name, field in properties.items():
         field.pop("default", None)
