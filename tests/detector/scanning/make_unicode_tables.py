@@ -1,6 +1,9 @@
-"""Writes detector/scanning/unicode_tables.py from the running Python's Unicode database.
+"""Writes detector/scanning/unicode_tables.py, and which code points these tables know, from the
+running Python's Unicode database.
 
+    folder=tests/detector/scanning
     python -m tests.detector.scanning.make_unicode_tables > detector/scanning/unicode_tables.py
+    python -m tests.detector.scanning.make_unicode_tables assigned > $folder/assigned.py
 
 A new Unicode version changes what a word is, hence hashes: change the hash scheme's version too.
 """
@@ -9,7 +12,7 @@ from __future__ import annotations
 
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from reusewatch.detector.scanning import confusables
@@ -175,17 +178,31 @@ def _wrapped(name: str, items: list[str]) -> str:
     return f'{name} = """\n' + "\n".join([*lines, line]).replace("    ", "") + '\n"""\n'
 
 
-def source() -> str:
-    """The module's text."""
+def assigned_here() -> list[bool]:
+    """Of each code point: whether this Python's Unicode version has a character there."""
+    return [unicodedata.category(chr(code)) not in ("Cn", "Co", "Cs") for code in range(0x110000)]
+
+
+def source_of_assigned() -> str:
+    """The text of the module that holds them."""
+    known = assigned_here()
+    items = _items(["known" if one else "" for one in known], "known")
+    return (
+        '"""Characters of the Unicode version of the tables. Written by their script."""\n\n'
+        f"# Code points, first to last.\n{_wrapped('ASSIGNED', items)}"
+    )
+
+
+def source(known: Sequence[bool], version: str) -> str:
+    """The module's text, from the characters that a Unicode version knows."""
     parts = [
         '"""What each code point is to the tokenizer, what it says of its word, and what it is\n'
         "folded to: data, no code.\n\n"
         "Pinned to one Unicode version, so that the same page has the same tokens under every\n"
         "Python. Written by tests/detector/scanning/make_unicode_tables.py; never edited by hand.\n"
         '"""\n\n'
-        f'UNICODE_VERSION = "{unicodedata.unidata_version}"\n'
+        f'UNICODE_VERSION = "{version}"\n'
     ]
-    known = [unicodedata.category(chr(code)) not in ("Cn", "Co", "Cs") for code in range(0x110000)]
     kinds = [kind_of(chr(code)) if known[code] else "" for code in range(0x110000)]
     for name in ("word", "single", "mark", "ignored"):
         items = _wrapped(name.upper(), _items(kinds, name))
@@ -214,4 +231,7 @@ def source() -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(source())
+    if sys.argv[1:] == ["assigned"]:
+        sys.stdout.write(source_of_assigned())
+    else:
+        sys.stdout.write(source(assigned_here(), unicodedata.unidata_version))

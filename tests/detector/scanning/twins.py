@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from functools import cache
 
 from resiliparse.parse.html import DOMNode, HTMLTree, NodeType
 
-from reusewatch.detector.scanning import unicode_tables as table
+from reusewatch.detector.scanning.tables import spans_of
+from tests.detector.scanning.assigned import ASSIGNED
 from tests.detector.scanning.make_unicode_tables import folded_of, kind_of, markless
 
 # Not the scan's own lists: what no browser shows, and what shows as a gap in a line of text.
@@ -31,24 +31,17 @@ GAP = "\x1f"
 def _kind(character: str) -> str:
     if character == "\0":
         return "ignored"
-    kind = kind_of(character)
-    if unicodedata.unidata_version != table.UNICODE_VERSION and not _in_table(character):
-        return "apart"
-    return kind
+    # What came with a later Unicode version is in no word, under no Python.
+    return kind_of(character) if assigned()[ord(character)] else "apart"
 
 
 @cache
-def _known() -> frozenset[int]:
-    known: set[int] = set()
-    for text in (table.WORD, table.SINGLE, table.MARK, table.IGNORED):
-        for item in text.split():
-            first, _, last = item.partition("-")
-            known.update(range(int(first, 16), int(last or first, 16) + 1))
-    return frozenset(known)
-
-
-def _in_table(character: str) -> bool:
-    return ord(character) in _known()
+def assigned() -> list[bool]:
+    """Of each code point: whether the Unicode version of our tables has a character there."""
+    known = [False] * 0x110000
+    for span in spans_of(ASSIGNED):
+        known[span] = [True] * (span.stop - span.start)
+    return known
 
 
 def words_of(text: str) -> list[str]:
