@@ -21,10 +21,10 @@ $(READY): requirements.lock pyproject.toml
 	  || { echo "$(PYTHON) cannot make environments; on Debian: apt-get install python3-venv" >&2; exit 2; }
 	@echo "setting up .venv (once, a few minutes)" >&2
 	@$(PYTHON) -m venv --clear .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@mkdir -p .venv/typed && ln -sfn ../.. .venv/typed/reusewatch  # mypy does not see through the editable installation
-	@$(BIN)/python -Pc 'from reusewatch.streams import kernels; kernels.prepare(print); kernels.prepare_questions(print)'
+	@$(BIN)/python -Pc 'from reusewatch.streams import kernels; kernels.prepare(print)'
 	@touch $@
 
 setup: $(READY) ## make .venv with the command .venv/bin/reusewatch
