@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 
 from reusewatch.streams import kernels
 from reusewatch.streams.console import say
-from tests import hermetic
+from tests import forgotten, hermetic
 from tests.broker import broker, kafka_config
 
 # Who starts the tests in the background has them ignore Ctrl-C, and their commands would as well.
@@ -22,6 +22,7 @@ kernels.prepare(say)
 if not kernels.are_compiled(questions=True):
     kernels.prepare_questions(say)
 hermetic.install()
+forgotten.install()
 # How long an example takes says how busy the machine is, and nothing of the code.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -60,10 +60,9 @@ def begun(words: list[str], cwd: Path, env: dict[str, str]) -> subprocess.Popen[
 
 def main(directory: Path) -> int:
     with redis(directory) as address, serving(web()) as site:
-        outlet = LocalBus(directory / "state").outlet()
         hood = replace(bad(prefix=site.url("/bad/")), detected_at=datetime.now(UTC))
-        outlet.send(alert_message(hood))
-        outlet.flush()
+        with closing(LocalBus(directory / "state").outlet()) as outlet:
+            outlet.send(alert_message(hood))
         words = arguments(
             directory, [site.url("/")], FOLLOWING, REDIS_URL=address,
             SCHEDULER="scrapy_redis.scheduler.Scheduler",

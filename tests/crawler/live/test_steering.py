@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -48,10 +49,8 @@ def found(site: Site, **given: object) -> Alert:
 
 
 def told(directory: Path, *messages: Outgoing) -> None:
-    outlet = LocalBus(directory / "state").outlet()
-    for message in messages:
-        outlet.send(message)
-    outlet.flush()
+    with closing(LocalBus(directory / "state").outlet()) as outlet:
+        outlet.send(*messages)
 
 
 def fetched_below(site: Site, path: str) -> int:

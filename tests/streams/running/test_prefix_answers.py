@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
@@ -45,9 +46,8 @@ def get(port: int, path: str, *, method: str = "GET", **headers: str) -> tuple[H
 
 
 def put(bus: LocalBus, message: object) -> None:
-    outlet = bus.outlet()
-    outlet.send(message)
-    outlet.flush()
+    with closing(bus.outlet()) as outlet:
+        outlet.send(message)
 
 
 def test_prefixes_are_told_again_only_when_they_changed(bus: LocalBus, port: int) -> None:

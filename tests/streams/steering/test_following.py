@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
@@ -48,10 +48,8 @@ def bus(tmp_path: Path) -> LocalBus:
 
 
 def put(bus: LocalBus, *messages: Outgoing) -> None:
-    outlet = bus.outlet()
-    for message in messages:
-        outlet.send(message)
-    outlet.flush()
+    with closing(bus.outlet()) as outlet:
+        outlet.send(*messages)
 
 
 ALERT = alert_message(replace(bad(), detected_at=datetime.now(UTC)))
