@@ -51,7 +51,7 @@ inside() {
   local root=$1 passed=()
   shift
   while IFS= read -r -d '' one; do passed+=("$one"); done \
-    < <(env -0 | grep -zEi '^(PIP_[A-Z_]*|[a-z]*_proxy|[A-Z_]*CERT[A-Z_]*|[A-Z]*_CA_[A-Z]*)=' || true)
+    < <(env -0 | grep -zv '^PIP_FIND_LINKS=' | grep -zEi '^(PIP_[A-Z_]*|[a-z]*_proxy|[A-Z_]*CERT[A-Z_]*|[A-Z]*_CA_[A-Z]*)=' || true)
   unshare --mount --pid --fork --kill-child bash -euc '
     root=$1; shift
     mount -t proc none "$root/proc"

@@ -126,7 +126,7 @@ class Snapshots:
         self._directory.mkdir(parents=True, exist_ok=True)
         # A process that was killed while it wrote one left as much behind.
         for left in self._directory.glob(f".{self._stage}-*.partial"):
-            left.unlink()
+            left.unlink(missing_ok=True)
         with replacing(path) as file:
             self._write(file, state, offsets, flush)
         for old in self.paths()[KEEP:]:

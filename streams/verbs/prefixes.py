@@ -163,15 +163,11 @@ class _File:
         if text == self._text:
             return
         try:
-            replace_text(self.path, text)
+            replace_file(self.path, text.encode())
         except OSError as error:
             fail(f"{self.path} cannot be written: {error.strerror or error}", 3)
         self._text = text
         say(f"{self.path}: {len(rows)} prefixes")
-
-
-def replace_text(path: Path, text: str) -> None:
-    replace_file(path, text.encode())
 
 
 def _follow(settings: Settings, places: Places, file: _File) -> None:

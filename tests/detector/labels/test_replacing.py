@@ -51,6 +51,16 @@ def test_a_failing_writer_leaves_the_old_file_and_nothing_else(tmp_path: Path) -
     assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == {"a": b"old"}
 
 
+def test_a_reader_keeps_the_file_that_it_has_opened(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    with path.open("rb") as reading:
+        with replacing(path) as file:
+            file.write(b"new")
+        assert reading.read() == b"old"
+    assert path.read_bytes() == b"new"
+
+
 def test_content_and_name_are_on_disk_in_that_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

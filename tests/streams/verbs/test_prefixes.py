@@ -13,7 +13,7 @@ from reusewatch.streams import topics
 from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.steering.places import KeptOut, Places
-from reusewatch.streams.verbs.prefixes import keep_written, replace_text
+from reusewatch.streams.verbs.prefixes import keep_written
 from reusewatch.streams.wire import alert_message, headers_for, withdrawal
 from tests.command import run
 from tests.contract.tables import KEPT_OUT
@@ -97,16 +97,3 @@ def test_it_follows_what_opens_closes_and_is_withdrawn(tmp_path: Path) -> None:
 
     keep_written(bus, Places(), write, lambda: len(held) == 4)
     assert held == [[BAD], ["http://other.example/", BAD], ["http://other.example/"], []]
-
-
-def test_the_file_is_the_old_one_or_the_new_one(tmp_path: Path) -> None:
-    path = tmp_path / "out"
-    replace_text(path, "old\n")
-    with path.open() as reading:
-        replace_text(path, "new\n")
-        assert reading.read() == "old\n"  # who reads it has all of the one that was opened
-    assert path.read_text() == "new\n"
-    with pytest.raises(UnicodeEncodeError):
-        replace_text(path, "half\ud800")
-    assert path.read_text() == "new\n"
-    assert os.listdir(tmp_path) == ["out"]
