@@ -72,6 +72,7 @@ BESIDES: dict[str, set[str]] = {
     },
     # Pages are read again from wherever they are kept.
     "replaying": {
+        "disk",
         "kafka.again",
         "kafka.config",
         "local.spools",
