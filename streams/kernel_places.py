@@ -152,9 +152,9 @@ def digest() -> str:
 def _processor() -> tuple[str, ...]:
     """What the machine code is for. Code for a level of x86-64 is for every processor that has it:
     a container's image may run elsewhere than where it was built."""
-    given = tuple(os.environ.get(name, "") for name in NAMED)
+    name, features = given = (os.environ.get(NAMED[0], ""), os.environ.get(NAMED[1], ""))
     if lasting := _lasting():
-        return given if _is_general(*given, _flags(lasting)) else (*given, *lasting)
+        return given if _is_general(name, features, _flags(lasting)) else (*given, *lasting)
     from llvmlite.binding import get_host_cpu_features, get_host_cpu_name  # slow to load
 
     return *given, get_host_cpu_name(), get_host_cpu_features().flatten()
