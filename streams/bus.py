@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -120,6 +121,10 @@ class Outlet(Protocol):
     def close(self) -> None:
         """Flush, and release what is held."""
 
+    def abandon(self) -> None:
+        """Release what is held, as after an error: what was sent since the last flush is sent again
+        by whoever reads its source again. Never raises BusError."""
+
 
 class FlushedAtClose(ABC):
     """How an outlet is closed, whichever bus it is of; each says what it releases."""
@@ -137,6 +142,11 @@ class FlushedAtClose(ABC):
             self.flush()
         finally:
             self._release()
+
+    def abandon(self) -> None:
+        """Let go of it; what was sent may become safe, since nothing stands for it here."""
+        with suppress(BusError):
+            self.close()
 
     @abstractmethod
     def flush(self) -> None:

@@ -63,7 +63,8 @@ class KafkaOutlet(FlushedAtClose):
         # As the client names them.
         self._places: dict[Partition, TopicPartition] = {}
         self._gave_up = False
-        # Found out late, about a message sent long ago: flush tells, send must not.
+        # Found out late, about a message sent long ago: each flush tells, as one that did not would
+        # let offsets pass the message. `send` must not.
         self._refused: list[BusBroken] = []
         # When to look again at a broker that acknowledges nothing, and since when it has answered.
         self._suspected_at = 0.0
@@ -88,8 +89,7 @@ class KafkaOutlet(FlushedAtClose):
             self._attend()
         self._patience.answered()
         if self._refused:
-            refused, self._refused = self._refused, []
-            raise refused[0]
+            raise self._refused[0]
 
     def take_back(self) -> Sequence[Outgoing]:
         """Give up what is not acknowledged, and hand it back in order; then there is only close."""

@@ -32,6 +32,8 @@ Headers = tuple[tuple[str, bytes], ...]
 POLL_LIMIT = 64
 WAIT = 0.05
 CHECK_SECONDS = 5.0
+# Another process, such as one that makes a copy, may have the database for so long.
+BUSY_SECONDS = 30.0
 _PAGE_BYTES = 8192
 _MAKE_ROOM = "free some space and run it again"
 # Readers of the table `offsets` that are no groups: how far logs were flushed, and spools judged,
@@ -89,7 +91,7 @@ def connect(directory: Path) -> sqlite3.Connection:
 
 def _made(directory: Path, path: Path) -> sqlite3.Connection:
     directory.mkdir(parents=True, exist_ok=True)
-    database = sqlite3.connect(path, timeout=30, check_same_thread=False)
+    database = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False)
     try:
         _prepare(database, path)
     except BaseException:

@@ -80,8 +80,9 @@ class BusSink:
             )
 
     def _send_waiting(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        self._outlet.send(*waiting)
+        # Not before: what was not sent is among what is taken back.
+        self._outlet.send(*self._waiting)
+        self._waiting = []
 
     def bury(self, letter: DeadLetter) -> None:
         """Send a dead letter."""

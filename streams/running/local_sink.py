@@ -11,12 +11,11 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from reusewatch.streams import kernels, topics
 from reusewatch.streams.blocks.format import PAGES_HEADER, forget_last, take_as_made
-from reusewatch.streams.bus import BusError, Message, Partition
+from reusewatch.streams.bus import Message, Partition
 from reusewatch.streams.dead_letter_limit import DeadLetterLimit
 from reusewatch.streams.labels.follower import publish_local
 from reusewatch.streams.labels.marking import InForce
@@ -355,24 +354,18 @@ class LocalSink:
                 judge.close()
             self._outlet.close()
         finally:
-            self._release()
-
-    def _release(self) -> None:
-        self._runner.close()
-        if self._health is not None:
-            self._health.close()
-        self._bus.close()
+            self.abandon()
 
     def abandon(self) -> None:
         """Leave without a commit; what was not committed is read again."""
         self._bus.rest()
         for judge in self._judges:
             judge.abandon()
-        with suppress(BusError):
-            self._outlet.take_back()
-        with suppress(BusError):
-            self._outlet.close()  # with the dead letters, which say why
-        self._release()
+        self._outlet.abandon()
+        self._runner.close()
+        if self._health is not None:
+            self._health.close()
+        self._bus.close()
 
 
 def _runner(stage: FingerprintStage, workers: int) -> InProcess | ProcessPool:

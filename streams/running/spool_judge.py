@@ -76,13 +76,17 @@ class SpoolJudge:
 
     def close(self) -> None:
         """Commit with a snapshot, and let other processes have the bus."""
-        for reader in self._readers.values():
-            reader.close()
+        self._close_readers()
         self._sink.close()
 
     def abandon(self) -> None:
         """Leave without a commit: spools are read again from where they were committed."""
+        self._close_readers()
         self._sink.abandon()
+
+    def _close_readers(self) -> None:
+        for reader in self._readers.values():
+            reader.close()
 
     def _is_due(self) -> bool:
         return time.monotonic() >= self._committed_at + self._commit_seconds

@@ -388,9 +388,9 @@ class Worker:
     def abandon(self) -> None:
         """Leave without a commit: the state may hold half a batch, which is to be read again."""
         self._leave()
-        for part in (self._inlet, self.outlet):
-            with suppress(BusError):
-                part.close()
+        with suppress(BusError):
+            self._inlet.close()
+        self.outlet.abandon()
         if self._changelog is not None:
             self._changelog.close()
 
@@ -400,12 +400,14 @@ class Worker:
             self._send_finished(most=0)
             if self._dirty or self._state_changed:
                 self.commit(snapshot=self._state_changed)
-        finally:
             self._leave()
             self._inlet.close()
             self.outlet.close()
-            if self._changelog is not None:
-                self._changelog.close()
+        except BaseException:
+            self.abandon()
+            raise
+        if self._changelog is not None:
+            self._changelog.close()
 
     def _leave(self) -> None:
         self._desk.close()

@@ -114,6 +114,10 @@ class MemoryOutlet:
     def close(self) -> None:
         self.flush()
 
+    def abandon(self) -> None:
+        self.pending.clear()
+        self.then.clear()
+
 
 class MemoryInlet:
     """Gives out `limit` messages a poll, of the partitions in turn; `pick` says of which."""

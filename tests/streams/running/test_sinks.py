@@ -155,6 +155,7 @@ def test_what_is_given_up_is_on_no_log_and_its_dead_letters_are_told(tmp_path: P
         )
     )  # fmt: skip
     sink.abandon()
+    sink_in(tmp_path).close()
     bus = LocalBus(tmp_path)
     assert sum(int(dict(one.headers)[PAGES_HEADER]) for one in bus.read(topics.FINGERPRINTS)) == 2
     assert len(list(bus.read(topics.DEAD_LETTERS))) == 1
@@ -170,6 +171,7 @@ def test_what_has_waited_is_safe_with_the_next_checkpoint_and_not_before(tmp_pat
         if checkpointed:
             sink.checkpoint()
         sink.abandon()
+        sink_in(tmp_path).close()
         assert bool(LocalBus(tmp_path).end(topics.FINGERPRINTS)) == checkpointed
 
 
