@@ -244,10 +244,14 @@ EvidenceMissing = Literal[
 ]  # fmt: skip
 
 
+# An alert without one could never be withdrawn.
+AlertId = Annotated[Hash128, Meta(min_length=1)]
+
+
 class Alert(Record, frozen=True, kw_only=True):
     """One finding. The id is made of kind, subject and content: found twice, it is the same."""
 
-    id: Hash128
+    id: AlertId
     kind: Kind
     state: Literal["open", "closed"] = "open"
     severity: Severity
@@ -314,6 +318,16 @@ class Alert(Record, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"kind {self.kind}: the kinds are {', '.join(KINDS)}")
+
+
+class Withdrawn(Record, frozen=True, kw_only=True):
+    """An alert that was wrong, as those get it who may have seen it. On the bus: a tombstone."""
+
+    id: AlertId
+    state: Literal["withdrawn"] = "withdrawn"
+    # Null where an older reusewatch withdrew it.
+    kind: Kind | None = None
+    withdrawn_at: Time
 
 
 class LabelPlace(Record, frozen=True, kw_only=True):

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Any, TypeVar
+from datetime import datetime, timedelta
+from typing import Any, TypeVar, get_args
 
 import msgspec
 
@@ -20,9 +20,11 @@ from reusewatch.streams import topics
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.packing import LEAST_PACKED, MOST_PACKED, packed, unpacked
 from reusewatch.streams.records import (
+    UNDATED,
     VERSIONS,
     Alert,
     DeadLetter,
+    Kind,
     Label,
     LabelManifest,
     NeighborhoodPart,
@@ -30,6 +32,7 @@ from reusewatch.streams.records import (
     PartitionMoments,
     Record,
     Verdict,
+    Withdrawn,
 )
 
 R = TypeVar("R", bound=Record)
@@ -173,7 +176,7 @@ def alert_message(alert: Alert, *, stage: str = "index") -> Outgoing:
     cloud_event = (
         ("ce_specversion", b"1.0"),
         ("ce_id", alert.id.encode()),
-        ("ce_type", f"reusewatch.alert.{alert.kind}".encode()),
+        ("ce_type", event_type(alert.kind).encode()),
         ("ce_source", f"/reusewatch/{stage}".encode()),
         ("ce_time", str(at).encode()),
     )
@@ -208,9 +211,36 @@ def manifest_message(manifest: LabelManifest) -> Outgoing:
     return Outgoing(topics.LABELS, MANIFEST_KEY, _json.encode(manifest), _MANIFEST_HEADERS)
 
 
-def withdrawal(alert_id: str) -> Outgoing:
-    """The tombstone of an alert that no longer holds: its page was seen before its donor."""
-    return Outgoing(topics.ALERTS, alert_id, None, _HEADERS[topics.ALERTS])
+def withdrawal(alert_id: str, kind: Kind | None = None) -> Outgoing:
+    """The tombstone of an alert that no longer holds: its page was seen before its donor.
+
+    Its source as an event is another than the alert's: routers take each source and id once.
+    """
+    cloud_event = (
+        ("ce_specversion", b"1.0"),
+        ("ce_id", alert_id.encode()),
+        ("ce_type", event_type(kind).encode()),
+        ("ce_source", b"/reusewatch/withdrawn"),
+    )
+    return Outgoing(topics.ALERTS, alert_id, None, _HEADERS[topics.ALERTS] + cloud_event)
+
+
+def event_type(kind: str | None) -> str:
+    """The type of an alert as a CloudEvent."""
+    return f"reusewatch.alert.{kind}" if kind else "reusewatch.alert"
+
+
+def read_finding(message: Message) -> Alert | Withdrawn:
+    """What a message of the topic of alerts says: an alert, or that one was withdrawn."""
+    if message.value is not None:
+        return read_json(message, Alert)
+    said = dict(message.headers).get("ce_type", b"").decode("ascii", "replace")
+    kind = next((kind for kind in get_args(Kind) if said == event_type(kind)), None)
+    try:
+        at = UNDATED + timedelta(milliseconds=message.timestamp_ms)
+        return msgspec.convert({"id": message.key, "kind": kind, "withdrawn_at": at}, Withdrawn)
+    except (msgspec.ValidationError, OverflowError) as error:
+        raise Malformed(f"not the withdrawal of an alert: {error}") from error
 
 
 def part_message(key: str, part: NeighborhoodPart, partition: int) -> Outgoing:

@@ -475,7 +475,7 @@ class Reporter:
         return [self._withdrawal(kind, subject) for kind in gone]
 
     def _withdrawal(self, kind: Kind, subject: Subject) -> Outgoing:
-        return withdrawal(alert_id(kind, subject.page, subject.text, self._scheme))
+        return withdrawal(alert_id(kind, subject.page, subject.text, self._scheme), kind)
 
 
 def _count(found: Judgements, events: Counter[str]) -> None:

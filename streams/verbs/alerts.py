@@ -105,8 +105,11 @@ def alerts(
         fail("--follow shows alerts as they come: leave --sort and --reverse out", 2)
     chosen = _chosen(asked, kind, severity, donor, state)
     bus = bus_to_read(settings, say=say, waits=asked.follow)
-    read = topic_views.alerts(bus, follow=asked.follow)
-    stream = choosing.in_order(filter(chosen.fits, read), order, reverse=reverse, limit=asked.limit)  # type: ignore[arg-type]
+    if asked.follow:
+        showing.ALERTS.show(topic_views.following(bus, chosen.fits), asked)
+        return
+    read = filter(chosen.fits, topic_views.alerts(bus))
+    stream = choosing.in_order(read, order, reverse=reverse, limit=asked.limit)  # type: ignore[arg-type]
     showing.ALERTS.show(stream, asked, f"no such alerts on {settings.bus}")
 
 

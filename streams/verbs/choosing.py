@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Literal
 
-from reusewatch.streams.records import Alert
+from reusewatch.streams.records import Alert, Withdrawn
 from reusewatch.streams.urls import host_of_url, site_of
 
 Order = Literal["time", "figure"]
@@ -29,6 +29,12 @@ class AlertChoice:
     severity: str | None = None
     donor: str | None = None
     state: str | None = None
+
+    def may_fit(self, withdrawn: Withdrawn) -> bool:
+        """Whether an alert that was withdrawn may have been one of them."""
+        return (self.kind is None or withdrawn.kind in (None, self.kind)) and (
+            self.since is None or withdrawn.withdrawn_at >= self.since
+        )
 
     def fits(self, alert: Alert) -> bool:
         """Whether the alert is one of them."""

@@ -29,7 +29,8 @@ import msgspec
 
 from reusewatch.streams.bus import Message
 from reusewatch.streams.environment import of_the_user
-from reusewatch.streams.records import Alert
+from reusewatch.streams.records import Alert, Withdrawn
+from reusewatch.streams.wire import event_type
 
 SECONDS = 10.0
 # The exit code by which a command says that it will never take this alert (sysexits: EX_DATAERR).
@@ -67,23 +68,24 @@ Answer = Taken | Refused | Later
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An alert to be sent: the attributes of its CloudEvent, and its JSON as the bus has it."""
+    """An alert to be sent, or that it was withdrawn: the attributes of a CloudEvent, and JSON."""
 
     attributes: dict[str, str]
     data: bytes
 
     @classmethod
-    def of(cls, message: Message, alert: Alert) -> Event:
+    def of(cls, message: Message, said: Alert | Withdrawn) -> Event:
         """The event of a message of the topic `alerts`."""
         source = dict(message.headers).get("ce_source", b"")
+        at = said.withdrawn_at if isinstance(said, Withdrawn) else said.detected_at
         attributes = {
             "specversion": "1.0",
-            "id": _attribute(alert.id),
-            "type": f"reusewatch.alert.{alert.kind}",
+            "id": _attribute(said.id),
+            "type": event_type(said.kind),
             "source": source.decode("ascii") if _SOURCE.fullmatch(source) else "/reusewatch",
-            "time": str(msgspec.to_builtins(alert.detected_at)),
+            "time": str(msgspec.to_builtins(at)),
         }
-        return cls(attributes, message.value or b"")
+        return cls(attributes, message.value or msgspec.json.encode(said))
 
     def structured(self) -> bytes:
         """Attributes and alert as one JSON object."""

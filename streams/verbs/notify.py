@@ -4,8 +4,8 @@ At least once, and in the order of the topic: how far it came is committed after
 taken, as the group `notify-NAME` (in the directory of a local bus; on the cluster), so that a crash
 repeats an alert and loses none. What is not taken is tried again, ever more slowly; after a while
 the command gives up, and goes on from there when it is started again. What will never be taken is a
-dead letter: it is said, counted, and passed over, or it would hold up all behind it. Nothing is
-sent of what was withdrawn.
+dead letter: it is said, counted, and passed over, or it would hold up all behind it. That an alert
+was withdrawn is sent as well, as JSON with its id and the state `withdrawn`: the receiver has it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -23,7 +23,7 @@ from reusewatch.streams import topics
 from reusewatch.streams.bus import BEGINNING, Inlet, Message, Partition, PastRetention, Unreachable
 from reusewatch.streams.console import fail, say
 from reusewatch.streams.opening import open_bus
-from reusewatch.streams.records import Alert
+from reusewatch.streams.records import Alert, Withdrawn
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.signals import Stop, stopping
 from reusewatch.streams.verbs.alerts import (
@@ -43,7 +43,7 @@ from reusewatch.streams.verbs.delivering import (
 )
 from reusewatch.streams.verbs.listing import SinceOption
 from reusewatch.streams.verbs.options import BUS, with_settings
-from reusewatch.streams.wire import WireError, read_json
+from reusewatch.streams.wire import WireError, read_finding
 
 POLL_SECONDS = 0.5
 GIVE_UP_SECONDS = 900.0
@@ -168,6 +168,10 @@ class Sending:
         self._stop = stop
         self._back_off = back_off
         self._tell = tell
+        # While it reads for the first time what stands there: what it has sent. All that was
+        # withdrawn before is unknown to the receiver.
+        self._sent_first: set[str] | None = None
+        self._polled = False
 
     def run(self) -> None:
         """Until stopped; the alert in hand is finished. Raises NotTaken."""
@@ -182,6 +186,7 @@ class Sending:
             self._tell(f"the bus was begun anew, and so is this: {error}")
             self._inlet.seek(dict.fromkeys(self._inlet.committed(), BEGINNING))
             return
+        self._see_whether_first(messages)
         done: dict[Partition, int] = {}
         for message in messages:
             sent = self.sent.taken
@@ -195,21 +200,36 @@ class Sending:
         if done:  # passed over: nothing is lost if that is done once more
             self._inlet.commit(done)
 
+    def _see_whether_first(self, messages: Sequence[Message]) -> None:
+        if not messages:
+            self._sent_first = None
+        elif not self._polled:
+            self._polled = True
+            self._sent_first = None if self._inlet.committed() else set()
+
     def _did(self, message: Message) -> bool:
         """Whether the message is done with; False where a stop came first."""
         try:
-            alert = None if message.value is None else read_json(message, Alert)
+            said = read_finding(message)
         except WireError as error:
             self._dead_letter(f"offset {message.offset}", str(error))
             return True
-        if alert is None or not self._chosen.fits(alert):
+        if not self._wanted(said):
             return True
-        answer = self._answer(Event.of(message, alert))
+        answer = self._answer(Event.of(message, said))
         if isinstance(answer, Refused):
-            self._dead_letter(f"alert {alert.id}", answer.why)
+            self._dead_letter(f"alert {said.id}", answer.why)
         elif answer is not None:
             self.sent.taken += 1
+            if self._sent_first is not None:
+                self._sent_first.add(said.id)
         return answer is not None
+
+    def _wanted(self, said: Alert | Withdrawn) -> bool:
+        if isinstance(said, Alert):
+            return self._chosen.fits(said)
+        known = self._sent_first is None or said.id in self._sent_first
+        return known and self._chosen.may_fit(said)
 
     def _dead_letter(self, what: str, why: str) -> None:
         self.sent.dead_letters += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 
 from reusewatch.streams.alert_kinds import KINDS
@@ -21,6 +21,7 @@ from reusewatch.streams.records import (
     Donor,
     Evidence,
     Verdict,
+    Withdrawn,
     Within,
 )
 from reusewatch.streams.verbs.listing import Listing
@@ -39,13 +40,25 @@ def _subject_and_source(alert: Alert) -> Cell:
     return tuple(pages)
 
 
+def _unless_withdrawn(cell: Callable[[Alert], Cell]) -> Callable[[Alert | Withdrawn], Cell]:
+    """A cell of an alert; empty in the row that says that the alert was withdrawn."""
+    return lambda one: None if isinstance(one, Withdrawn) else cell(one)
+
+
+def _told_at(one: Alert | Withdrawn) -> str:
+    at = one.withdrawn_at if isinstance(one, Withdrawn) else one.detected_at
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}"
+
+
 _OTHER = "page, and below it its original (←), or where else it is"
 ALERTS = Listing(
     (
-        "id", "kind", "severity", ("subject", lambda x: x.url or x.prefix),
-        ("donor", lambda x: x.donors[0].url if x.donors else None),
-        ("figure", lambda x: f"{x.figure:g}"), "detected_at", "state", "site",
-        ("direction", lambda x: in_short(x.direction)),
+        "id", "kind", ("severity", _unless_withdrawn(lambda x: x.severity)),
+        ("subject", _unless_withdrawn(lambda x: x.url or x.prefix)),
+        ("donor", _unless_withdrawn(lambda x: x.donors[0].url if x.donors else None)),
+        ("figure", _unless_withdrawn(lambda x: f"{x.figure:g}")), ("detected_at", _told_at),
+        "state", ("site", _unless_withdrawn(lambda x: x.site)),
+        ("direction", _unless_withdrawn(lambda x: in_short(x.direction))),
     ),
     fold=(_OTHER,),
     people=(

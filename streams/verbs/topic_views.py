@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from typing import TypeVar
 
 from reusewatch.streams import topics
-from reusewatch.streams.bus import Bus
+from reusewatch.streams.bus import Bus, Message
 from reusewatch.streams.console import say
-from reusewatch.streams.records import Alert, DeadLetter, Record, Verdict
-from reusewatch.streams.wire import WireError, read_json
+from reusewatch.streams.records import Alert, DeadLetter, Verdict, Withdrawn
+from reusewatch.streams.wire import WireError, read_finding, read_json
 
-R = TypeVar("R", bound=Record)
+R = TypeVar("R")
 Stop = Callable[[], bool]
 Covers = Callable[[datetime], bool]
 _LONGEST_TOLD = 300
@@ -25,16 +26,31 @@ class PassedOver(WireError):
     """Some messages of a topic could not be read; all others were."""
 
 
-def alerts(bus: Bus, *, follow: bool = False, stop: Stop | None = None) -> Iterator[Alert]:
+def alerts(bus: Bus) -> Iterator[Alert]:
     """Alerts, the oldest first."""
-    return _read(bus, topics.ALERTS, Alert, follow=follow, stop=stop)
+    return _read(bus, topics.ALERTS, partial(read_json, kind=Alert))
+
+
+def following(
+    bus: Bus, fits: Callable[[Alert], bool], stop: Stop | None = None
+) -> Iterator[Alert | Withdrawn]:
+    """Alerts that fit, the oldest first, then those that come; and which of them are withdrawn."""
+    given: set[str] = set()
+    for found in _read(bus, topics.ALERTS, read_finding, follow=True, stop=stop):
+        if isinstance(found, Withdrawn):
+            if found.id in given:
+                given.remove(found.id)
+                yield found
+        elif fits(found):
+            given.add(found.id)
+            yield found
 
 
 def verdicts(
     bus: Bus, *, url: str | None = None, site: str | None = None, covers: Covers | None = None
 ) -> Iterator[Verdict]:
     """The latest verdict of each page; `covers` says which times of judging are wanted."""
-    for verdict in _read(bus, topics.VERDICTS, Verdict, covers=covers):
+    for verdict in _read(bus, topics.VERDICTS, partial(read_json, kind=Verdict), covers=covers):
         if (url is None or verdict.url == url) and (site is None or verdict.site == site):
             yield verdict
 
@@ -42,24 +58,25 @@ def verdicts(
 def dead_letters(bus: Bus) -> Iterator[DeadLetter]:
     """Everything that could not be processed, each letter once, however often it was sent."""
     told: set[str] = set()
-    for letter in _read(bus, topics.DEAD_LETTERS, DeadLetter):
+    for letter in _read(bus, topics.DEAD_LETTERS, partial(read_json, kind=DeadLetter)):
         if letter.id not in told:
             told.add(letter.id)
             yield letter
 
 
 def _read(
-    bus: Bus, topic: str, kind: type[R], *, follow: bool = False, stop: Stop | None = None,
-    covers: Covers | None = None,
+    bus: Bus, topic: str, read: Callable[[Message], R], *, follow: bool = False,
+    stop: Stop | None = None, covers: Covers | None = None,
 ) -> Iterator[R]:  # fmt: skip
     """Every record that can be read. PassedOver at the end, where something could not be."""
     passed = 0
     for message in bus.read(topic, follow=follow, stop=stop):
         sent_at = datetime.fromtimestamp(message.timestamp_ms / 1000, UTC)
-        if message.value is None or (covers is not None and not covers(sent_at)):
+        gone = message.value is None and not follow
+        if gone or (covers is not None and not covers(sent_at)):
             continue
         try:
-            record = read_json(message, kind)
+            record = read(message)
         except WireError as error:
             passed += 1
             if passed == 1:  # at once: who follows a topic never comes to its end

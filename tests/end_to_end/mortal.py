@@ -1,8 +1,8 @@
-"""The command, in a process that kills itself at the n-th step that makes something last.
+"""The command, in a process that sends itself signals at the n-th step that makes something last.
 
 Steps are before and after every fsync, rename and commit of the database: between any two of them
-a machine may fail. `python mortal.py N COUNT_FILE ARGS…`; with N 0 it lives, and says in COUNT_FILE
-how many steps there were.
+a machine may fail. `python mortal.py N COUNT_FILE SIGNALS ARGS…`, where SIGNALS are names with
+commas between; with N 0 it sends none, and says in COUNT_FILE how many steps there were.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ from typing import Any
 from reusewatch.crawler.cli import main
 
 _last = int(sys.argv[1])
+_signals = [signal.Signals[name] for name in sys.argv[3].split(",")]
 _steps = count(1)
 
 
 def step() -> None:
     if next(_steps) == _last:
-        os.kill(os.getpid(), signal.SIGKILL)
+        for number in _signals:
+            os.kill(os.getpid(), number)
 
 
 def between_steps(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,7 +50,7 @@ if __name__ == "__main__":
         setattr(os, name, between_steps(getattr(os, name)))
     sqlite3.connect = partial(sqlite3.connect, factory=MortalConnection)  # type: ignore[assignment]
     counted = Path(sys.argv[2])
-    del sys.argv[1:3]
+    del sys.argv[1:4]
     try:
         main()
     finally:

@@ -1,4 +1,5 @@
-"""kill -9 of a replay, at any moment: run again, it ends where an undisturbed one ends.
+"""kill -9 of a replay, or Ctrl-C twice, at any moment: run again, it ends where an undisturbed one
+ends.
 
 REUSEWATCH_TEST_KILLS asks for more of them, REUSEWATCH_TEST_SEED for others.
 """
@@ -47,11 +48,14 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return archive
 
 
-def mortal(life: int, archive: Path, directory: Path) -> Done:
-    """A replay that dies at this step (0: never)."""
-    command = [MORTAL, life, directory / "steps"]
+def mortal(
+    life: int, archive: Path, directory: Path, signals: str = "SIGKILL", workers: int = 1
+) -> Done:
+    """A replay that gets these signals at this step (0: never)."""
+    command = [MORTAL, life, directory / "steps", signals]
     replay = Run(
-        [*command, "replay", archive, "--bus", "local:s", "--json"], directory, **OFTEN
+        [*command, "replay", archive, "--bus", "local:s", "--json", "--workers", workers],
+        directory, **OFTEN,
     )  # fmt: skip
     return replay.end()
 
@@ -80,6 +84,26 @@ def test_killed_between_any_two_steps_of_making_things_last(
     # What is through, also one that is killed as it closes, is brought once more by the next one:
     # all of it, and never a part.
     assert found == len(found) // len(once) * once
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_second_ctrl_c_between_any_two_steps_loses_nothing(
+    small: Path, tmp_path: Path, workers: int
+) -> None:
+    random = Random(SEED * 1000 + workers)
+    (tmp_path / "whole").mkdir()
+    (tmp_path / "broken").mkdir()
+    whole = mortal(0, small, tmp_path / "whole", workers=workers)
+    assert whole.code == 1, whole.err
+    steps = int((tmp_path / "whole" / "steps").read_text())
+    for _ in range(KILLS // 2):
+        at = random.randint(1, steps)
+        ended = mortal(at, small, tmp_path / "broken", "SIGINT,SIGINT", workers)
+        assert ended.code in (130, 1), ended.err
+        assert "Traceback" not in ended.err, ended.err
+    ended = mortal(0, small, tmp_path / "broken", workers=workers)
+    assert ended.code == 1, ended.err
+    assert state_in(tmp_path / "broken" / "s") == state_in(tmp_path / "whole" / "s")
 
 
 def brought(bus: Path) -> list[str]:

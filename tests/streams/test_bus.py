@@ -242,6 +242,16 @@ def test_following_sees_what_comes_later(bus: Bus) -> None:
     assert [(m.key, m.value) for m in islice(messages, 2)] == [("b", b"3"), ("a", None)]
 
 
+@pytest.mark.parametrize("first", ["withdrawal", "successor"])
+def test_following_sees_a_withdrawal_and_its_successor(bus: Bus, first: str) -> None:
+    send(bus, [Outgoing(topics.ALERTS, "wrong", b"1")])
+    messages = bus.read(topics.ALERTS, follow=True)
+    assert next(messages).key == "wrong"
+    both = [Outgoing(topics.ALERTS, "wrong", None), Outgoing(topics.ALERTS, "right", b"2")]
+    send(bus, both if first == "withdrawal" else both[::-1])
+    assert {m.key: m.value for m in islice(messages, 2)} == {"wrong": None, "right": b"2"}
+
+
 def test_following_says_when_all_is_handed_out_and_ends_when_told(bus: Bus) -> None:
     send(bus, [Outgoing(topics.ALERTS, key, b"1") for key in "ab"])
     seen: list[str] = []

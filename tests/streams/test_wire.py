@@ -27,7 +27,16 @@ from reusewatch.streams.blocks.format import PAGES_HEADER, block_messages, encod
 from reusewatch.streams.blocks.making import block_of
 from reusewatch.streams.blocks.page_columns import PageColumns
 from reusewatch.streams.bus import Message, Outgoing, Partition
-from reusewatch.streams.records import VERSIONS, Alert, DeadLetter, Label, Page, Record, Verdict
+from reusewatch.streams.records import (
+    VERSIONS,
+    Alert,
+    DeadLetter,
+    Label,
+    Page,
+    Record,
+    Verdict,
+    Withdrawn,
+)
 from reusewatch.streams.verbs import schemas
 from tests import strategies
 from tests.pages import Fetch, page_of
@@ -216,9 +225,28 @@ def holds(name: str, sent: Outgoing) -> None:
 
 
 def test_a_withdrawn_alert_is_a_tombstone() -> None:
-    sent = wire.withdrawal("ab" * 16)
+    sent = wire.withdrawal("ab" * 16, "quilt")
     assert (sent.topic, sent.key, sent.value) == (topics.ALERTS, "ab" * 16, None)
     assert dict(sent.headers)["schema"] == b"alert/1"
+    assert dict(sent.headers)["ce_id"] == b"ab" * 16
+    assert dict(sent.headers)["ce_type"] == b"reusewatch.alert.quilt"
+
+
+@pytest.mark.parametrize("headers", [(), (("ce_type", b"reusewatch.alert.odd"),)])
+def test_a_tombstone_of_somebody_else_is_a_withdrawal_of_some_kind(
+    headers: tuple[tuple[str, bytes], ...],
+) -> None:
+    message = Message(Partition(topics.ALERTS, 0), 0, "ab" * 16, None, headers, 1000)
+    found = wire.read_finding(message)
+    assert isinstance(found, Withdrawn)
+    assert (found.id, found.kind, found.withdrawn_at.timestamp()) == ("ab" * 16, None, 1.0)
+
+
+@pytest.mark.parametrize(("key", "at"), [("", 0), ("ab", 1 << 62)])
+def test_a_tombstone_without_a_key_or_with_no_time_is_refused(key: str, at: int) -> None:
+    message = Message(Partition(topics.ALERTS, 0), 0, key, None, (), at)
+    with pytest.raises(wire.Malformed, match="withdrawal"):
+        wire.read_finding(message)
 
 
 @given(st.lists(strategies.rows, max_size=20))

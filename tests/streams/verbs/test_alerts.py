@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from reusewatch.streams.bus import Outgoing
 from reusewatch.streams.console import csv_line
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.records import Alert, DeadLetter
-from reusewatch.streams.wire import alert_message, dead_letter_message
-from tests.command import Done, run
+from reusewatch.streams.wire import alert_message, dead_letter_message, withdrawal
+from tests.command import Done, ended, read_lines, run, start
 from tests.streams.made_alerts import donors, made
 
 EVIL = "=HYPERLINK(1)"
@@ -80,6 +82,36 @@ def test_rows_have_a_header_and_csv_no_formula(directory: Path) -> None:
     sheet = list(csv.DictReader(io.StringIO(asked(directory, "alerts", "--csv").out)))
     assert list(sheet[0]) == names
     assert [one["site"] for one in sheet] == ["a.example"] * 3 + ["'" + EVIL]
+
+
+@pytest.mark.parametrize("form", ["--json", "--csv"])
+def test_who_follows_is_told_what_was_withdrawn_of_what_was_shown(
+    tmp_path: Path, form: str
+) -> None:
+    bus = LocalBus(tmp_path / "bus")
+
+    def put(*messages: Outgoing) -> None:
+        outlet = bus.outlet()
+        outlet.send(*messages)
+        outlet.close()
+
+    put(alert_message(ALERTS[0]), alert_message(ALERTS[2]))
+    words = ("alerts", "--follow", "--kind", "duplicate", "--limit", "3", form)
+    process = start(*words, "--bus", "local:bus", cwd=tmp_path)
+    first = read_lines(process, 1 if form == "--json" else 2)[-1]
+    assert ALERTS[0].id in first
+    put(withdrawal(ALERTS[2].id), withdrawal(ALERTS[0].id, "duplicate"), alert_message(ALERTS[1]))
+    done = ended(process)
+    gone, then = done.out.splitlines()
+    assert ALERTS[1].id in then
+    if form == "--json":
+        told = json.loads(gone)
+        assert (told["id"], told["state"], told["kind"]) == (
+            ALERTS[0].id, "withdrawn", "duplicate",
+        )  # fmt: skip
+    else:
+        assert gone.startswith(f"{ALERTS[0].id},duplicate,,,,,")
+        assert gone.endswith("Z,withdrawn,,")
 
 
 def test_what_fits_nothing_prints_nothing(directory: Path) -> None:

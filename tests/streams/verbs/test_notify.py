@@ -15,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Message, Outgoing, Partition, PastRetention
@@ -145,9 +146,90 @@ def test_it_goes_on_where_it_was_in_order(tmp_path: Path, received: Received) ->
     hook = Webhook(received.address)
     sent_from(bus, hook, 2)
     sent_from(bus, hook, 1)
-    on(bus, alert_message(made(9)), withdrawal(alerts[4].id))
+    on(bus, alert_message(made(9)), withdrawal(alerts[4].id, "duplicate"))
+    sent_from(bus, hook, 3)
+    assert received.ids == [made(number).id for number in (0, 1, 2, 3, 9, 4)]
+
+
+@pytest.mark.parametrize("first", ["withdrawal", "successor"])
+def test_a_withdrawal_and_its_successor_are_both_sent(
+    tmp_path: Path, received: Received, first: str
+) -> None:
+    wrong, right = made(0), made(1)
+    bus, hook = on(LocalBus(tmp_path), alert_message(wrong)), Webhook(received.address)
+    sent_from(bus, hook, 1)
+    both = [withdrawal(wrong.id, "duplicate"), alert_message(right)]
+    on(bus, *(both if first == "withdrawal" else both[::-1]))
     sent_from(bus, hook, 2)
-    assert received.ids == [made(number).id for number in (0, 1, 2, 3, 9)]
+    told = [json.loads(body) for _, _, body in received.requests]
+    states = {one["data"]["id"]: one["data"]["state"] for one in told}
+    assert len(told) == 3
+    assert states == {wrong.id: "withdrawn", right.id: "open"}
+    (gone,) = [one for one in told if one["data"]["state"] == "withdrawn"]
+    assert gone["id"] == wrong.id
+    assert gone["type"] == "reusewatch.alert.duplicate"
+    assert gone["data"]["kind"] == "duplicate"
+    # Who takes each source and id once takes both.
+    assert gone["source"] != told[0]["source"]
+
+
+def test_a_command_reads_a_withdrawal_as_json(tmp_path: Path) -> None:
+    bus, out = on(LocalBus(tmp_path / "bus"), alert_message(made(0))), tmp_path / "out"
+    command = Command(f"tee -a {shlex.quote(str(out))}")
+    sent_from(bus, command, 1)
+    on(bus, withdrawal(made(0).id))
+    sent_from(bus, command, 1)
+    told = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [(one["id"], one["state"]) for one in told] == [
+        (made(0).id, "open"), (made(0).id, "withdrawn"),
+    ]  # fmt: skip
+    assert told[1]["kind"] is None
+
+
+def test_a_withdrawal_of_what_this_never_sent_is_not_sent(
+    tmp_path: Path, received: Received
+) -> None:
+    bus = on(LocalBus(tmp_path), alert_message(made(0)), alert_message(made(1)))
+    on(bus, withdrawal(made(0).id), alert_message(made(2)))
+    sent_from(bus, Webhook(received.address), 2)
+    assert received.ids == [made(1).id, made(2).id]
+
+
+def test_what_is_withdrawn_while_the_first_alerts_are_sent_is_sent(
+    tmp_path: Path, received: Received
+) -> None:
+    bus, stop = on(LocalBus(tmp_path), alert_message(made(0))), Stop()
+    inlet = bus.inlet("notify-test", [topics.ALERTS], sole=True)
+    hook = Stopping(Webhook(received.address), stop, 2)
+    sending = Sending(inlet, hook, AlertChoice(), stop, AT_ONCE)
+    sending.some()
+    on(bus, withdrawal(made(0).id))
+    sending.run()
+    inlet.close()
+    assert received.ids == [made(0).id] * 2
+
+
+def test_withdrawals_of_other_kinds_are_not_sent(tmp_path: Path, received: Received) -> None:
+    bus, hook = on(LocalBus(tmp_path), alert_message(made(0, kind="quilt"))), received.address
+    sent_from(bus, Webhook(hook), 1, AlertChoice(kind="quilt"))
+    on(bus, withdrawal(made(1).id, "duplicate"), withdrawal(made(0).id, "quilt"))
+    sent_from(bus, Webhook(hook), 1, AlertChoice(kind="quilt"))
+    assert received.ids == [made(0).id] * 2
+
+
+@pytest.mark.parametrize("value", [b"alert", None])
+def test_what_names_no_alert_is_a_dead_letter(
+    tmp_path: Path, received: Received, value: bytes | None
+) -> None:
+    nameless = alert_message(replace(made(0), id=""))
+    bus = on(LocalBus(tmp_path), alert_message(made(1)))
+    sent_from(bus, Webhook(received.address), 1)
+    sent = nameless if value else Outgoing(topics.ALERTS, "", None, nameless.headers)
+    on(bus, sent, alert_message(made(2)))
+    sending, said = sent_from(bus, Webhook(received.address), 1)
+    assert received.ids == [made(1).id, made(2).id]
+    assert sending.sent.dead_letters == 1
+    assert said[0].startswith("dead letter: offset 1: ")
 
 
 def test_what_fails_is_sent_again_before_what_comes_behind(
