@@ -91,19 +91,21 @@ def test_a_second_ctrl_c_between_any_two_steps_loses_nothing(
     small: Path, tmp_path: Path, workers: int
 ) -> None:
     random = Random(SEED * 1000 + workers)
-    (tmp_path / "whole").mkdir()
-    (tmp_path / "broken").mkdir()
+    for name in ("whole", "broken"):
+        (tmp_path / name).mkdir()
     whole = mortal(0, small, tmp_path / "whole", workers=workers)
     assert whole.code == 1, whole.err
     steps = int((tmp_path / "whole" / "steps").read_text())
     for _ in range(KILLS // 2):
-        at = random.randint(1, steps)
-        ended = mortal(at, small, tmp_path / "broken", "SIGINT,SIGINT", workers)
+        step = random.randint(1, steps)
+        ended = mortal(step, small, tmp_path / "broken", "SIGINT,SIGINT", workers)
         assert ended.code in (130, 1), ended.err
         assert "Traceback" not in ended.err, ended.err
     ended = mortal(0, small, tmp_path / "broken", workers=workers)
     assert ended.code == 1, ended.err
     assert state_in(tmp_path / "broken" / "s") == state_in(tmp_path / "whole" / "s")
+    found, once = (brought(tmp_path / name / "s") for name in ("broken", "whole"))
+    assert found == len(found) // len(once) * once
 
 
 def brought(bus: Path) -> list[str]:
