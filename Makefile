@@ -9,7 +9,7 @@ READY := .venv/.ready
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo watch pictures monitors packaged image elsewhere test check lint types layers browser redis fuzz bench experiments broker corpora kafka lock schemas docs wheel clean
+.PHONY: help setup demo watch pictures monitors packaged image elsewhere test check lint types layers browser redis fuzz stress bench experiments broker corpora kafka lock schemas docs wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -104,6 +104,10 @@ redis: $(READY) ## the add-on with scrapy-redis's scheduler and a real Redis, in
 FUZZER := .venv/.fuzzer
 $(FUZZER): $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=3,<4' && touch $@
+
+stress: $(READY) ## faults in the middle of commits, 60 runs, five at once; as root
+	@[ "$$(id -u)" = 0 ] || { echo "disks of a chosen size need root: sudo make stress" >&2; exit 2; }
+	@unshare --mount $(BIN)/python -m tests.stress $(if $(RUNS),--runs $(RUNS))
 
 SECONDS ?= 600
 FUZZED := archives wire blocks packs questions scan
