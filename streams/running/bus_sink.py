@@ -80,9 +80,8 @@ class BusSink:
             )
 
     def _send_waiting(self) -> None:
-        # Not before: what was not sent is among what is taken back.
-        self._outlet.send(*self._waiting)
-        self._waiting = []
+        waiting, self._waiting = self._waiting, []
+        self._outlet.send(*waiting)
 
     def bury(self, letter: DeadLetter) -> None:
         """Send a dead letter."""

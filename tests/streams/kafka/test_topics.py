@@ -125,10 +125,10 @@ def test_a_topic_that_takes_less_than_declared_refuses_loudly_and_loses_nothing(
         outlet.send(Outgoing(topics.DEAD_LETTERS, "k", str(n).encode()))
         if n == 10:
             outlet.send(Outgoing(topics.DEAD_LETTERS, "k", b"0" * 6000))
-    with pytest.raises(BusBroken, match=r"below 1048576; see `reusewatch topics check`"):
-        outlet.flush()
-    outlet.flush()
-    outlet.close()
+    for _ in range(2):  # or offsets could be committed past the message by whoever flushes again
+        with pytest.raises(BusBroken, match=r"below 1048576; see `reusewatch topics check`"):
+            outlet.flush()
+    outlet.abandon()
     assert set(numbers(bus.read(topics.DEAD_LETTERS))) == set(range(20))
 
 
