@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+# What kernels call back. An exception that is raised there ends the process with SIGSEGV.
+_CALLED_BY_KERNELS = "reusewatch.detector.compiling.image"
+_MOMENT_SECONDS = 0.01
 
 
 class Stop(threading.Event):
@@ -27,9 +32,12 @@ def stopping() -> Iterator[Stop]:
 
     def asked(number: int, frame: FrameType | None) -> None:
         if stop.is_set() and number == signal.SIGINT:
-            if stop.again is None:
+            if stop.again is not None:
+                stop.again()
+            elif _is_called_by_kernels(frame):
+                threading.Timer(_MOMENT_SECONDS, os.kill, (os.getpid(), number)).start()
+            else:
                 raise KeyboardInterrupt
-            stop.again()
             return
         stop.interrupted = stop.interrupted or number == signal.SIGINT
         stop.why = "Ctrl-C" if stop.interrupted else signal.Signals(number).name
@@ -41,6 +49,12 @@ def stopping() -> Iterator[Stop]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _is_called_by_kernels(frame: FrameType | None) -> bool:
+    while frame is not None and frame.f_globals.get("__name__") != _CALLED_BY_KERNELS:
+        frame = frame.f_back
+    return frame is not None
 
 
 @contextmanager

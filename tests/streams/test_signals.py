@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from threading import Thread
+from types import FunctionType
 
 import pytest
 
-from reusewatch.streams.signals import to_the_end
+from reusewatch.detector.compiling import image
+from reusewatch.streams.signals import stopping, to_the_end
 
 
 def interrupt() -> None:
@@ -64,3 +67,27 @@ def test_threads_hear_no_signals() -> None:
     thread.start()
     thread.join()
     assert ended == [True]
+
+
+def test_a_second_ctrl_c_is_raised_behind_what_kernels_call_and_not_in_it() -> None:
+    done: list[str] = []
+
+    def interrupted() -> None:
+        interrupt()
+        done.append("whole")
+
+    # As a function of that module: a signal may come in its first instruction.
+    names = globals() | {"__name__": image.__name__}
+    called = FunctionType(interrupted.__code__, names, closure=interrupted.__closure__)
+
+    def work() -> None:
+        called()
+        threading.Event().wait(30)
+        done.append("never")
+
+    with stopping() as stop:
+        interrupt()
+        assert stop.is_set()
+        with pytest.raises(KeyboardInterrupt):
+            work()
+    assert done == ["whole"]
