@@ -103,7 +103,19 @@ class Begun:
             for name, (here, there) in parts.items()
             if here != there
         ]
-        return ", ".join(counted) or "what some of them say differs"
+        return ", ".join(counted) or f"these differ: {_differing(held.state, wanted.state)}"
+
+
+def _differing(here: State, there: State) -> str:
+    """What is said otherwise, of findings that both have."""
+    found = [
+        f"{alert['kind']} {name}: {alert[name]!r:.200} instead of {there.alerts[key][name]!r:.200}"
+        for key, alert in here.alerts.items()
+        for name in alert
+        if alert[name] != there.alerts[key][name]
+    ]
+    found += [url for url, said in here.verdicts.items() if said != there.verdicts[url]]
+    return "; ".join(found[:5]) or "dead letters"
 
 
 @dataclass(frozen=True)
