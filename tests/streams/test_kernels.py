@@ -11,6 +11,7 @@ import pytest
 
 from reusewatch import detector
 from reusewatch.streams import kernels
+from reusewatch.streams.kernel_places import Place
 from reusewatch.streams.settings import Settings
 from reusewatch.streams.verbs import doctor
 
@@ -82,6 +83,7 @@ def test_doctor_says_which_kernels_are_compiled(
     marks: list[str], found: str, do: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kernels, "directory", lambda: tmp_path)
+    monkeypatch.setattr(doctor, "place", lambda: Place(tmp_path, ()))
     for mark in marks:
         (tmp_path / kernels.mark_of(mark)).touch()
     check = doctor._kernels()

@@ -172,7 +172,8 @@ def test_without_a_home_they_are_kept_with_temporary_files(
     assert installation.kept_in(**kept) == Path("None")  # others could put code there
     shared.chmod(0o700)
     (place,) = shared.iterdir()
-    (place / "kernel.nbi").touch(0o666)
+    (place / "kernel.nbi").touch()
+    (place / "kernel.nbi").chmod(0o666)
     assert installation.kept_in(**kept) == Path("None")
 
 

@@ -89,6 +89,13 @@ def test_the_next_archive_is_read_behind_the_last_pages_of_one(
     assert sink.begun == begun
 
 
+def a_bus(directory: Path) -> LocalBus:
+    """A local bus with nothing on it."""
+    bus = LocalBus(directory / "bus")
+    bus.outlet().close()
+    return bus
+
+
 def test_bytes_that_were_read_are_those_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "x.warc.gz"
     together = zoo.one_member(RECORDS[1:3])
@@ -129,7 +136,7 @@ def test_archives_are_known_as_done_however_often_the_replay_was_interrupted(
     paths = [tmp_path / "x.warc.gz", tmp_path / "y.warc.gz"]
     for path in paths:
         path.write_bytes(zoo.member_each(RECORDS))
-    bus = LocalBus(tmp_path / "bus")
+    bus = a_bus(tmp_path)
 
     def replay(*paths: Path) -> bool:
         """Whether it went to its end."""
@@ -171,7 +178,7 @@ def test_an_archive_that_grew_while_it_was_read_is_read_again(tmp_path: Path) ->
         [str(path)], [], None, reader=Reader(zoo.SCHEME, Limits()), settle_seconds=0, stop=Event()
     )
     (source,) = job.sources(idle=lambda: None)
-    bus = LocalBus(tmp_path / "bus")
+    bus = a_bus(tmp_path)
     for grows, known in ((True, None), (False, Tally(records=5))):
         done = Done(tmp_path, bus, lambda: "now")
         assert done.find(source) is None
@@ -192,7 +199,7 @@ def test_notes_with_a_damaged_byte_are_read_as_none(tmp_path: Path, at: int) -> 
         [str(path)], [], None, reader=Reader(zoo.SCHEME, Limits()), settle_seconds=0, stop=Event()
     )
     (source,) = job.sources(idle=lambda: None)
-    bus = LocalBus(tmp_path / "bus")
+    bus = a_bus(tmp_path)
     done = Done(tmp_path, bus, lambda: "now")
     done.find(source)
     note = done.ended(source, done.begun(source, Tally()), Tally(records=9))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reusewatch.streams.running.askers import length_of, refusal
+from reusewatch.streams.running.askers import refusal
 
 MAY = [
     {"Host": "127.0.0.1:9462"},
@@ -41,12 +41,3 @@ def test_programs_may_ask(headers: dict[str, str]) -> None:
 @pytest.mark.parametrize("headers", MAY_NOT)
 def test_pages_may_not(headers: dict[str, str]) -> None:
     assert refusal(headers, ("index.internal",)) is not None
-
-
-@pytest.mark.parametrize(
-    ("said", "found"),
-    [("0", 0), ("100", 100), ("101", None), ("9" * 5000, None), ("-1", None), ("+1", None),
-     ("\u0661", None), ("1_0", None), ("", None)],
-)  # fmt: skip
-def test_a_length_is_a_number_within_its_bound(said: str, found: int | None) -> None:
-    assert length_of({"Content-Length": said}, 100) == found
