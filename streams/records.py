@@ -341,6 +341,13 @@ class LabelPlace(Record, frozen=True, kw_only=True):
     file_hash: Hash64 = ""
 
 
+class LabelFirst(Record, frozen=True, kw_only=True):
+    """The page that had something first, as far as known: its site, and when it was fetched."""
+
+    site: str
+    fetched_at: Time
+
+
 class Label(Record, frozen=True, kw_only=True):
     """A change of the labeled dataset: all that is known of one hash from now on.
 
@@ -358,6 +365,9 @@ class Label(Record, frozen=True, kw_only=True):
     # From a pack that was pushed as its difference: the next pack that is pushed withdraws it.
     pushed: bool = False
     stood: LabelPlace | None = None
+    # Of what was discovered: pages of this site, and those that were fetched no later, are free of
+    # this label. Says nothing of who wrote it.
+    first: LabelFirst | None = None
 
 
 class PackLabel(Record, frozen=True, kw_only=True):

@@ -50,6 +50,10 @@ class Sites:
         """Those names that are known, in alphabetical order."""
         return tuple(sorted(self._name_of[one] for one in hashes if one in self._name_of))
 
+    def by_last_bits(self) -> dict[int, str]:
+        """Names by the last 32 bits of their hashes."""
+        return {found & 0xFFFFFFFF: name for found, name in self._name_of.items()}
+
     def nbytes(self) -> int:
         """About what they take."""
         return len(self._name_of) * _BYTES

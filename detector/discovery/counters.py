@@ -11,6 +11,9 @@ entry stands in the first whose bucket has room: what few pages bring is a short
 memory of the others is not touched before it is needed. The filter has more of them: soon it takes
 most of the memory, and a look at it ends where there is room; a counter is looked for in all.
 
+Each page comes with a number; the smallest number of a hash is its first. A filter may keep firsts
+beside its marks, so that the sighting which only passed the filter can be the first one.
+
 Time goes by periods. A page or site that was not seen in this period nor in the one before does not
 count. Knows neither thresholds' meaning nor stop chunks.
 """
@@ -43,6 +46,7 @@ COUNTERS = 8  # in a bucket of counters
 # Behind each count stands how many of these are old.
 N_PAGES, OLD_PAGES, N_SITES, OLD_SITES, TOLD, START, END = range(7)
 TALLIES = 7
+_EARLIER = 2  # TOLD, and an earlier first came since
 COUNTED, FORGOTTEN, EVICTED = range(3)
 STATISTICS = 3
 # Of a table, the first stretch is the 64th part, and with each further one it is two or four times
@@ -52,10 +56,11 @@ _FILTER_GROWS, _COUNTERS_GROW = 1, 2
 _IN_FILTER, _OF_COUNTERS = _FIRST // _FILTER_GROWS + 1, _FIRST // _COUNTERS_GROW + 1
 
 OUT_COUNT_ROWS = types.Array(types.uint32, 2, "C")
-TABLE = tuple_of(OUT_WORDS, OUT_COUNT_ROWS, OUT_WORD_ROWS, OUT_COUNT_ROWS, OUT_WORDS)
-FOUND = tuple_of(OUT_WORDS, OUT_COUNT_ROWS, OUT_WORD_ROWS, OUT_WORDS, OUT_OFFSETS)
-_SPANS = tuple_of(WORDS, WORDS, COUNTS, COUNTS)
-_FILTERS = tuple_of(OUT_COUNTS, OUT_COUNTS)
+TABLE = tuple_of(OUT_WORDS, OUT_COUNT_ROWS, OUT_WORD_ROWS, OUT_COUNT_ROWS, OUT_WORDS, OUT_WORDS)
+FOUND = tuple_of(OUT_WORDS, OUT_COUNT_ROWS, OUT_WORD_ROWS, OUT_WORDS, OUT_WORDS, OUT_OFFSETS)
+_PAGES = tuple_of(WORDS, WORDS, WORDS, COUNTS, COUNTS)
+# Marks of this period and of the one before, then the firsts of each; these are empty, or as long.
+_FILTERS = tuple_of(OUT_COUNTS, OUT_COUNTS, OUT_WORDS, OUT_WORDS)
 _HALF = np.uint64(32)
 _ONE32 = np.uint32(1)
 
@@ -82,8 +87,8 @@ def filter_ends(size: int) -> list[int]:
 
 @part(tuple_of(types.boolean, types.int64, types.int64)(types.uint64, types.uint32, OUT_COUNTS))
 def _look_up(key: Any, mark: Any, marks: Any) -> Any:
-    """Whether a filter has a mark, the place where it would come, -1 without one, and the last
-    bucket that was looked at: behind one with room there is nothing."""
+    """Whether a filter has a mark, its place or the one where it would come, -1 without one, and
+    the last bucket that was looked at: behind one with room there is nothing."""
     start = types.int64(0)
     for number in range(_IN_FILTER):
         begin, buckets = _stretch(number, _FILTER_GROWS, marks.size, FINGERPRINTS)
@@ -101,20 +106,28 @@ def _look_up(key: Any, mark: Any, marks: Any) -> Any:
     return False, types.int64(-1), start
 
 
-@part(types.boolean(types.uint64, _FILTERS, OUT_OFFSETS))
-def _seen_before(key: Any, filters: Any, statistics: Any) -> Any:
-    """Whether a hash is in the filter; it is from now on."""
-    current, previous = filters
+@part(
+    tuple_of(types.boolean, types.uint64)(types.uint64, types.uint64, _FILTERS, OUT_OFFSETS)
+)  # fmt: skip
+def _seen_before(key: Any, first: Any, filters: Any, statistics: Any) -> Any:
+    """Whether a hash is in the filter, and its first; it is in there from now on."""
+    current, previous, firsts, previous_firsts = filters
     mark = max(types.uint32(key), _ONE32)  # 0 is an empty place
-    found, empty, last = _look_up(key, mark, current)
-    if found:
-        return True
-    if empty < 0:
-        statistics[FORGOTTEN] += 1
-        empty = last + types.int64(mark % np.uint32(FINGERPRINTS))
-    current[empty] = mark
-    found, _, _ = _look_up(key, mark, previous)
-    return found
+    seen, at, last = _look_up(key, mark, current)
+    if seen:
+        if firsts.size:
+            first = min(first, firsts[at])
+    else:
+        if at < 0:
+            statistics[FORGOTTEN] += 1
+            at = last + types.int64(mark % np.uint32(FINGERPRINTS))
+        current[at] = mark
+        seen, older, _ = _look_up(key, mark, previous)
+        if seen and firsts.size:
+            first = min(first, previous_firsts[older])
+    if firsts.size:
+        firsts[at] = first
+    return seen, first
 
 
 @part(types.int64(OUT_COUNT_ROWS, types.int64, types.int64))
@@ -130,7 +143,7 @@ def row_of(value: Any, key: Any, table: Any, spread: Any) -> Any:
 
     -1 without a claim. A row that is claimed has to be cleared; its key tells what it was.
     """
-    keys, _, _, tallies, _ = table
+    keys, _, _, tallies, _, _ = table
     for number in range(_OF_COUNTERS):
         begin, buckets = _stretch(number, _COUNTERS_GROW, keys.size, COUNTERS)
         if not buckets:
@@ -176,7 +189,7 @@ def _count(value: Any, values: Any, tallies: Any, row: Any, counted: Any) -> Non
 
 @kernel(
     types.int64(
-        WORDS, OFFSETS, BYTES, _SPANS, PAIR, _FILTERS, TABLE,
+        WORDS, OFFSETS, BYTES, _PAGES, PAIR, _FILTERS, TABLE,
         tuple_of(types.int64, types.int64), FOUND, OUT_OFFSETS,
     )
 )  # fmt: skip
@@ -184,10 +197,11 @@ def count_all(
     hashes: Any, offsets: Any, skipped: Any, columns: Any, salts: Any, filters: Any, table: Any,
     limits: Any, found: Any, statistics: Any,
 ) -> Any:  # fmt: skip
-    """Count the hashes of many pages; how many rose above both limits and stand in `found`."""
-    page_ids, site_ids, starts, ends = columns
-    keys, pages, sites, tallies, samples = table
-    found_keys, found_tallies, found_sites, found_samples, found_at = found
+    """Count the hashes of many pages; how many rose above both limits and stand in `found`, or
+    did so before and have an earlier first now."""
+    page_ids, site_ids, page_firsts, starts, ends = columns
+    keys, pages, sites, tallies, samples, firsts = table
+    found_keys, found_tallies, found_sites, found_samples, found_firsts, found_at = found
     told = 0
     for page in range(offsets.size - 1):
         page_mark = types.uint32(mix(page_ids[page] ^ salts[1]))
@@ -196,28 +210,30 @@ def count_all(
             key = mix(value ^ salts[0])
             if skipped[at]:
                 continue
-            row = row_of(value, key, table, 0)
+            row, first = row_of(value, key, table, 0), page_firsts[page]
             if row < 0:
-                if not _seen_before(key, filters, statistics):
+                seen, first = _seen_before(key, first, filters, statistics)
+                if not seen:
                     continue
                 row = row_of(value, key, table, limits[1])
                 statistics[EVICTED] += tallies[row, N_PAGES] > 0
-                keys[row], samples[row] = value, page_ids[page]
+                keys[row], samples[row], firsts[row] = value, page_ids[page], first
                 for tally in range(TALLIES):  # not by slices: see `tokens`
                     tallies[row, tally] = 0
                 tallies[row, START], tallies[row, END] = starts[at], ends[at]
             statistics[COUNTED] += 1
             _count(page_mark, pages, tallies, row, N_PAGES)
             _count(site_ids[page], sites, tallies, row, N_SITES)
-            if (
-                not tallies[row, TOLD]
-                and tallies[row, N_PAGES] > limits[0]
-                and tallies[row, N_SITES] >= limits[1]
-                and told < found_keys.size
-            ):
+            if first < firsts[row]:
+                firsts[row] = first
+                if tallies[row, TOLD]:
+                    tallies[row, TOLD] = _EARLIER
+            over = tallies[row, N_PAGES] > limits[0] and tallies[row, N_SITES] >= limits[1]
+            new = tallies[row, TOLD] == _EARLIER or (over and not tallies[row, TOLD])
+            if new and told < found_keys.size:
                 tallies[row, TOLD] = 1
                 found_keys[told], found_samples[told] = value, samples[row]
-                found_at[told] = at
+                found_firsts[told], found_at[told] = firsts[row], at
                 for tally in range(TALLIES):
                     found_tallies[told, tally] = tallies[row, tally]
                 for place in range(sites.shape[1]):
@@ -238,7 +254,7 @@ def _age(values: Any, tallies: Any, row: Any, counted: Any) -> None:
 @kernel(types.void(TABLE))
 def age(table: Any) -> None:
     """A period ends: what was old leaves, the rest is old."""
-    _, pages, sites, tallies, _ = table
+    _, pages, sites, tallies, _, _ = table
     for row in range(tallies.shape[0]):
         _age(pages, tallies, row, N_PAGES)
         _age(sites, tallies, row, N_SITES)

@@ -16,10 +16,14 @@ than `min_sites` sites, share is discovered; what `threshold` pages or fewer sha
 the two it depends on whether the first page came twice. Which of many hashes are evicted depends
 on the order of pages.
 
-**Memory.** 8 bytes for each of `singletons`, and for each of `counters` 44 + 4 (threshold + 1) + 8
-`most_sites` bytes, at the most: of it, a machine gives what was written to, and a few pages write
-to a small part. `memory` says how much it may come to. What is saved is as large as what is in
-use.
+**First.** Pages may come with numbers that say which is earlier. With `keeps_firsts` the smallest
+number of a hash is told with it, in any order of pages; when a smaller one comes after that, the
+hash is told again. That holds while the window does, and no full table has forgotten the page.
+
+**Memory.** 8 bytes for each of `singletons`, 24 with `keeps_firsts`; for each of `counters`
+52 + 4 (threshold + 1) + 8 `most_sites` bytes, at the most: of it, a machine gives what was written
+to, and a few pages write to a small part. `memory` says how much it may come to. What is saved is
+as large as what is in use.
 """
 
 from __future__ import annotations
@@ -57,16 +61,17 @@ _AT_ONCE = 1024  # discoveries of one batch; what is over comes with its next oc
 _MOST_TOLD = 1 << 20
 _PIECE = 1 << 20
 # What stands where in the tables; what was saved under another number is not taken up.
-_LAYOUT = 4
+_LAYOUT = 5
 _FACTORS = (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53)
-_COLUMNS = ("keys", "pages", "sites", "tallies", "samples")
+_COLUMNS = ("keys", "pages", "sites", "tallies", "samples", "firsts")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Occurrences:
     """The chunks (or the file) of each page of a batch; `starts` and `ends` say where they stand.
 
-    `skipped` are stop chunks and what is labeled already.
+    `skipped` are stop chunks and what is labeled already. `firsts` has a number for each page: of
+    two pages, the earlier has the smaller one.
     """
 
     hashes: Ragged
@@ -75,6 +80,7 @@ class Occurrences:
     starts: NDArray[np.uint32]
     ends: NDArray[np.uint32]
     skipped: NDArray[np.bool_]
+    firsts: NDArray[np.uint64] | None = None
 
     def __post_init__(self) -> None:
         for column in (self.starts, self.ends, self.skipped):
@@ -86,8 +92,8 @@ class Occurrences:
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """What came to be common: at least so many pages and sites, where it was first counted, and
-    which occurrence of the batch made it so."""
+    """What came to be common: at least so many pages and sites, where it was first counted, which
+    occurrence of the batch made it so, and the number of its first page."""
 
     hash: int
     pages: int
@@ -96,6 +102,7 @@ class Discovered:
     start: int
     end: int
     at: int
+    first: int = 0
 
 
 class Discovery:
@@ -111,6 +118,7 @@ class Discovery:
         singletons: int = 1 << 24,
         counters: int = 1 << 17,
         most_sites: int = 16,
+        keeps_firsts: bool = False,
     ) -> None:
         if min(threshold, min_sites, period) < 1:
             raise ValueError("threshold, min_sites and period of discovery are at least 1")
@@ -121,8 +129,8 @@ class Discovery:
         places = -(-singletons // FINGERPRINTS) * FINGERPRINTS
         rows = -(-counters // COUNTERS) * COUNTERS
         self._filters: tuple[NDArray[Any], ...] = (
-            sparse_zeros((places,), np.uint32),
-            sparse_zeros((places,), np.uint32),
+            *(sparse_zeros((places,), np.uint32) for _ in range(2)),
+            *(sparse_zeros((places if keeps_firsts else 0,), np.uint64) for _ in range(2)),
         )
         self._table: tuple[NDArray[Any], ...] = (
             sparse_zeros((rows,), np.uint64),
@@ -130,9 +138,10 @@ class Discovery:
             sparse_zeros((rows, max(most_sites, min_sites)), np.uint64),
             sparse_zeros((rows, TALLIES), np.uint32),
             sparse_zeros((rows,), np.uint64),
+            sparse_zeros((rows,), np.uint64),
         )
         self._statistics = np.zeros(STATISTICS, np.int64)
-        self._told: OrderedDict[int, None] = OrderedDict()
+        self._told: OrderedDict[int, int] = OrderedDict()
         self._pages = 0
         self._aged = False  # until a period has ended, the filter before this one is empty
 
@@ -182,15 +191,18 @@ class Discovery:
 
     def add(self, seen: Occurrences) -> list[Discovered]:
         """Count a batch of pages; what is discovered by it. A page that comes again is one page."""
-        most, (_, _, sites, tallies, _) = _AT_ONCE, self._table
+        most, (_, _, sites, tallies, _, _) = _AT_ONCE, self._table
         found = (
             np.empty(most, np.uint64),
             np.empty((most, TALLIES), tallies.dtype),
             np.empty((most, sites.shape[1]), np.uint64),
             np.empty(most, np.uint64),
+            np.empty(most, np.uint64),
             np.empty(most, np.int64),
         )
-        columns = tuple(map(np.ascontiguousarray, (seen.pages, seen.sites, seen.starts, seen.ends)))
+        firsts = np.zeros(len(seen.pages), np.uint64) if seen.firsts is None else seen.firsts
+        facts = (seen.pages, seen.sites, firsts, seen.starts, seen.ends)
+        columns = tuple(map(np.ascontiguousarray, facts))
         skipped = np.ascontiguousarray(seen.skipped).view(np.uint8)
         told = count_all(seen.hashes.values, seen.hashes.offsets, skipped, columns, self._salts,
                          self._filters, self._table, self._limits, found,
@@ -201,25 +213,27 @@ class Discovery:
         return [one for row in range(told) if (one := self._tell(found, row)) is not None]
 
     def _tell(self, found: tuple[NDArray[Any], ...], row: int) -> Discovered | None:
-        """What was found, unless it was told before its counter was evicted."""
-        value, sample = int(found[0][row]), int(found[3][row])
+        """What was found, unless it was told with this first before its counter was evicted."""
+        value, sample, first = int(found[0][row]), int(found[3][row]), int(found[4][row])
         tallies, sites = found[1][row].tolist(), found[2][row].tolist()
-        new = value not in self._told
-        self._told[value] = None
+        before = self._told.get(value)
+        new = before is None or first < before
+        self._told[value] = first if before is None else min(first, before)
         self._told.move_to_end(value)
         if len(self._told) > _MOST_TOLD:
             self._told.popitem(last=False)
         kept = tuple(sites[: tallies[N_SITES]])
-        facts = (tallies[N_PAGES], kept, sample, tallies[START], tallies[END], int(found[4][row]))
-        return Discovered(value, *facts) if new else None
+        facts = (tallies[N_PAGES], kept, sample, tallies[START], tallies[END], int(found[5][row]))
+        return Discovered(value, *facts, first) if new else None
 
     def rotate(self) -> None:
         """A period ends. Called by `add` after so many pages; by others, where time decides."""
         self._pages, self._aged = 0, True
         age(self._table)
-        current, previous = self._filters
+        current, previous, firsts, previous_firsts = self._filters
         previous[:] = 0
-        self._filters = (previous, current)
+        # Firsts without a mark are never read.
+        self._filters = (previous, current, previous_firsts, firsts)
 
     def save(self) -> dict[str, NDArray[Any]]:
         """All state: what a restored one does next is what this one would have done."""
@@ -233,10 +247,13 @@ class Discovery:
             "current": current[1],
             "previous_at": previous[0],
             "previous": previous[1],
+            "current_firsts": _beside(self._filters[2], *current),
+            "previous_firsts": _beside(self._filters[3], *previous),
             "rows": rows,
             **{name: column[rows] for name, column in zip(_COLUMNS, self._table, strict=True)},
             "statistics": self._statistics,
             "told": np.fromiter(self._told, np.uint64, len(self._told)),
+            "told_firsts": np.fromiter(self._told.values(), np.uint64, len(self._told)),
             "turned": np.array([self._pages], np.int64),
         }
 
@@ -244,22 +261,25 @@ class Discovery:
         """Take back what `save` gave. ValueError where the tables were of another size."""
         if saved["sizes"].tolist() != self._sizes():
             raise ValueError("the tables of discovery have another size now: count anew")
+        periods = ("current", "previous")
         self._filters = (
-            _unpacked(saved, "current", self._filters[0].size),
-            _unpacked(saved, "previous", self._filters[1].size),
+            *(_unpacked(saved, one, one, self._filters[0]) for one in periods),
+            *(_unpacked(saved, f"{one}_firsts", one, self._filters[2]) for one in periods),
         )
         self._table = tuple(sparse_zeros(column.shape, column.dtype) for column in self._table)
         for column, name in zip(self._table, _COLUMNS, strict=True):
             column[saved["rows"]] = saved[name]
         self._statistics[:] = saved["statistics"]
-        self._told = OrderedDict.fromkeys(saved["told"].tolist())
+        told = (saved[name].tolist() for name in ("told", "told_firsts"))
+        self._told = OrderedDict(zip(*told, strict=True))
         self._pages = int(saved["turned"][0])
         self._aged = bool(saved["previous"].size)
 
     def _sizes(self) -> list[int]:
         """What stored tables must agree in."""
         return [
-            _LAYOUT, self._filters[0].size, *self._table[1].shape, self._table[2].shape[1]
+            _LAYOUT, self._filters[0].size, self._filters[2].size, *self._table[1].shape,
+            self._table[2].shape[1],
         ]  # fmt: skip
 
 
@@ -290,11 +310,18 @@ def _pieces(begin: int, end: int) -> list[tuple[int, int]]:
     return [(at, min(at + _PIECE, end)) for at in range(begin, end, _PIECE)]
 
 
-def _unpacked(saved: Mapping[str, NDArray[Any]], name: str, size: int) -> NDArray[Any]:
-    """A filter as it was, in new memory: what is empty in it is not even touched."""
-    marks, at = saved[name], saved[f"{name}_at"]
-    column = sparse_zeros((size,), np.uint32)
-    column[at if len(marks) < size else slice(None)] = marks
+def _beside(firsts: NDArray[Any], at: NDArray[np.uint32], marks: NDArray[Any]) -> NDArray[Any]:
+    """The firsts of those marks that `_used` gave."""
+    return firsts[at] if at.size and firsts.size else firsts[: marks.size]
+
+
+def _unpacked(
+    saved: Mapping[str, NDArray[Any]], name: str, period: str, like: NDArray[Any]
+) -> NDArray[Any]:
+    """A column of a filter as it was, in new memory: what is empty in it is not even touched."""
+    values, at = saved[name], saved[f"{period}_at"]
+    column = sparse_zeros(like.shape, like.dtype)
+    column[at if len(values) < like.size else slice(None)] = values
     return column
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,12 +66,14 @@ class Labeler:
             return InForce(trouble=self._trouble)
         return InForce(matching.version, *matching.size, self._trouble)
 
-    def marks(self, made: Fingerprints, urls: Sequence[str]) -> Sequence[Marks] | None:
+    def marks(
+        self, made: Fingerprints, urls: Sequence[str], fetched: Sequence[datetime]
+    ) -> Sequence[Marks] | None:
         """What of each page is labeled, and its stop chunks; None before the first look."""
         if self._matching is None:
             return None
         try:
-            return self._matching.marks(made, urls)
+            return self._matching.marks(made, urls, fetched)
         except BadPack as error:
             # Damaged on disk after it was opened: without labels rather than without pages.
             self._trouble, self._matching = f"labels: {error}", None

@@ -7,6 +7,7 @@ pack says. Never changes; another version is another of these.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,9 @@ from reusewatch.streams.alert_kinds import SEVERITIES, Severity
 from reusewatch.streams.blocks.label_columns import NO_PLACE, Marks, Place, place_of
 from reusewatch.streams.labels.gram_marks import GramMatching
 from reusewatch.streams.labels.store import Current, LabelStore
+from reusewatch.streams.records import LabelFirst
 from reusewatch.streams.url_sets import UrlSet
+from reusewatch.streams.urls import site_of_page
 
 if TYPE_CHECKING:
     from reusewatch.detector.labels.pack import Kind, LabelPack
@@ -34,6 +37,9 @@ if TYPE_CHECKING:
 
 # Of a page, as evidence.
 TEXTS = 16
+# First pages are known to the second.
+_SECOND = timedelta(seconds=1)
+_Sighting = tuple[str, datetime]  # of a page: its URL, and when it was fetched
 _RANK: Mapping[Severity, int] = {one: rank for rank, one in enumerate(SEVERITIES)}
 
 
@@ -61,6 +67,7 @@ def matching_of(
         severities | overlay.severities,
         (counts["files"], counts["chunks"]),
         {label.name: UrlSet(label.homes) for label in pack.labels if label.homes} if pack else {},
+        overlay.firsts,
         shortest=_shortest(pack, overlay),
     )
 
@@ -94,6 +101,7 @@ class Matching:
         severities: Mapping[str, Severity],
         size: tuple[int, int] = (0, 0),
         homes: Mapping[str, UrlSet] | None = None,
+        firsts: Mapping[int, LabelFirst] | None = None,
         *,
         shortest: int = SHORTEST,
         in_force: bool = True,
@@ -105,6 +113,7 @@ class Matching:
         self._dataset = dataset
         self._severities = severities
         self._homes = homes or {}
+        self._firsts = firsts or {}
         self._grams = GramMatching(dataset, stops, self._foreign, self._told)
 
     def _told(self, names: Sequence[str]) -> Mapping[str, Any]:
@@ -112,10 +121,13 @@ class Matching:
         highest = max((self._severity(name) for name in names), key=_RANK.__getitem__, default=None)
         return {"severity": highest, "homed": any(name in self._homes for name in names)}
 
-    def marks(self, made: Fingerprints, urls: Sequence[str]) -> list[Marks]:
+    def marks(
+        self, made: Fingerprints, urls: Sequence[str], fetched: Sequence[datetime]
+    ) -> list[Marks]:
         """What of each page is labeled, and which of its chunks are stop chunks.
 
-        A page at the home of a label is free of that label, and of no other.
+        A page at the home of a label is free of that label, and of no other. The site that first
+        had what was discovered is free of it, and so is a page that was fetched before.
         """
         hashes = made.sketches.chunks.hashes
         stopped = self.stops.has_chunks(hashes.values)
@@ -130,7 +142,7 @@ class Matching:
             chunks = slice(int(hashes.offsets[page]), int(hashes.offsets[page + 1]))
             stops = found[page].stopped
             found[page] = self._marks(
-                made, page, urls[page], labeled, stops, chunks, int(files[page])
+                made, page, (urls[page], fetched[page]), labeled, stops, chunks, int(files[page])
             )
         for page, marked in self._grams.marks(made, urls).items():
             found[page] = found[page]._replace(labeled_grams=marked)
@@ -152,7 +164,7 @@ class Matching:
         self,
         made: Fingerprints,
         page: int,
-        url: str,
+        sighting: _Sighting,
         labeled: NDArray[np.int64],
         stops: tuple[int, ...],
         chunks: slice,
@@ -160,15 +172,17 @@ class Matching:
     ) -> Marks:
         places = np.flatnonzero(labeled[chunks] != ABSENT).tolist()
         sets = labeled[chunks][places].tolist()
+        hashes = made.sketches.chunks.hashes.values[chunks]
         pairs = [
             (place, name)
             for place, number in zip(places, sets, strict=True)
-            for name in self._foreign(number, url)
+            for name in self._accusing(int(hashes[place]), number, sighting)
         ]
-        shown, hashes = pairs[:TEXTS], made.sketches.chunks.hashes.values[chunks]
+        shown = pairs[:TEXTS]
         at = np.array([place for place, _ in shown], np.int64)
-        file_labels = () if file == ABSENT else self._foreign(file, url)
-        file_hash = np.array([made.facts[page].file_hash], np.uint64)
+        whole = made.facts[page].file_hash
+        file_labels = () if file == ABSENT else self._accusing(whole, file, sighting)
+        file_hash = np.array([whole], np.uint64)
         file_at = self._stood("files", file_hash, file_labels[:1])[0] if file_labels else NO_PLACE
         names = {name for _, name in pairs} | set(file_labels)
         told = self._told([*names])
@@ -185,6 +199,14 @@ class Matching:
             tuple(self._stood("chunks", hashes[at], [name for _, name in shown])),
             labeled_homed=tuple(sorted({place for place, name in pairs if name in self._homes})),
         )
+
+    def _accusing(self, value: int, number: int, sighting: _Sighting) -> tuple[str, ...]:
+        """The labels of a hash that count on a page: none where the hash was first."""
+        url, fetched = sighting
+        first = self._firsts.get(value)
+        if first and (fetched < first.fetched_at + _SECOND or site_of_page(url) == first.site):
+            return ()
+        return self._foreign(number, url)
 
     def _foreign(self, number: int, url: str) -> tuple[str, ...]:
         """The labels of a set, but for those that are at home on this page."""

@@ -18,6 +18,7 @@ from reusewatch.streams.alert_kinds import Severity
 from reusewatch.streams.bus import Bus, Message
 from reusewatch.streams.records import (
     Label,
+    LabelFirst,
     LabelManifest,
     LabelPlace,
     Origin,
@@ -37,13 +38,14 @@ UNIT_OF: Mapping[Kind, Any] = {"files": "file", "chunks": "chunk", "grams": "gra
 
 
 class Overlay(msgspec.Struct, frozen=True):
-    """What holds beside a pack: names removed, hashes with their names, names' severities, and
-    where some of the hashes stood."""
+    """What holds beside a pack: names removed, hashes with their names, names' severities, where
+    some of the hashes stood, and where those that were discovered were first."""
 
     removed: tuple[str, ...] = ()
     changes: tuple[tuple[Kind, int, tuple[str, ...]], ...] = ()
     severities: dict[str, Severity] = {}
     stood: dict[int, Stood] = {}
+    firsts: dict[int, LabelFirst] = {}
 
     def __bool__(self) -> bool:
         return bool(self.removed or self.changes)
@@ -123,7 +125,11 @@ class LabelTable:
         }
         removed = tuple(sorted(self.manifest.removed)) if self.manifest else ()
         stood = {one.hash: one.stood for one in deltas if one.stood is not None}
-        return Overlay(removed, tuple(changes), dict(sorted(severities.items())), stood)
+        firsts = {
+            int(value, 16): label.first
+            for value, label in sorted(self.labels.items()) if label.first is not None
+        }  # fmt: skip
+        return Overlay(removed, tuple(changes), dict(sorted(severities.items())), stood, firsts)
 
     def version(self, scheme: HashScheme) -> str | None:
         """The name of what is in force; None where nothing is."""

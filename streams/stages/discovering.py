@@ -8,14 +8,16 @@ whose page was the last one needed does not matter. Never looks into pages but f
 text.
 
 A label must be on more sites, which are counted by themselves, as a few domains are cheap: whoever
-has these could else make a label of somebody's own words. What it finds is information only.
+has these could else make a label of somebody's own words. What it finds is information only, and
+never says anything of the site that had it first: the label names that site, and is sent again
+when an earlier page comes.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -38,6 +40,7 @@ from reusewatch.streams.records import DETECTOR, Alert, Evidence, Label, Origin
 from reusewatch.streams.sites import Sites
 from reusewatch.streams.stages.discovery_figures import Counted, Figures
 from reusewatch.streams.stages.discovery_quota import Spared
+from reusewatch.streams.stages.first_pages import first_of, numbers_of
 from reusewatch.streams.stages.reports import alert_id
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.wire import label_message
@@ -106,17 +109,17 @@ class Discovering:
         self._events: Counter[str] = Counter()
         self.restore(None)
 
-    def _counting(self, min_sites: int) -> dict[Counted, Discovery]:
+    def _counting(self, min_sites: int, *, firsts: bool = False) -> dict[Counted, Discovery]:
         from reusewatch.detector.discovery.online import (
             Discovery,  # kernels, loaded by who really works
         )
 
         def counting(pages: int, singletons: int, counters: int) -> Discovery:
-            row = 44 + 4 * (pages + 1) + 8 * max(16, min_sites)
+            row = 52 + 4 * (pages + 1) + 8 * max(16, min_sites)
             return Discovery(
                 self._scheme, threshold=pages, min_sites=min_sites, period=self._period,
                 singletons=max(singletons, 1 << 12),
-                counters=min(max(counters, 1 << 10), _COUNTER_BYTES // row),
+                counters=min(max(counters, 1 << 10), _COUNTER_BYTES // row), keeps_firsts=firsts,
             )  # fmt: skip
 
         period = self._period
@@ -147,7 +150,8 @@ class Discovering:
             "chunk": chunks_of(block, sites, min_length=self._rules.length),
             "file": files_of(block, sites, is_stop=self._is_stop_file),
         }
-        out.messages.extend(self._labels(seen))
+        if self._labeling:
+            self._label(block, seen, out)
         rows: dict[int, list[_Found]] = {}
         for unit, occurrences in seen.items():
             counting = self._of[unit]
@@ -219,15 +223,27 @@ class Discovering:
             origin=_origin_of(page),
         )
 
-    def _labels(self, seen: Mapping[Counted, Occurrences]) -> Iterator[Outgoing]:
-        for unit, counting in self._labeling.items():
-            for what in counting.add(seen[unit]):
-                yield label_message(
-                    Label(
-                        hash=hex_of(what.hash), unit=unit, name=LABEL, version=LABEL,
-                        severity="info",
-                    )
-                )  # fmt: skip
+    def _label(
+        self, block: pa.RecordBatch, seen: Mapping[Counted, Occurrences], out: Findings
+    ) -> None:
+        firsts = numbers_of(block, self._sites)
+        # Once a block: read backwards, each page of it is earlier than those before.
+        found = {
+            (unit, what.hash): what
+            for unit, counting in self._labeling.items()
+            for what in counting.add(replace(seen[unit], firsts=firsts))
+        }
+        names = self._sites.by_last_bits() if found else {}
+        for (unit, _), what in found.items():
+            first = first_of(what.first, names)
+            if first is None:
+                out.events["discovery-unlabeled"] += 1
+                continue
+            label = Label(
+                hash=hex_of(what.hash), unit=unit, name=LABEL, version=LABEL, severity="info",
+                first=first,
+            )  # fmt: skip
+            out.messages.append(label_message(label))
 
     def nbytes(self) -> int:
         """Bytes of all tables."""
@@ -254,8 +270,8 @@ class Discovering:
     def restore(self, state: State | None) -> None:
         """Go on from a saved state. Where tables have another size by now, counting begins anew."""
         self._of = self._counting(self._rules.sites)
-        labels = self._counting(self._rules.label_sites) if self._rules.label else {}
-        self._labeling = labels
+        label_sites = self._rules.label_sites
+        self._labeling = self._counting(label_sites, firsts=True) if self._rules.label else {}
         self._sites = Sites(self._scheme)
         self._spared = Spared(None if state is None else dict(state.facts))
         self._events = Counter[str]()

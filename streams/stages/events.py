@@ -30,6 +30,7 @@ EVENTS: Mapping[str, str] = {
     "discovery-unfollowed": "The pages of discovered content are not counted on: much else is.",
     "discovery-evicted": "Discovery gave up a count to make room for another.",
     "discovery-forgotten": "Discovery forgot a sighting of a paragraph or file: a table was full.",
+    "discovery-unlabeled": "What came to be common became no label: its first site is forgotten.",
     "discovery-anew": "Discovery began to count anew, since its settings had changed.",
     "evidence-made": "An alert's two pages were read again and aligned.",
     "evidence-budget": "Evidence was left to who asks: a step of pages had its share already.",

@@ -155,7 +155,8 @@ class FingerprintStage:
         sample = GRAM_SAMPLES[self.grams]
         made = fingerprints(documents, self.scheme, gram_sample=sample, chunks=self.chunks)
         told = self._told(pages, made)
-        marks = self.labeler.marks(made, [page.url for page in pages]) if self.labeler else None
+        urls, fetched = [page.url for page in pages], [page.fetched_at for page in pages]
+        marks = self.labeler.marks(made, urls, fetched) if self.labeler else None
         shortest = self.labeler.shortest if self.labeler else SHORTEST
         return block_of(told, made, grams=self.grams != "none", marks=marks, shortest=shortest)
 

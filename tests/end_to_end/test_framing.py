@@ -184,3 +184,35 @@ def test_cheap_domains_make_no_label_of_a_victim_s_words(farm_first: bool, tmp_p
     found = run("alerts", "--json", cwd=tmp_path).objects
     assert "discovered-content" in {one["kind"] for one in found}
     assert "labeled-content" not in {one["kind"] for one in found}
+
+
+@pytest.mark.parametrize("place", [0, 12, 24], ids=["first", "between", "last"])
+def test_whoever_had_words_first_is_no_subject_of_their_label(place: int, tmp_path: Path) -> None:
+    known = {"texts": TEXTS[:12]}
+    victim = archived(tmp_path / "victim.warc.gz", "author.example", day=0, **known)
+    crawled = [
+        archived(tmp_path / f"{n}.warc.gz", f"copy{n}.example", day=n + 1, **known)
+        for n in range(24)
+    ]
+    crawled.insert(place, victim)
+    later = [
+        archived(tmp_path / f"{name}2.warc.gz", f"{name}.example", day=90, under=under, **known)
+        for under in ("essays/", "moved/")
+        for name in ("author", "copy3", "copy23")
+    ]
+    settings = {
+        "discover": "label", "discover_pages": 2, "batch_pages": 16, "contains_threshold": 0.3,
+    }  # fmt: skip
+    # Each goes on from the snapshot that the one before has left.
+    for some in (crawled[:9], crawled[9:23], crawled[23:], later):
+        done = run("replay", *some, cwd=tmp_path, **settings)
+        assert done.code == 0, done.err
+    found = run("alerts", "--json", cwd=tmp_path).objects
+    labeled = [one for one in found if one["kind"] in ("labeled-content", "labeled-page")]
+    assert {"copy3.example", "copy23.example"} <= {one["site"] for one in labeled}
+    assert "author.example" not in {one["site"] for one in labeled}
+    by_labels = [one for one in found if one.get("reused_by") == "labels"]
+    assert AUTHOR not in {one["prefix"] for one in by_labels}
+    assert {one["severity"] for one in [*labeled, *by_labels]} == {"info"}
+    for text in kept_out(tmp_path).values():
+        assert "author.example" not in text

@@ -30,7 +30,11 @@ pages = st.lists(
 pages = pages.map(lambda found: [(page, page % 5, chunks) for page, _, chunks in found])
 
 
-def batch(pages: list[Page], skipped: set[int] = frozenset()) -> Occurrences:  # type: ignore[assignment]
+def batch(
+    pages: list[Page],
+    skipped: set[int] = frozenset(),  # type: ignore[assignment]
+    firsts: list[int] | None = None,
+) -> Occurrences:
     hashes = Ragged.of([chunks for _, _, chunks in pages])
     starts = np.concatenate([np.arange(len(chunks)) for _, _, chunks in pages] or [[]])
     return Occurrences(
@@ -40,6 +44,7 @@ def batch(pages: list[Page], skipped: set[int] = frozenset()) -> Occurrences:  #
         starts.astype(np.uint32),
         starts.astype(np.uint32) + np.uint32(1),
         np.isin(hashes.values, list(skipped)),
+        None if firsts is None else np.array(firsts, np.uint64),
     )
 
 
@@ -167,6 +172,46 @@ def test_it_is_told_once_even_when_it_left_and_came_back() -> None:
     assert [one.hash for one in found] == [9]
 
 
+moments = st.lists(
+    st.tuples(st.integers(1, 40), st.lists(values, max_size=6)), max_size=60,
+    unique_by=lambda page: page[0],
+)  # fmt: skip
+
+
+@given(moments, st.integers(1, 7), st.integers(0, 60), st.randoms(use_true_random=False))
+def test_the_first_page_is_told_in_any_order_and_batch(
+    crowd: list[tuple[int, list[int]]], size: int, restart: int, order: random.Random
+) -> None:
+    counting = small(threshold=2, keeps_firsts=True)
+    told: dict[int, int] = {}
+    order.shuffle(crowd)
+    for at in range(0, len(crowd), size):
+        some = crowd[at : at + size]
+        seen = batch([(page, page, chunks) for page, chunks in some], firsts=[p for p, _ in some])
+        told |= {one.hash: one.first for one in counting.add(seen)}
+        if at <= restart < at + size:
+            saved, counting = counting.save(), small(threshold=2, keeps_firsts=True)
+            counting.restore({name: column.copy() for name, column in saved.items()})
+    for value, first in told.items():
+        assert first == min(page for page, chunks in crowd if value in chunks)
+
+
+@pytest.mark.parametrize("rotations", [0, 1])
+def test_a_first_sighting_that_only_passed_the_filter_is_the_first(rotations: int) -> None:
+    counting = small(threshold=2, keeps_firsts=True)
+    counting.add(batch([(1, 1, [9])], firsts=[1]))
+    for _ in range(rotations):
+        counting.rotate()
+    (one,) = counting.add(batch([(n, n, [9]) for n in range(5, 9)], firsts=[5, 6, 7, 8]))
+    assert one.first == 1
+    (again,) = counting.add(batch([(10, 10, [9])], firsts=[0]))
+    assert (again.hash, again.first) == (9, 0)
+    for _ in range(2):
+        counting.rotate()
+    later = counting.add(batch([(n, n, [9]) for n in range(20, 30)], firsts=[7] * 10))
+    assert not later  # it was told with an earlier one
+
+
 def test_periods_end_by_themselves() -> None:
     counting = small(threshold=100, period=10)
     for page in range(100):
@@ -193,7 +238,9 @@ def test_another_size_is_refused() -> None:
 
 def test_memory_is_as_stated() -> None:
     counting = small(threshold=100, singletons=1 << 20, counters=1 << 10, most_sites=16)
-    assert counting.memory == 8 * (1 << 20) + (1 << 10) * (44 + 4 * 101 + 8 * 16)
+    assert counting.memory == 8 * (1 << 20) + (1 << 10) * (52 + 4 * 101 + 8 * 16)
+    kept = small(threshold=100, singletons=1 << 20, keeps_firsts=True)
+    assert kept.memory - small(threshold=100, singletons=1 << 20).memory == 16 * (1 << 20)
 
 
 @settings(max_examples=40)
