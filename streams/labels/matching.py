@@ -204,7 +204,7 @@ class Matching:
         """The labels of a hash that count on a page: none where the hash was first."""
         url, fetched = sighting
         first = self._firsts.get(value)
-        if first and (fetched < first.fetched_at + _SECOND or site_of_page(url) == first.site):
+        if first and (fetched - first.fetched_at < _SECOND or site_of_page(url) == first.site):
             return ()
         return self._foreign(number, url)
 

@@ -212,6 +212,7 @@ def test_whoever_had_words_first_is_no_subject_of_their_label(place: int, tmp_pa
     assert {"copy3.example", "copy23.example"} <= {one["site"] for one in labeled}
     assert "author.example" not in {one["site"] for one in labeled}
     by_labels = [one for one in found if one.get("reused_by") == "labels"]
+    assert by_labels
     assert AUTHOR not in {one["prefix"] for one in by_labels}
     assert {one["severity"] for one in [*labeled, *by_labels]} == {"info"}
     for text in kept_out(tmp_path).values():

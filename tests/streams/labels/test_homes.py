@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -38,22 +38,33 @@ FETCHES = [OURS, STRANGERS, THIRD]
 HOME, NO_HOME = ("site0.example",), ()
 
 
-def pack_of(path: Path, homes: Mapping[str, tuple[str, ...]]) -> LabelPack:
-    """A pack in which the text stands under each of these names."""
+def pack_of(
+    path: Path, homes: Mapping[str, tuple[str, ...]], fetches: Sequence[Fetch] = (OURS,)
+) -> LabelPack:
+    """A pack in which the text of these pages stands under each of these names."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    body = page_of(OURS).body
+    bodies = [Document(page_of(fetch).body) for fetch in fetches]
     with closing(LabelBuilder(path.parent, SCHEME, min_length=0)) as builder:
         for name, places in homes.items():
             label = builder.label(PackLabel(name=name, homes=places))
-            builder.add_chunks(label, chunks_of([Document(body)], SCHEME))
+            builder.add_chunks(label, chunks_of(bodies, SCHEME))
         builder.build(path)
     return open_pack(path, SCHEME)
 
 
+def desk_of(tmp_path: Path) -> Desk:
+    return Desk(LocalBus(tmp_path / "bus"), LabelStore(tmp_path / "bus/labels"), SCHEME, print)
+
+
 def alerts(tmp_path: Path, homes: Mapping[str, tuple[str, ...]]) -> dict[str, Alert]:
     """What is reported, by URL, of the three pages with a pack that was pushed."""
-    desk = Desk(LocalBus(tmp_path / "bus"), LabelStore(tmp_path / "bus/labels"), SCHEME, print)
+    desk = desk_of(tmp_path)
     desk.push(tmp_path / "pack", pack_of(tmp_path / "pack", homes))
+    return alerts_with(desk)
+
+
+def alerts_with(desk: Desk) -> dict[str, Alert]:
+    """What is reported, by URL, of the three pages with what is in force."""
     stage = FingerprintStage(SCHEME, zero, labeler=Labeler(desk.store.directory, SCHEME))
     pages = LabeledPages(SCHEME, fixed=0.1)
     found = {}
@@ -77,6 +88,20 @@ def test_a_strangers_pack_frees_its_home_of_its_own_label_alone(tmp_path: Path) 
         STRANGERS.url: ("nobodys", "ours"),
         THIRD.url: ("nobodys", "ours", "theirs"),
     }
+
+
+def test_what_a_difference_adds_to_a_label_has_its_homes(tmp_path: Path) -> None:
+    desk, others = desk_of(tmp_path), [Fetch(5, n, 100 + n, 50 + n) for n in range(40)]
+    old = pack_of(tmp_path / "old", {"ours": HOME}, others)
+    desk.push(tmp_path / "old", old)
+    assert not alerts_with(desk)
+    merge([old, pack_of(tmp_path / "more", {"ours": HOME})], tmp_path / "new")
+    new = open_pack(tmp_path / "new", SCHEME)
+    assert desk.push(tmp_path / "new", new)["travelled"] == "difference"
+    found = alerts_with(desk)
+    assert found.keys() == {STRANGERS.url, THIRD.url}
+    for alert in found.values():
+        assert alert.direction == Direction(original="there", by="owned")
 
 
 def test_of_a_label_without_a_home_nobody_knows_where_it_is_from(tmp_path: Path) -> None:
