@@ -345,7 +345,7 @@ class LabelFirst(Record, frozen=True, kw_only=True):
     """The page that had something first, as far as known: its site, and when it was fetched."""
 
     site: str
-    fetched_at: Time
+    fetched_at: Annotated[Time, Meta(tz=True)]
 
 
 class Label(Record, frozen=True, kw_only=True):

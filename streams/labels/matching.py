@@ -7,7 +7,7 @@ pack says. Never changes; another version is another of these.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -204,8 +204,11 @@ class Matching:
         """The labels of a hash that count on a page: none where the hash was first."""
         url, fetched = sighting
         first = self._firsts.get(value)
-        if first and (fetched - first.fetched_at < _SECOND or site_of_page(url) == first.site):
-            return ()
+        if first is not None:
+            # As blocks have them: what says no time zone is UTC.
+            at = fetched if fetched.tzinfo else fetched.replace(tzinfo=UTC)
+            if at - first.fetched_at < _SECOND or site_of_page(url) == first.site:
+                return ()
         return self._foreign(number, url)
 
     def _foreign(self, number: int, url: str) -> tuple[str, ...]:

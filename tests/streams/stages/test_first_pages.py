@@ -18,7 +18,7 @@ from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.labels.marking import Labeler
 from reusewatch.streams.labels.store import LabelStore
 from reusewatch.streams.labels.table import LabelTable
-from reusewatch.streams.records import Label, Page
+from reusewatch.streams.records import Label, LabelFirst, Page
 from reusewatch.streams.sites import Sites
 from reusewatch.streams.stages.discovering import Discovering, Rules
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
@@ -96,6 +96,20 @@ def test_in_any_order_the_first_site_is_never_accused(
         stages.take([first, *others, *map(again, [first, *others])])
         # Those of the others that were accused before are so still.
         assert stages.accused == {one.url for page in others for one in (page, again(page))}
+
+
+def test_times_far_off_and_without_a_time_zone_are_compared(tmp_path: Path) -> None:
+    stages = Stages(tmp_path / "labels")
+    stages.take(copied(range(5, 10), whole=False))
+    early, late = datetime.min, datetime.max
+    some = [page_of(n, COMMON, fetched_at=at) for n, at in ((20, early), (21, late))]
+    stages.take(some)
+    assert stages.accused == {some[1].url}
+
+
+def test_a_first_page_without_a_time_zone_is_refused() -> None:
+    with pytest.raises(msgspec.ValidationError, match="timezone"):
+        msgspec.json.decode(b'{"site": "a", "fetched_at": "2026-01-01T00:00:00"}', type=LabelFirst)
 
 
 def test_a_label_names_the_first_page_and_is_sent_again_for_an_earlier_one() -> None:
