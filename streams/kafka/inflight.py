@@ -101,20 +101,11 @@ class InFlight:
         with self._changed:
             return tuple(self._failures)
 
-    def drop_largest(self, topic: str) -> Entry | None:
-        """Give up the largest message of a topic that is under way."""
+    def drop(self, entry: Entry) -> None:
+        """Give up a message that is under way."""
         with self._changed:
-            under_way = [
-                entry
-                for part, queue in self._queues.items()
-                for entry in queue
-                if part.topic == topic and not entry.acknowledged
-            ]
-            largest = max(under_way, key=_by_size, default=None)
-            if largest is not None:
-                self._queues[largest.partition].remove(largest)
-                self._leave(largest)
-            return largest
+            self._queues[entry.partition].remove(entry)
+            self._leave(entry)
 
     def restart(self) -> Sequence[Outgoing]:
         """Forget all; what was under way, in the order of sending, to be sent again.
@@ -144,10 +135,6 @@ class InFlight:
     def _leave(self, entry: Entry) -> None:
         self._bytes -= entry.size
         self._count -= 1
-
-
-def _by_size(entry: Entry) -> tuple[int, int]:
-    return entry.size, -entry.order
 
 
 def _by_order(entry: Entry) -> int:

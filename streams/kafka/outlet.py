@@ -179,19 +179,16 @@ class KafkaOutlet(FlushedAtClose):
 
     def _judge(self, failures: Sequence[tuple[Entry, BaseException]]) -> None:
         """Sort out what no other producer would get through."""
-        too_large = set()
+        # The producer splits batches until one message is left, and gives up all it has with the
+        # same error as that one, which fails first. The rest is sent again.
+        entry, error = failures[0]
+        if isinstance(error, MessageSizeTooLargeError | RecordListTooLargeError):
+            self._in_flight.drop(entry)
+            self._refused.append(_refused_by_broker(self._config, entry))
         for entry, error in failures:
-            if isinstance(error, MessageSizeTooLargeError | RecordListTooLargeError):
-                too_large.add(entry.partition.topic)
-            elif isinstance(error, BrokerResponseError) and _is_hopeless(error):
+            if isinstance(error, BrokerResponseError) and _is_hopeless(error):
                 name = self._config.topic(entry.partition.topic)
                 raise BusBroken(f"the broker refuses messages to {name}: {error}") from error
-        for topic in too_large:
-            # The producer splits batches until one message is left, then gives up all it has with
-            # the same error. The largest is over the limit if any is; the rest is sent again.
-            largest = self._in_flight.drop_largest(topic)
-            if largest is not None:
-                self._refused.append(_refused_by_broker(self._config, largest))
 
     def _renew(self, reason: str) -> None:
         """A new producer in place of a failed one, with everything that is not yet safe."""
@@ -269,8 +266,8 @@ def check_size(message: Outgoing, size: int) -> None:
 def _refused_by_broker(config: KafkaConfig, entry: Entry) -> BusBroken:
     topic = entry.partition.topic
     return BusBroken(
-        f"the broker refuses a message of {entry.size} bytes for {config.topic(topic)} (key "
-        f"{entry.message.key[:80]!r}): its max.message.bytes is below "
+        f"the broker refuses a message of {entry.size} bytes, before compression, for "
+        f"{config.topic(topic)} (key {entry.message.key[:80]!r}): its max.message.bytes is below "
         f"{topics.TOPICS[topic].message_bytes}; see `reusewatch topics check`"
     )
 

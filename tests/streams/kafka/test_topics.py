@@ -7,6 +7,7 @@ import subprocess
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
+from random import Random
 
 import pytest
 from kafka import KafkaConsumer, TopicPartition
@@ -130,6 +131,24 @@ def test_a_topic_that_takes_less_than_declared_refuses_loudly_and_loses_nothing(
             outlet.flush()
     outlet.abandon()
     assert set(numbers(bus.read(topics.DEAD_LETTERS))) == set(range(20))
+
+
+def test_the_message_that_the_broker_refuses_is_named_and_not_a_larger_one_that_compresses(
+    kafka_config: KafkaConfig,
+) -> None:
+    alter(kafka_config, topics.DEAD_LETTERS, max_message_bytes="5000")
+    bus = KafkaBus(replace(kafka_config, compression="lz4", linger=0.2))
+    outlet = bus.outlet()
+    outlet.send(
+        Outgoing(topics.DEAD_LETTERS, "first", b"0"),
+        Outgoing(topics.DEAD_LETTERS, "refused", Random(1).randbytes(20_000)),
+        Outgoing(topics.DEAD_LETTERS, "compresses", b"0" * 100_000),
+        Outgoing(topics.DEAD_LETTERS, "last", b"0"),
+    )
+    with pytest.raises(BusBroken, match=r"message of 20\d\d\d bytes.*key 'refused'"):
+        outlet.flush()
+    outlet.close()
+    assert {m.key for m in bus.read(topics.DEAD_LETTERS)} == {"first", "compresses", "last"}
 
 
 def test_any_kafka_tool_reads_an_alert(kafka_config: KafkaConfig) -> None:
