@@ -37,8 +37,11 @@ def kafka_config(broker: str) -> Iterator[KafkaConfig]:
         client.delete_topics([config.topic(name) for name in topics.TOPICS])
 
 
-def quick_config(address: str, **settings: object) -> KafkaConfig:
-    """Impatient, so that a test of a fault is short; a prefix that no other test has."""
+def quick_config(addresses: str, **settings: object) -> KafkaConfig:
+    """Impatient, so that a test of a fault is short; a prefix that no other test has.
+
+    `addresses`: HOST:PORT[,HOST:PORT…].
+    """
     quick: dict[str, object] = {
         "topic_prefix": f"t{uuid.uuid4().hex[:10]}.",
         "connect_timeout": 5.0,
@@ -47,4 +50,4 @@ def quick_config(address: str, **settings: object) -> KafkaConfig:
         "heartbeat": 0.3,
         "gather": 0.0,
     }
-    return KafkaConfig((address,), **(quick | settings))  # type: ignore[arg-type]
+    return KafkaConfig(tuple(addresses.split(",")), **(quick | settings))  # type: ignore[arg-type]

@@ -33,3 +33,4 @@ BrokerFailed = _module.BrokerFailed
 DIE_WITH_PARENT = _module.DIE_WITH_PARENT
 free_port = _module.free_port
 java = _module.java
+quorum = _module.quorum

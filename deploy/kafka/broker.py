@@ -1,8 +1,8 @@
-"""A Kafka broker on this machine: one KRaft node on loopback, in its own process and directory.
+"""Kafka brokers on this machine: KRaft nodes on loopback, each in its own process and directory.
 
-Tests, benchmarks and try-outs use it; `python deploy/kafka/broker.py` runs one until Ctrl-C. It
-is a real broker with small memory and one replica, and no place for data that matters. The jars
-come from `make broker`.
+Tests, benchmarks and try-outs use them; `python deploy/kafka/broker.py` runs one until Ctrl-C, and
+`--brokers 3` runs a quorum of three. They are real brokers with small memory, and no place for data
+that matters. The jars come from `make broker`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -50,6 +50,19 @@ SETTINGS = {
     "log.cleaner.threads": "1",
     "log.cleaner.backoff.ms": "300",
     "log.initial.task.delay.ms": "100",
+}
+
+# What three brokers are set to in production. A busy machine must not expire a broker that lives.
+THREE = {
+    "default.replication.factor": "3",
+    "min.insync.replicas": "2",
+    "offsets.topic.replication.factor": "3",
+    "transaction.state.log.replication.factor": "3",
+    "transaction.state.log.min.isr": "2",
+    "share.coordinator.state.topic.replication.factor": "3",
+    "share.coordinator.state.topic.min.isr": "2",
+    "broker.session.timeout.ms": "3000",
+    "broker.heartbeat.interval.ms": "500",
 }
 
 # Dies with its parent, also if that is killed: a broker that nobody ends would stay for ever.
@@ -106,6 +119,7 @@ class Broker:
         self.directory = directory or Path(tempfile.mkdtemp(prefix="reusewatch-broker-"))
         self.directory.mkdir(parents=True, exist_ok=True)
         self._process: subprocess.Popen[bytes] | None = None
+        self._log_begin = 0
         self._listeners = dict(listeners or {})
         names = ["PLAINTEXT", "CONTROLLER", *self._listeners]
         self._ports = {name: free_port() for name in names}
@@ -136,11 +150,17 @@ class Broker:
 
     def start(self, timeout: float = 60.0) -> Broker:
         """Start, formatting the directory at first; return when it answers."""
+        self.begin()
+        self.await_ready(timeout)
+        return self
+
+    def begin(self) -> None:
+        """Start, and return at once: a member of a quorum answers only when others run, too."""
         config = self.directory / "server.properties"
         config.write_text("".join(f"{k}={v}\n" for k, v in self._properties().items()))
         if not (self.directory / "data" / "meta.properties").exists():
             self._format(config)
-        begin = self.log.stat().st_size if self.log.exists() else 0
+        self._log_begin = self.log.stat().st_size if self.log.exists() else 0
         command = java("kafka.Kafka", str(config), heap="256m")
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -149,8 +169,17 @@ class Broker:
                 # A Ctrl-C is for who started it, and what needs the broker to end well comes first.
                 start_new_session=True,
             )  # fmt: skip
-        self._await_ready(begin, timeout)
-        return self
+
+    def join(self, node: int, voters: Sequence[Broker]) -> None:
+        """Be this node of a quorum; before the first start."""
+        numbered = enumerate(voters, 1)
+        self._settings |= {
+            **THREE,
+            "node.id": str(node),
+            "controller.quorum.voters": ",".join(
+                f"{number}@{voter.address_of('CONTROLLER')}" for number, voter in numbered
+            ),
+        }
 
     def stop(self, timeout: float = 30.0) -> None:
         """End it as an operator would (SIGTERM); its data stays."""
@@ -218,9 +247,10 @@ class Broker:
         if done.returncode:
             raise BrokerFailed(f"the broker's directory: {done.stdout}{done.stderr}")
 
-    def _await_ready(self, begin: int, timeout: float) -> None:
+    def await_ready(self, timeout: float = 60.0) -> None:
+        """Return when it answers."""
         end = time.monotonic() + timeout
-        while READY not in self.log.read_bytes()[begin:].decode(errors="replace"):
+        while READY not in self.log.read_bytes()[self._log_begin :].decode(errors="replace"):
             if not self.running or time.monotonic() > end:
                 tail = self.tail()
                 self._end(signal.SIGKILL, 30.0)
@@ -244,17 +274,38 @@ class Broker:
         self._process = None
 
 
+@contextlib.contextmanager
+def quorum(directory: Path | None = None, port: int | None = None) -> Iterator[list[Broker]]:
+    """Three brokers that answer, of one cluster; ended and removed after."""
+    brokers = [
+        Broker(directory and directory / str(at), port=port and port + at) for at in range(3)
+    ]
+    with contextlib.ExitStack() as ended:
+        for node, broker in enumerate(brokers, 1):
+            ended.callback(broker.close)
+            broker.join(node, brokers)
+            broker.begin()
+        for broker in brokers:
+            broker.await_ready()
+        yield brokers
+
+
 def main() -> int:
-    """Run a broker until Ctrl-C or SIGTERM."""
-    parser = argparse.ArgumentParser(description="A Kafka broker on loopback, until Ctrl-C.")
-    parser.add_argument("--port", type=int, default=9092)
+    """Run brokers until Ctrl-C or SIGTERM."""
+    parser = argparse.ArgumentParser(description="Kafka brokers on loopback, until Ctrl-C.")
+    parser.add_argument("--port", type=int, default=9092, help="of three: and the next two")
     parser.add_argument("--data", type=Path, help="keep its data here (default: a temporary place)")
+    parser.add_argument("--brokers", type=int, choices=(1, 3), default=1)
     args = parser.parse_args()
-    # As Ctrl-C, so that the broker is ended and its temporary directory removed.
+    # As Ctrl-C, so that the brokers are ended and their temporary directories removed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with Broker(args.data, port=args.port) as broker:
-            print(f"kafka://{broker.address}", flush=True)  # noqa: T201
+        with contextlib.ExitStack() as ended:
+            if args.brokers == 1:
+                brokers = [ended.enter_context(Broker(args.data, port=args.port))]
+            else:
+                brokers = ended.enter_context(quorum(args.data, args.port))
+            print(f"kafka://{','.join(one.address for one in brokers)}", flush=True)  # noqa: T201
             with contextlib.suppress(KeyboardInterrupt):
                 signal.pause()
             # Ctrl-C comes to a whole group, and a second one must not stop the cleaning up.

@@ -9,6 +9,7 @@ Clients are made after a fork, never before: an inherited one hangs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from threading import Event
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Message, OnAssigned, OnRevoked
@@ -52,10 +53,12 @@ class KafkaBus:
         self._stopping = stopping
         self._report = report
         self._away, self._back = away or report, back
+        self._met = Event()
 
     def outlet(self) -> KafkaOutlet:
         """A new outlet, for one thread."""
-        return KafkaOutlet(self.config, self._patience())
+        patience = self._patience()
+        return patience.open(lambda: KafkaOutlet(self.config, patience))
 
     def inlet(
         self,
@@ -67,9 +70,12 @@ class KafkaBus:
         on_revoked: OnRevoked | None = None,
     ) -> KafkaInlet:
         """A new member of the group. `sole`: one member reads everything, others stand by."""
-        return KafkaInlet(
-            self.config, group, topics, self._patience(),
-            sole=sole, on_assigned=on_assigned, on_revoked=on_revoked,
+        patience = self._patience()
+        return patience.open(
+            lambda: KafkaInlet(
+                self.config, group, topics, patience,
+                sole=sole, on_assigned=on_assigned, on_revoked=on_revoked,
+            )
         )  # fmt: skip
 
     def read(
@@ -103,4 +109,6 @@ class KafkaBus:
         """Nothing is held here; outlets and inlets are closed by who opened them."""
 
     def _patience(self) -> Patience:
-        return Patience(self.config.patience, self._stopping, self._report, self._away, self._back)
+        return Patience(
+            self.config.patience, self._stopping, self._report, self._away, self._back, self._met
+        )

@@ -5,6 +5,7 @@ What exists is left as it is; `streams.kafka.checking` says how it differs. Neve
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -12,10 +13,12 @@ from typing import Any
 from kafka.admin import KafkaAdminClient
 from kafka.errors import (
     AuthorizationError,
+    InvalidReplicationFactorError,
     KafkaConnectionError,
     KafkaError,
     RetriableError,
     TopicAlreadyExistsError,
+    for_code,
 )
 
 from reusewatch.streams import topics
@@ -23,9 +26,10 @@ from reusewatch.streams.bus import BusBroken, BusMisnamed, Unreachable
 from reusewatch.streams.kafka.config import KafkaConfig, client_settings
 from reusewatch.streams.kafka.connect import connect, probe_advertised
 
-# The broker decides: `default.replication.factor`.
-DEFAULT_REPLICATION = -1
+# A topic of one replica is gone with its broker; from three brokers on there is no excuse.
+WANTED_REPLICAS = 3
 NO_SUCH_TOPIC = 3
+_PAUSE = 0.25
 # Its type stubs know neither the dicts that it returns nor half of its methods.
 AdminClient = Any
 
@@ -39,6 +43,7 @@ def admin_client(config: KafkaConfig) -> Iterator[AdminClient]:
     try:
         # Before the first request: to a wrong address it would hang until it times out.
         probe_advertised(config, _brokers(client))
+        _meet(client, config.connect_timeout)
         yield client
     except AuthorizationError as error:
         raise BusBroken(f"the broker does not allow it: {error}") from error
@@ -50,13 +55,29 @@ def admin_client(config: KafkaConfig) -> Iterator[AdminClient]:
         client.close()
 
 
+def _meet(client: AdminClient, seconds: float) -> None:
+    """Have a connection to a broker that answers. The client never retries, and for a while after a
+    broker has died it is still named by the others; a connection that works is used again."""
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            client.describe_cluster()
+        except (KafkaConnectionError, RetriableError):
+            if time.monotonic() > until:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            return
+
+
 def create_topics(
     config: KafkaConfig,
     *,
     partitions: Mapping[str, int] | None = None,
-    replication_factor: int = DEFAULT_REPLICATION,
+    replication_factor: int | None = None,
 ) -> list[str]:
-    """Make the topics that are missing; their names. `partitions` overrides by topic."""
+    """Make the topics that are missing; their names. `partitions` overrides by topic. Without a
+    replication factor each has three replicas, or as many as there are brokers."""
     for name in partitions or {}:
         config.topic(name)
     with admin_client(config) as client:
@@ -97,8 +118,14 @@ def described(
     answers = client.describe_topics([config.topic(name) for name in names])
     for answer in answers:
         if answer["error_code"] not in (0, NO_SUCH_TOPIC):
-            raise BusBroken(f"topic {answer['name']}: the broker answers {answer['error_code']}")
+            raise for_code(answer["error_code"])(f"topic {answer['name']}")
     return [(config.name(a["name"]), a) for a in answers if a["error_code"] == 0]
+
+
+def least_in_sync(replicas: int) -> int:
+    """How many replicas must have a message before it is acknowledged: with three, two of them, so
+    that no broker alone has it and any one may be away."""
+    return 2 if replicas >= WANTED_REPLICAS else 1
 
 
 def _create(
@@ -106,21 +133,33 @@ def _create(
     config: KafkaConfig,
     topic: topics.Topic,
     partitions: int,
-    replication_factor: int,
+    replication_factor: int | None,
 ) -> bool:
-    wanted = {
-        "num_partitions": partitions,
-        "replication_factor": replication_factor,
-        "configs": topic.broker_configs,
-    }
-    try:
-        client.create_topics({config.topic(topic.name): wanted})
-    except TopicAlreadyExistsError:
-        # Made by another process in this moment; `topics check` says whether it is as wanted.
-        return False
-    except KafkaError as error:
-        raise BusBroken(f"topic {config.topic(topic.name)} cannot be made: {error}") from error
-    return True
+    name = config.topic(topic.name)
+    for replicas in [replication_factor] if replication_factor else range(WANTED_REPLICAS, 0, -1):
+        in_sync = {"min.insync.replicas": str(least_in_sync(replicas))}
+        wanted = {
+            "num_partitions": partitions,
+            "replication_factor": replicas,
+            "configs": topic.broker_configs | in_sync,
+        }
+        try:
+            client.create_topics({name: wanted})
+        except TopicAlreadyExistsError:
+            # Made by another process in this moment; `topics check` says whether it is as wanted.
+            return False
+        except InvalidReplicationFactorError as error:
+            if replicas in (1, replication_factor):
+                there = len(client.describe_cluster()["brokers"])
+                raise BusBroken(
+                    f"topic {name} cannot be made with replication factor {replicas}: {there} "
+                    "brokers answer; start more, or give a smaller --replication-factor"
+                ) from error
+        except KafkaError as error:
+            raise BusBroken(f"topic {name} cannot be made: {error}") from error
+        else:
+            return True
+    return False
 
 
 def _brokers(client: AdminClient) -> list[tuple[str, int]]:

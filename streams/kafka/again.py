@@ -14,11 +14,11 @@ from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
 
 from reusewatch.streams.bus import Message, Unreachable
+from reusewatch.streams.kafka.bounds import ASK_TIMEOUT_MS, bounds
 from reusewatch.streams.kafka.config import KafkaConfig, reader_settings
 from reusewatch.streams.kafka.connect import connect, disconnect
 from reusewatch.streams.kafka.inlet import to_message
 
-_ASK_MS = 5000
 _lock = Lock()
 
 
@@ -36,7 +36,7 @@ def message_again(config: KafkaConfig, topic: str, partition: int, offset: int) 
 def close_readers() -> None:
     """Close what is kept."""
     for consumer in _open:
-        disconnect(consumer, _ASK_MS)
+        disconnect(consumer, ASK_TIMEOUT_MS)
     _open.clear()
     _consumer.cache_clear()
 
@@ -55,12 +55,11 @@ def _read(config: KafkaConfig, consumer: Any, tp: TopicPartition, offset: int) -
     if tp.partition not in (consumer.partitions_for_topic(tp.topic) or ()):
         return None
     consumer.assign([tp])
-    begin = consumer.beginning_offsets([tp], timeout_ms=_ASK_MS)[tp]
-    end = consumer.end_offsets([tp], timeout_ms=_ASK_MS)[tp]
-    if not begin <= offset < end:
+    begin = bounds(consumer.beginning_offsets, [tp])[tp]
+    if not begin <= offset < bounds(consumer.end_offsets, [tp])[tp]:
         return None
     consumer.seek(tp, offset)
-    for record in consumer.poll(timeout_ms=_ASK_MS, max_records=1).get(tp, ()):
+    for record in consumer.poll(timeout_ms=ASK_TIMEOUT_MS, max_records=1).get(tp, ()):
         if record.offset == offset:
             return to_message(config, record)
     return None

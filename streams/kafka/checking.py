@@ -13,11 +13,16 @@ from kafka.admin import ConfigResource, OffsetSpec
 
 from reusewatch.streams import topics
 from reusewatch.streams.checks import Check
-from reusewatch.streams.kafka.admin import AdminClient, admin_client, described
+from reusewatch.streams.kafka.admin import (
+    WANTED_REPLICAS,
+    AdminClient,
+    admin_client,
+    described,
+    least_in_sync,
+)
 from reusewatch.streams.kafka.config import KafkaConfig
 
-# A topic of one replica is gone with its broker; from three brokers on there is no excuse.
-WANTED_REPLICAS = 3
+OFFSETS = "__consumer_offsets"
 AT_LEAST = ("retention.ms", "max.message.bytes")
 
 
@@ -37,21 +42,38 @@ def check_topics(config: KafkaConfig, *, partitions: int | None = None) -> list[
             if found is not None:
                 checks += _partitions(config, topic, found, partitions or topic.partitions)
                 checks += _configs(config, topic, settings[topic.name])
-                checks += _replicas(config, topic, found, settings[topic.name], brokers)
+                checks += _replicas(
+                    config, config.topic(topic.name), found, settings[topic.name], brokers
+                )
+        checks += _offsets(client, config, brokers)
         return checks + list(_groups(client, config, set(there)))
 
 
 def _settings(
     client: AdminClient, config: KafkaConfig, names: list[str]
 ) -> dict[str, dict[str, str]]:
+    found = _topic_settings(client, [config.topic(name) for name in names])
+    return {config.name(topic): values for topic, values in found.items()}
+
+
+def _topic_settings(client: AdminClient, names: list[str]) -> dict[str, dict[str, str]]:
     if not names:
         return {}
-    resources = [ConfigResource("TOPIC", config.topic(name)) for name in names]
+    resources = [ConfigResource("TOPIC", name) for name in names]
     found = client.describe_configs(resources, config_filter="all")["topic"]
     return {
-        config.name(topic): {key: str(entry["value"]) for key, entry in entries.items()}
+        topic: {key: str(entry["value"]) for key, entry in entries.items()}
         for topic, entries in found.items()
     }
+
+
+def _offsets(client: AdminClient, config: KafkaConfig, brokers: int) -> Iterator[Check]:
+    """Kafka's own topic of what groups have read: lost or stuck, it stops every worker. It is made
+    when the first group joins."""
+    found = client.describe_topics([OFFSETS])[0]
+    if not found["error_code"]:
+        settings = _topic_settings(client, [OFFSETS])[OFFSETS]
+        yield from _replicas(config, OFFSETS, found, settings, brokers)
 
 
 def _existence(config: KafkaConfig, topic: topics.Topic, exists: bool) -> Check:
@@ -83,18 +105,19 @@ def _partitions(
 
 
 def _configs(config: KafkaConfig, topic: topics.Topic, found: dict[str, str]) -> Iterator[Check]:
+    name = config.topic(topic.name)
     for key, wanted in topic.broker_configs.items():
         value, fix = found.get(key, ""), f"{key}={wanted}"
         if key in AT_LEAST:
             ok, said = _enough(value, wanted), f"at least {wanted}"
         else:
             ok, said = value == wanted, wanted
-        yield _setting(config, topic, key, ok=ok, found=value, wanted=said, fix=fix)
+        yield _setting(config, name, key, ok=ok, found=value, wanted=said, fix=fix)
     # A limit by size cuts the retention that was promised by time.
     size = found.get("retention.bytes", "-1")
     if topic.cleanup == "delete" and size != "-1":
         key, fix = "retention.bytes", "retention.bytes=-1"
-        yield _setting(config, topic, key, ok=False, found=size, wanted="no limit", fix=fix)
+        yield _setting(config, name, key, ok=False, found=size, wanted="no limit", fix=fix)
 
 
 def _enough(value: str, wanted: str) -> bool:
@@ -103,7 +126,7 @@ def _enough(value: str, wanted: str) -> bool:
 
 def _replicas(
     config: KafkaConfig,
-    topic: topics.Topic,
+    name: str,
     found: dict[str, Any],
     settings: dict[str, str],
     brokers: int,
@@ -112,24 +135,48 @@ def _replicas(
     in_sync = int(settings.get("min.insync.replicas", "1"))
     wanted = min(WANTED_REPLICAS, brokers)
     yield Check(
-        f"{config.topic(topic.name)}: replication factor", replicas >= wanted,
+        f"{name}: replication factor", replicas >= wanted,
         f"{replicas} of {brokers} brokers", f"at least {wanted}",
         "" if replicas >= wanted else "one broker lost is data lost: kafka-reassign-partitions, "
         f"or make the topic anew with --replication-factor {wanted}",
     )  # fmt: skip
     # As many as there are replicas: no broker may be restarted. More: nothing can be written.
     most = max(1, replicas - 1)
-    least = 2 if replicas >= WANTED_REPLICAS else 1
+    least = least_in_sync(replicas)
     said = f"{least} to {most}" if least != most else str(least)
     yield _setting(
-        config, topic, "min.insync.replicas", ok=least <= in_sync <= most, found=str(in_sync),
+        config, name, "min.insync.replicas", ok=least <= in_sync <= most, found=str(in_sync),
         wanted=said, fix=f"min.insync.replicas={least}",
     )  # fmt: skip
+    yield _behind(name, found, in_sync)
+
+
+def _behind(name: str, found: dict[str, Any], in_sync: int) -> Check:
+    """Whether a broker that holds a replica is away, or has not caught up."""
+    behind = {
+        part["partition_index"]: set(part["replica_nodes"]) - set(part["isr_nodes"])
+        for part in found["partitions"]
+    }
+    nodes = sorted(set().union(*behind.values()))
+    stuck = [p["partition_index"] for p in found["partitions"] if len(p["isr_nodes"]) < in_sync]
+    said = f"not on {_listed('broker', nodes)}" if nodes else "all"
+    if stuck:
+        said += f"; nothing can be written to {_listed('partition', stuck)}"
+    do = f"start {_listed('broker', nodes)}, or wait until it has caught up" if nodes else ""
+    return Check(f"{name}: replicas in sync", not nodes, said, "all", do)
+
+
+def _listed(what: str, numbers: list[int]) -> str:
+    """
+    >>> _listed("broker", [2]), _listed("broker", [1, 3])
+    ('broker 2', 'brokers 1, 3')
+    """
+    return f"{what}{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
 
 def _setting(
     config: KafkaConfig,
-    topic: topics.Topic,
+    name: str,
     key: str,
     *,
     ok: bool,
@@ -137,7 +184,6 @@ def _setting(
     wanted: str,
     fix: str,
 ) -> Check:
-    name = config.topic(topic.name)
     do = f"{_tool('kafka-configs', config)} --alter --topic {name} --add-config {fix}"
     return Check(f"{name}: {key}", ok, found, wanted, "" if ok else do)
 

@@ -19,8 +19,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, NodeNotReadyError, UnknownBrokerIdError
 from kafka.net.compat import KafkaNetClient
+from kafka.net.manager import KafkaConnectionManager
+from kafka.net.selector import NetworkSelector
 
 from reusewatch.streams.bus import BusBroken, Unreachable
 from reusewatch.streams.kafka.config import KafkaConfig
@@ -84,8 +86,26 @@ def disconnect(consumer: Any, timeout_ms: int) -> None:
         consumer._client.close()
 
 
+class _Manager(KafkaConnectionManager):
+    """Waits for a broker that it has yet to hear of, as for one that it cannot reach."""
+
+    def get_connection(self, node_id: Any, *args: Any, **named: Any) -> Any:
+        """A broker that came back may lead a partition before the client knows it again. The error
+        that says so would end a worker, or a partition would never be fetched again: whoever sends
+        expects only a broker that is not ready, which is tried again."""
+        try:
+            return super().get_connection(node_id, *args, **named)
+        except UnknownBrokerIdError as error:
+            self.cluster.request_update()
+            raise NodeNotReadyError(node_id) from error
+
+
 class _NetClient(KafkaNetClient):
     """Closes every socket that it opened."""
+
+    def __init__(self, **configs: Any) -> None:
+        net = NetworkSelector(**configs)
+        super().__init__(net, _Manager(net, **configs), **configs)
 
     def close(self, node_id: Any = None) -> None:
         """A request that is on its way out holds its socket open until it is written, and the loop
@@ -138,16 +158,22 @@ def _dial(config: KafkaConfig) -> None:
 
 
 def probe_advertised(config: KafkaConfig, brokers: list[tuple[str, int]]) -> None:
-    """Refuse a cluster whose brokers tell clients an address that leads nowhere from here."""
+    """Refuse a cluster none of whose brokers can be reached where it sends clients. Some may not: a
+    broker that has just died is named until its session expires."""
+    reasons: dict[str, str] = {}
     for host, port in brokers:
         try:
             socket.create_connection((host, port), timeout=min(5.0, config.connect_timeout)).close()
         except OSError as error:
-            raise Unreachable(
-                f"{_servers(config)} answers, and sends clients to {host}:{port}, which does not "
-                f"({_reason(error)}): set `advertised.listeners` of the broker to an address that "
-                "this machine reaches"
-            ) from error
+            reasons[f"{host}:{port}"] = _reason(error)
+        else:
+            return
+    if reasons:
+        raise Unreachable(
+            f"{_servers(config)} answers, and sends clients to {', '.join(reasons)}, where nothing "
+            f"does ({'; '.join(set(reasons.values()))}): set `advertised.listeners` of each broker "
+            "to an address that this machine reaches"
+        )
 
 
 def _sweep() -> None:

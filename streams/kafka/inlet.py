@@ -43,6 +43,7 @@ from reusewatch.streams.bus import (
 )
 from reusewatch.streams.kafka.admin import require_topics
 from reusewatch.streams.kafka.assign import SharedAssignor, SoleAssignor
+from reusewatch.streams.kafka.bounds import ASK_TIMEOUT_MS, bounds
 from reusewatch.streams.kafka.config import KafkaConfig, member_settings
 from reusewatch.streams.kafka.connect import connect, disconnect
 from reusewatch.streams.kafka.patience import PASSING, Patience
@@ -50,7 +51,6 @@ from reusewatch.streams.kafka.patience import PASSING, Patience
 T = TypeVar("T")
 
 CLOSE_TIMEOUT_MS = 5000
-ASK_TIMEOUT_MS = 5000
 # kafka-python throws the answer to a join away that comes between two polls, and joins anew, and
 # the whole group with it: a poll that is shorter than a join may never end that.
 JOIN_SLICE = 1.0
@@ -146,7 +146,7 @@ class KafkaInlet:
         held = list(self._consumer.assignment())
         if not held:
             return {}
-        ends = self._ask(lambda: self._consumer.end_offsets(held, timeout_ms=ASK_TIMEOUT_MS))
+        ends = self._ask(partial(bounds, self._consumer.end_offsets, held))
         return {self._ours(tp): max(0, ends[tp] - self._position(tp)) for tp in held}
 
     def close(self) -> None:
@@ -251,10 +251,7 @@ class KafkaInlet:
         return int(self._first([tp])[tp])
 
     def _first(self, partitions: list[TopicPartition]) -> dict[TopicPartition, int]:
-        first: dict[TopicPartition, int] = self._ask(
-            lambda: self._consumer.beginning_offsets(partitions, timeout_ms=ASK_TIMEOUT_MS)
-        )
-        return first
+        return self._ask(partial(bounds, self._consumer.beginning_offsets, partitions))
 
     def _past_retention(self, error: KafkaError) -> PastRetention:
         wanted = error.args[0] if error.args and isinstance(error.args[0], dict) else {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from threading import Event
 from typing import TypeVar
 
 from kafka.errors import KafkaConnectionError, KafkaTimeoutError, RetriableError
@@ -45,6 +46,8 @@ class Patience:
     # Told that the broker does not answer, again and again; and that it does, once.
     away_to: Callable[[str], None] = nothing
     back_to: Callable[[], None] = idle
+    # Set once the cluster has answered this process: from then on it is known to be the right one.
+    met: Event = field(default_factory=Event)
     _reported_at: float = field(default=float("-inf"), init=False)
     _away: bool = field(default=False, init=False)
 
@@ -65,6 +68,13 @@ class Patience:
                 return found
             time.sleep(pause)
             pause = min(pause * 2, 1.0)
+
+    def open(self, attempt: Callable[[], T]) -> T:
+        """A new client. The first one fails at once, as the address may be wrong; later ones are
+        tried until the cluster answers again."""
+        opened = self.retry(attempt, "connecting") if self.met.is_set() else attempt()
+        self.met.set()
+        return opened
 
     def waiting(self, seconds: float, what: str) -> None:
         """Say that nothing has moved for so long; raises Unreachable when it is enough."""

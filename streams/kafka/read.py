@@ -15,6 +15,7 @@ from kafka.errors import OffsetOutOfRangeError
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Message
 from reusewatch.streams.kafka.admin import require_topics
+from reusewatch.streams.kafka.bounds import ASK_TIMEOUT_MS, bounds
 from reusewatch.streams.kafka.config import KafkaConfig, reader_settings
 from reusewatch.streams.kafka.connect import connect, disconnect
 from reusewatch.streams.kafka.inlet import CLOSE_TIMEOUT_MS, to_message
@@ -26,7 +27,6 @@ from reusewatch.streams.signals import to_the_end
 # may have none: all of what it costs to follow a topic on which nothing comes.
 SLICE_MS = 500
 FOLLOW_WAIT_MS = 2000
-ASK_TIMEOUT_MS = 5000
 
 
 def read(
@@ -41,7 +41,9 @@ def read(
     idle: Callable[[], None] | None = None,
 ) -> Iterator[Message]:
     """All messages as of now; with `follow` then those that come, tombstones included."""
-    reader = _Reader(config, topic, partition, patience, stop or _never, follow=follow)
+    reader = patience.open(
+        lambda: _Reader(config, topic, partition, patience, stop or _never, follow=follow)
+    )
     try:
         messages = reader.until_now()
         table = topics.TOPICS[topic].cleanup == "compact" and not every
@@ -123,7 +125,7 @@ class _Reader:
     def _bounds(self, ask: Callable[..., dict[TopicPartition, int]]) -> dict[TopicPartition, int]:
         def asked() -> dict[TopicPartition, int]:
             with to_the_end():
-                return ask(self._partitions, timeout_ms=ASK_TIMEOUT_MS)
+                return bounds(ask, self._partitions)
 
         return self._patience.retry(asked, "reading")
 

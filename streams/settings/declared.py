@@ -575,8 +575,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         about("Partitions of the topics that workers share, for `topics create`.", by=("topics",)),
     ] = 6
     kafka_replication: Annotated[
-        Positive, about("Copies of each partition, for `topics create`.", by=("topics",))
-    ] = 1
+        Positive | None,
+        about(
+            "Copies of each partition, for `topics create`. Without it 3, or as many as there are "
+            "brokers.",
+            by=("topics",),
+        ),
+    ] = None
     kafka_instance: Annotated[
         str | None,
         about(

@@ -40,7 +40,8 @@ _OPTIONS: dict[str, Any] = {
         typer.Option("--partitions", metavar="N", help="Of pages, fingerprints and verdicts."),
     ],
     "kafka_replication": Annotated[
-        int | None, typer.Option("--replication-factor", metavar="N", help="1 for one broker.")
+        int | None,
+        typer.Option("--replication-factor", metavar="N", help="Default: 3, or all brokers."),
     ],
     "workers": Annotated[
         int | None, typer.Option("--workers", metavar="N", help="Processes that read pages.")

@@ -6,7 +6,7 @@ import contextlib
 import re
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from pathlib import Path
@@ -19,6 +19,7 @@ from reusewatch.streams import topics
 from reusewatch.streams.bus import Unreachable
 from reusewatch.streams.kafka import KafkaBus, KafkaConfig
 from reusewatch.streams.kafka.admin import admin_client
+from reusewatch.streams.kafka.bounds import bounds
 from reusewatch.streams.kafka.config import reader_settings
 from tests.broker import quick_config
 from tests.command import COMMAND, Done
@@ -28,7 +29,9 @@ Answer = TypeVar("Answer")
 QUICK: dict[str, object] = {
     "commit_seconds": 0.2, "kafka_session_seconds": 6, "kafka_gather_seconds": 0.02
 }  # fmt: skip
-READ_BY = {topics.PAGES: "fingerprint", topics.FINGERPRINTS: "index"}
+READERS = {
+    "fingerprint": topics.PAGES, "index": topics.FINGERPRINTS, "neighborhoods": topics.FINGERPRINTS
+}  # fmt: skip
 
 
 class Asking:
@@ -41,22 +44,22 @@ class Asking:
         self._open.callback(self._consumer.close)
         self._admin: Any = self._open.enter_context(admin_client(config))
 
-    def offsets(self, read_by: Mapping[str, str]) -> dict[tuple[str, int], tuple[int, int]]:
-        """For each partition of a topic what its group committed, and where it ends."""
+    def offsets(self, groups: Sequence[str]) -> dict[tuple[str, int], tuple[int, int]]:
+        """For each group and partition what it committed, and where the partition ends."""
         found: dict[tuple[str, int], tuple[int, int]] = {}
-        for topic, group in read_by.items():
-            name = self._config.topic_prefix + group
+        for group in groups:
+            topic, name = READERS[group], self._config.topic_prefix + group
             known = self._admin.list_group_offsets([name])[name]
             for tp, end in self.ends(topic).items():
                 at = known.get(tp)
-                found[topic, tp.partition] = (max(0, at.offset) if at else 0, end)
+                found[group, tp.partition] = (max(0, at.offset) if at else 0, end)
         return found
 
     def ends(self, topic: str) -> dict[TopicPartition, int]:
         """Where the partitions of a topic end."""
         name = self._config.topic(topic)
         numbers = self._consumer.partitions_for_topic(name) or ()
-        return dict(self._consumer.end_offsets([TopicPartition(name, n) for n in numbers]))
+        return bounds(self._consumer.end_offsets, [TopicPartition(name, n) for n in numbers])
 
     def close(self) -> None:
         """Disconnect."""
@@ -72,6 +75,7 @@ class Cluster:
     config: KafkaConfig
     runs: list[Run] = field(default_factory=list)
     settings: dict[str, object] = field(default_factory=dict)
+    groups: Sequence[str] = ("fingerprint", "index")
     _clients: Asking | None = None
 
     @property
@@ -103,12 +107,12 @@ class Cluster:
             self._clients.close()
 
     def done(self) -> bool:
-        """Whether both groups have committed all that is on their topics."""
+        """Whether all groups have committed all that is on their topics."""
         return all(at == end for at, end in self.offsets().values())
 
     def offsets(self) -> dict[tuple[str, int], tuple[int, int]]:
-        """For each partition what its group committed, and where it ends."""
-        return self._asked(lambda clients: clients.offsets(READ_BY))
+        """For each group and partition what it committed, and where the partition ends."""
+        return self._asked(lambda clients: clients.offsets(self.groups))
 
     def _ends(self, topic: str) -> dict[TopicPartition, int]:
         return self._asked(lambda clients: clients.ends(topic))

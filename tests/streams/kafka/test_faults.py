@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from kafka import TopicPartition
 from kafka.future import Future
 from kafka.producer.record_accumulator import RecordAccumulator
 
@@ -350,3 +351,32 @@ def test_an_outlet_of_a_dead_broker_says_so(make_config: Callable[..., KafkaConf
     config = quick_config("127.0.0.1:1", connect_timeout=0.5)
     with pytest.raises(Unreachable, match="Connection refused"):
         KafkaOutlet(config, KafkaBus(config)._patience())
+
+
+def test_a_leader_that_the_client_does_not_know_yet_is_looked_up(
+    make_config: Callable[..., KafkaConfig],
+) -> None:
+    """A broker that came back leads a partition before the client has heard that it came back."""
+    config = make_config()
+    bus = KafkaBus(config)
+    outlet, inlet = bus.outlet(), bus.inlet("late", [topics.ALERTS])
+    tp = TopicPartition(config.topic(topics.ALERTS), 0)
+
+    def mislead(client: Any) -> None:
+        known = client.cluster
+        epoch = known.leader_epoch_for_partition(tp)
+        assert known.update_partition_leader(tp, 99, epoch + 1)
+
+    outlet.send(*numbered(topics.ALERTS, 1))
+    outlet.flush()
+    take(inlet, 1)
+    mislead(inlet._consumer._client)
+    inlet.poll(0.1)
+    mislead(inlet._consumer._client)
+    assert inlet.lag() == {Partition(topics.ALERTS, 0): 0}
+    mislead(outlet._producer._sender._client)
+    outlet.send(*numbered(topics.ALERTS, 1, start=1))
+    outlet.flush()
+    assert numbers(take(inlet, 1)) == [1]
+    inlet.close()
+    outlet.close()
