@@ -9,7 +9,7 @@ READY := .venv/.ready
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo watch pictures monitors packaged image elsewhere test check lint types layers browser redis fuzz stress bench experiments broker corpora kafka lock schemas docs wheel clean
+.PHONY: help setup demo watch pictures monitors packaged image elsewhere test check lint types layers browser redis fuzz stress bench experiments broker corpora kafka stress-brokers lock schemas docs wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -116,8 +116,14 @@ fuzz: $(FUZZER) ## fuzz what reads what strangers wrote, ONLY=wire,… SECONDS=6
 	  nice $(BIN)/python -m tests.fuzzing "$$name" --seconds $(SECONDS) || exit 1; done
 
 PORT ?= 9092
-kafka: broker ## a Kafka broker on 127.0.0.1, PORT=9092, until Ctrl-C
-	@exec $(BIN)/python deploy/kafka/broker.py --port $(PORT)
+BROKERS ?= 1
+kafka: broker ## a Kafka broker on 127.0.0.1, PORT=9092, or BROKERS=3 of them, until Ctrl-C
+	@exec $(BIN)/python deploy/kafka/broker.py --port $(PORT) --brokers $(BROKERS)
+
+ROUNDS ?= 10
+SEED ?= 1
+stress-brokers: broker # three brokers, killed one after the other under load; ROUNDS=10 SEED=1
+	@$(BIN)/python -m tests.end_to_end.three_brokers --rounds $(ROUNDS) --seed $(SEED)
 
 corpora: $(READY) # the pages that are measured with, always the same, into .corpora
 	@$(BIN)/python -m tests.corpora

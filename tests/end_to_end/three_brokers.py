@@ -1,7 +1,7 @@
 """Three brokers that fail one after the other while every stage is at work.
 
-`make stress ONLY=brokers` runs many rounds of what the test of this name runs a few of, and says
-how long the workers of each round needed to be at work again.
+`make stress-brokers` runs many rounds of what the test of this name runs two of, and says how long
+the workers of each round needed to be at work again.
 """
 
 from __future__ import annotations
