@@ -54,6 +54,8 @@ CLOSE_TIMEOUT_MS = 5000
 # kafka-python throws the answer to a join away that comes between two polls, and joins anew, and
 # the whole group with it: a poll that is shorter than a join may never end that.
 JOIN_SLICE = 1.0
+# A group is shared out again within seconds, unless a member is in the middle of a long batch.
+LATE_SECONDS = 15.0
 # Signs that the group went on without us; the next poll joins it again.
 PUT_OUT = (CommitFailedError, UnknownMemberIdError, IllegalGenerationError)
 
@@ -80,12 +82,14 @@ class KafkaInlet:
         self._owed: dict[Partition, int] = {}
         self._closed = False
         self._working_since = time.monotonic()
+        self._outside = 0.0
         require_topics(config, topics)
         assignor = SoleAssignor() if sole else SharedAssignor()
         self._changes = _Changes(assignor)
         settings = member_settings(config, group) | {"partition_assignment_strategy": [assignor]}
         self._consumer: Any = connect(KafkaConsumer, config, settings)
         names = [config.topic(topic) for topic in topics]
+        self._any = TopicPartition(names[0], 0)
         self._consumer.subscribe(topics=names, listener=self._changes)
         for name in names:
             # A leader that does not know the topic yet gives everybody nothing, and starts over.
@@ -98,7 +102,9 @@ class KafkaInlet:
         """
         end = time.monotonic() + timeout
         while True:
-            records = self._fetch(max(0.0, end - time.monotonic()))
+            began = time.monotonic()
+            records = self._fetch(max(0.0, end - began))
+            self._tell_late(time.monotonic() - began)
             self._tell()
             if records or time.monotonic() >= end:
                 return [self._message(r) for batch in records.values() for r in batch]
@@ -145,6 +151,8 @@ class KafkaInlet:
         """How many messages are waiting behind what `poll` gave, per partition held."""
         held = list(self._consumer.assignment())
         if not held:
+            # Who stands by is told by this alone that the group's broker is away.
+            self._ask(partial(self._committed, self._any))
             return {}
         ends = self._ask(partial(bounds, self._consumer.end_offsets, held))
         return {self._ours(tp): max(0, ends[tp] - self._position(tp)) for tp in held}
@@ -201,6 +209,17 @@ class KafkaInlet:
                 self._patience.answered()
             return records
         return {}
+
+    def _tell_late(self, seconds: float) -> None:
+        """A broker that is alone answers, and lets nobody join: only the waiting shows that."""
+        if self._is_member():
+            if self._outside > LATE_SECONDS:
+                self._patience.answered()
+            self._outside = 0.0
+            return
+        self._outside += seconds
+        if self._outside > LATE_SECONDS:
+            self._patience.tell(self._outside, f"joining group {self._group}")
 
     def _outage(self, error: Exception, timeout: float) -> None:
         waited = time.monotonic() - self._working_since

@@ -82,6 +82,10 @@ class Patience:
             raise Unreachable(f"given up after {seconds:.0f} s: {what}")
         if seconds > GRACE and self.stopping():
             raise Unreachable(f"stopped while the broker did not answer: {what}")
+        self.tell(seconds, what)
+
+    def tell(self, seconds: float, what: str) -> None:
+        """Tell whoever watches, now and then, that nothing has moved for so long."""
         if seconds > REPORT_EVERY / 2 and time.monotonic() - self._reported_at > REPORT_EVERY:
             self.away(f"waiting for the broker for {seconds:.0f} s: {what}")
 

@@ -105,6 +105,8 @@ class Trial:
 
     def fail_two(self, archive: Path) -> None:
         """With two of three gone everything waits and says so; then it goes on."""
+        self.report(f"two of three: {archive.name}")
+        before = self.cluster.offsets()
         replay = self.cluster.start("replay", archive)
         gone = self.random.sample(self.brokers, 2)
         for broker in gone:
@@ -116,7 +118,6 @@ class Trial:
             broker.begin()
         for broker in gone:
             broker.await_ready()
-        before = self.cluster.offsets()
         self._await_at_work(before, "two of three")
         assert replay.end().code == 0, replay.said
 
