@@ -32,6 +32,7 @@ NO_SUCH_TOPIC = 3
 _PAUSE = 0.25
 # Its type stubs know neither the dicts that it returns nor half of its methods.
 AdminClient = Any
+_error_of: Any = for_code
 
 
 @contextmanager
@@ -118,7 +119,7 @@ def described(
     answers = client.describe_topics([config.topic(name) for name in names])
     for answer in answers:
         if answer["error_code"] not in (0, NO_SUCH_TOPIC):
-            raise for_code(answer["error_code"])(f"topic {answer['name']}")
+            raise _error_of(answer["error_code"])(f"topic {answer['name']}")
     return [(config.name(a["name"]), a) for a in answers if a["error_code"] == 0]
 
 
@@ -152,8 +153,9 @@ def _create(
             if replicas in (1, replication_factor):
                 there = len(client.describe_cluster()["brokers"])
                 raise BusBroken(
-                    f"topic {name} cannot be made with replication factor {replicas}: {there} "
-                    "brokers answer; start more, or give a smaller --replication-factor"
+                    f"topic {name} cannot be made: replication factor {replicas} takes as many "
+                    f"brokers, and there are {there}; start more, or give a smaller "
+                    "--replication-factor"
                 ) from error
         except KafkaError as error:
             raise BusBroken(f"topic {name} cannot be made: {error}") from error

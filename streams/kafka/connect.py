@@ -170,9 +170,9 @@ def probe_advertised(config: KafkaConfig, brokers: list[tuple[str, int]]) -> Non
             return
     if reasons:
         raise Unreachable(
-            f"{_servers(config)} answers, and sends clients to {', '.join(reasons)}, where nothing "
-            f"does ({'; '.join(set(reasons.values()))}): set `advertised.listeners` of each broker "
-            "to an address that this machine reaches"
+            f"{_servers(config)} answers, and sends clients to {', '.join(reasons)}, where no "
+            f"broker answers ({'; '.join(sorted(set(reasons.values())))}): set "
+            "`advertised.listeners` of each to an address that this machine reaches"
         )
 
 

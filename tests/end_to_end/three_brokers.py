@@ -11,8 +11,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -28,9 +27,9 @@ from tests.pages import body_of, mixed_crawl, write_warc
 # Two workers share the pages; each other stage has one, or one at work and one that stands by.
 STAGES = ("fingerprint", "fingerprint", "index", "neighborhoods")
 AT_WORK_SECONDS = 30.0
-RULES: dict[str, object] = {"neighborhood_files": 3, "badness_threshold": 0.05}
-# Pages with these texts are copied often, so that labels of theirs are found on many sites.
-LABELED = range(6)
+RULES: dict[str, object] = {"neighborhood_files": 3, "badness_threshold": 0.1}
+# Enough labeled texts for bad neighborhoods: pages copy the texts of low numbers more often.
+LABELED = range(200)
 FAULTS = ("any", "controller", "coordinator", "leader", "rebalance")
 
 
@@ -61,7 +60,10 @@ def make_web(directory: Path, parts: int, pages: int, random: Random) -> Web:
     ):
         done = run(*command, cwd=directory, **RULES)
         assert done.code == 0, done.err
-    return Web(archives, pack, state_in(directory / "undisturbed"))
+    wanted = state_in(directory / "undisturbed")
+    kinds = {alert["kind"] for alert in wanted.alerts.values()}
+    assert kinds >= {"duplicate", "labeled-page", "bad-neighborhood"}
+    return Web(archives, pack, wanted)
 
 
 @dataclass
@@ -76,7 +78,6 @@ class Trial:
     seconds: list[float] = field(default_factory=list)
 
     def begin(self, web: Web) -> None:
-        self.report("three brokers are there")
         pushed = self.cluster.run("labels", "push", web.pack)
         assert pushed.code == 0, pushed.err
         self.workers = [
@@ -112,7 +113,7 @@ class Trial:
         for broker in gone:
             broker.kill()
         for worker in self.workers:
-            wait_until(lambda: worker.said.count("broker away") > worker.said.count("broker back"))  # noqa: B023
+            wait_until(lambda: is_waiting(worker))  # noqa: B023
         assert replay.running
         for broker in gone:
             broker.begin()
@@ -181,6 +182,11 @@ class Trial:
         self.report(f"{what}: at work again after {self.seconds[-1]:.1f} s")
 
 
+def is_waiting(worker: Run) -> bool:
+    """Whether the last that it said of the broker is that it is away."""
+    return worker.said.rfind("broker away") > worker.said.rfind("broker back")
+
+
 def java_hash(text: str) -> int:
     """`String.hashCode`, by which a group has its partition of offsets."""
     found = 0
@@ -189,23 +195,17 @@ def java_hash(text: str) -> int:
     return found
 
 
-@contextmanager
-def trial(directory: Path, random: Random, report: Callable[[str], None]) -> Iterator[Trial]:
-    with ExitStack() as ended:
-        brokers = ended.enter_context(quorum(directory / "brokers"))
-        addresses = ",".join(broker.address for broker in brokers)
-        cluster = ended.enter_context(cluster_at(addresses, directory, **RULES))
-        cluster.groups = tuple(sorted(set(STAGES)))
-        yield Trial(brokers, cluster, random, report)
-
-
 def run_rounds(
-    directory: Path, faults: Sequence[str], seed: int, pages: int, report: Callable[[str], None]
-) -> Sequence[float]:
+    brokers: list[Broker], directory: Path, faults: Sequence[str], seed: int, pages: int,
+    report: Callable[[str], None],
+) -> Sequence[float]:  # fmt: skip
     """A round for each of these faults, then one without two brokers; seconds of each."""
     random = Random(seed)
     web = make_web(directory, len(faults) + 1, pages, random)
-    with trial(directory, random, report) as running:
+    addresses = ",".join(broker.address for broker in brokers)
+    with cluster_at(addresses, directory, **RULES) as cluster:
+        cluster.groups = tuple(sorted(set(STAGES)))
+        running = Trial(brokers, cluster, random, report)
         running.begin(web)
         for fault, archive in zip(faults, web.parts, strict=False):
             running.fail_one(fault, archive)
@@ -229,7 +229,8 @@ def main() -> int:
     faults = [random.choice(FAULTS) for _ in range(args.rounds)]
     directory = Path(tempfile.mkdtemp(prefix="reusewatch-brokers-"))
     report(f"what workers and brokers say is in {directory}; removed if all goes well")
-    seconds = run_rounds(directory, faults, args.seed, args.pages, report)
+    with quorum(directory / "brokers") as brokers:
+        seconds = run_rounds(brokers, directory, faults, args.seed, args.pages, report)
     shutil.rmtree(directory)
     report(f"{len(seconds)} rounds, nothing lost; at work again after {max(seconds):.1f} s at most")
     return 0

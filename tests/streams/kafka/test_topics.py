@@ -56,7 +56,7 @@ def test_partitions_can_be_chosen(kafka_config: KafkaConfig) -> None:
 
 
 def test_more_replicas_than_brokers_is_refused_with_what_to_do(broker: str) -> None:
-    wanted = r"pages cannot be made with replication factor 3: 1 brokers answer; start more"
+    wanted = r"pages cannot be made: replication factor 3 takes as many brokers, and there are 1;"
     with pytest.raises(BusBroken, match=wanted):
         create_topics(quick_config(broker), replication_factor=3)
 
