@@ -149,6 +149,8 @@ class KafkaInlet:
 
     def lag(self) -> Mapping[Partition, int]:
         """How many messages are waiting behind what `poll` gave, per partition held."""
+        if self._outside > LATE_SECONDS:
+            return {}  # an answer would say that all is well again
         held = list(self._consumer.assignment())
         if not held:
             # Who stands by is told by this alone that the group's broker is away.

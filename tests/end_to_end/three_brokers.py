@@ -99,7 +99,7 @@ class Trial:
         victim.kill()
         self._await_at_work(before, f"{fault}, broker {self.brokers.index(victim) + 1}")
         assert replay.end().code == 0, replay.said
-        victim.start()
+        victim.start(180)
         if joining is not None:
             wait_until(lambda: is_ready(joining))
             assert stop(joining).code == 0, joining.said
@@ -118,7 +118,7 @@ class Trial:
         for broker in gone:
             broker.begin()
         for broker in gone:
-            broker.await_ready()
+            broker.await_ready(180)
         self._await_at_work(before, "two of three")
         assert replay.end().code == 0, replay.said
 
