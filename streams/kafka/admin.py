@@ -13,7 +13,6 @@ from typing import Any
 from kafka.admin import KafkaAdminClient
 from kafka.errors import (
     AuthorizationError,
-    InvalidReplicationFactorError,
     KafkaConnectionError,
     KafkaError,
     RetriableError,
@@ -136,32 +135,29 @@ def _create(
     partitions: int,
     replication_factor: int | None,
 ) -> bool:
+    # Counts those that are away, too: a topic must not have fewer replicas for that.
+    brokers = len(client.describe_cluster()["brokers"])
+    replicas = replication_factor or min(WANTED_REPLICAS, brokers)
+    wanted = {
+        "num_partitions": partitions,
+        "replication_factor": replicas,
+        "configs": topic.broker_configs | {"min.insync.replicas": str(least_in_sync(replicas))},
+    }
     name = config.topic(topic.name)
-    for replicas in [replication_factor] if replication_factor else range(WANTED_REPLICAS, 0, -1):
-        in_sync = {"min.insync.replicas": str(least_in_sync(replicas))}
-        wanted = {
-            "num_partitions": partitions,
-            "replication_factor": replicas,
-            "configs": topic.broker_configs | in_sync,
-        }
-        try:
-            client.create_topics({name: wanted})
-        except TopicAlreadyExistsError:
-            # Made by another process in this moment; `topics check` says whether it is as wanted.
-            return False
-        except InvalidReplicationFactorError as error:
-            if replicas in (1, replication_factor):
-                there = len(client.describe_cluster()["brokers"])
-                raise BusBroken(
-                    f"topic {name} cannot be made: replication factor {replicas} takes as many "
-                    f"brokers, and there are {there}; start more, or give a smaller "
-                    "--replication-factor"
-                ) from error
-        except KafkaError as error:
-            raise BusBroken(f"topic {name} cannot be made: {error}") from error
-        else:
-            return True
-    return False
+    try:
+        if replicas > brokers:
+            raise BusBroken(
+                f"topic {name} cannot be made: replication factor {replicas} takes as many "
+                f"brokers, and there are {brokers}; start more, or give a smaller "
+                "--replication-factor"
+            )
+        client.create_topics({name: wanted})
+    except TopicAlreadyExistsError:
+        # Made by another process in this moment; `topics check` says whether it is as wanted.
+        return False
+    except KafkaError as error:
+        raise BusBroken(f"topic {name} cannot be made: {error}") from error
+    return True
 
 
 def _brokers(client: AdminClient) -> list[tuple[str, int]]:

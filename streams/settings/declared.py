@@ -579,6 +579,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         about(
             "Copies of each partition, for `topics create`. Without it 3, or as many as there are "
             "brokers.",
+            example=3,
             by=("topics",),
         ),
     ] = None
