@@ -151,10 +151,10 @@ class KafkaInlet:
         """How many messages are waiting behind what `poll` gave, per partition held."""
         if self._outside > LATE_SECONDS:
             return {}  # an answer would say that all is well again
+        # Nothing else fails while the group's broker is away and nothing is to be committed.
+        self._ask(partial(self._committed, self._any))
         held = list(self._consumer.assignment())
         if not held:
-            # Who stands by is told by this alone that the group's broker is away.
-            self._ask(partial(self._committed, self._any))
             return {}
         ends = self._ask(partial(bounds, self._consumer.end_offsets, held))
         return {self._ours(tp): max(0, ends[tp] - self._position(tp)) for tp in held}
