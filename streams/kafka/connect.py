@@ -23,8 +23,10 @@ from kafka.errors import KafkaError, NodeNotReadyError, UnknownBrokerIdError
 from kafka.net.compat import KafkaNetClient
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
+from kafka.protocol.consumer import ListOffsetsRequest
 
 from reusewatch.streams.bus import BusBroken, Unreachable
+from reusewatch.streams.kafka.bounds import refusals_fail
 from reusewatch.streams.kafka.config import KafkaConfig
 from reusewatch.streams.kafka.header_names import forgive
 from reusewatch.streams.kafka.quick_read import read_quickly
@@ -98,6 +100,11 @@ class _Manager(KafkaConnectionManager):
         except UnknownBrokerIdError as error:
             self.cluster.request_update()
             raise NodeNotReadyError(node_id) from error
+
+    def send(self, request: Any, *args: Any, **named: Any) -> Any:
+        """A request on its way; see `bounds` for the one whose answer is judged here."""
+        answer = super().send(request, *args, **named)
+        return refusals_fail(answer) if isinstance(request, ListOffsetsRequest) else answer
 
 
 class _NetClient(KafkaNetClient):

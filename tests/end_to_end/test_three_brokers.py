@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from kafka import TopicPartition
 from kafka.admin import ConfigResource
 
 from reusewatch.streams import topics
-from reusewatch.streams.bus import BusBroken, Unreachable
+from reusewatch.streams.bus import BusBroken, Partition, Unreachable
 from reusewatch.streams.kafka import KafkaBus, KafkaConfig, check_topics, create_topics
 from reusewatch.streams.kafka.admin import admin_client
 from tests.broker import quick_config
@@ -94,6 +96,30 @@ def test_a_partition_without_a_leader_is_waited_for(
         brokers[1].start()
     wait_until(lambda: set(inlet.lag().values()) == {0})
     inlet.close()
+
+
+def test_a_leader_that_moves_while_both_brokers_live_is_followed(
+    config: KafkaConfig, brokers: list[Broker]
+) -> None:
+    create_topics(config)
+    inlet = KafkaBus(replace(config, patience=10.0)).inlet("moved", [topics.ALERTS])
+    poll_until(inlet, lambda _: bool(inlet.partitions()))
+    assert inlet.lag() == {Partition(topics.ALERTS, 0): 0}
+    alerts = config.topic(topics.ALERTS)
+    with admin_client(config) as client:
+        old, *others = replicas_of(client, alerts)
+        client.alter_partition_reassignments({TopicPartition(alerts, 0): [*others, old]})
+        wait_until(lambda: replicas_of(client, alerts) == [*others, old])
+        client.elect_leaders(0, {alerts: [0]})
+    # No connection breaks, and no poll tells: the old leader says that it leads no more.
+    assert inlet.lag() == {Partition(topics.ALERTS, 0): 0}
+    inlet.close()
+
+
+def replicas_of(client: Any, topic: str) -> list[int]:
+    (found,) = client.describe_topics([topic])
+    replicas: list[int] = found["partitions"][0]["replica_nodes"]
+    return replicas
 
 
 def test_brokers_are_killed_one_after_the_other_and_nothing_is_lost(
