@@ -19,6 +19,7 @@ from typing import Any
 
 from reusewatch.streams import topics
 from reusewatch.streams.kafka.admin import admin_client
+from reusewatch.streams.kafka.checking import OFFSETS
 from tests.deployed import Broker, quorum
 from tests.end_to_end.runs import Run, State, run, state_in, wait_until
 from tests.end_to_end.workers import Cluster, cluster_at, is_ready, stop, wait_calmly
@@ -28,8 +29,8 @@ from tests.pages import body_of, mixed_crawl, write_warc
 STAGES = ("fingerprint", "fingerprint", "index", "neighborhoods")
 AT_WORK_SECONDS = 30.0
 RULES: dict[str, object] = {"neighborhood_files": 3, "badness_threshold": 0.1}
-# Enough labeled texts for bad neighborhoods: pages copy the texts of low numbers more often.
-LABELED = range(200)
+# Of the texts a quarter is labeled, so that a fifth of the pages have such a text, on every site.
+LABELED = 0.25
 FAULTS = ("any", "controller", "coordinator", "leader", "rebalance")
 
 
@@ -49,9 +50,10 @@ def make_web(directory: Path, parts: int, pages: int, random: Random) -> Web:
     archives = [directory / f"part-{part}.warc.gz" for part in range(parts)]
     for part, archive in enumerate(archives):
         write_warc(fetches[part::parts], archive)
-    known = [directory / f"{text}.html" for text in LABELED]
-    for text, file in zip(LABELED, known, strict=True):
-        file.write_bytes(body_of(text))
+    known = []
+    for text in range(int(LABELED * parts * pages)):
+        known.append(directory / f"{text}.html")
+        known[-1].write_bytes(body_of(text))
     pack, bus = directory / "known.pack", ("--bus", "local:undisturbed")
     for command in (
         ("labels", "build", "known", *known, "-o", pack),
@@ -108,8 +110,8 @@ class Trial:
         """With two of three gone everything waits and says so; then it goes on."""
         self.report(f"two of three: {archive.name}")
         before = self.cluster.offsets()
+        gone = self._two_that_are_needed()
         replay = self.cluster.start("replay", archive)
-        gone = self.random.sample(self.brokers, 2)
         for broker in gone:
             broker.kill()
         for worker in self.workers:
@@ -152,17 +154,27 @@ class Trial:
                 quorum_of = client.describe_metadata_quorum()
                 node = quorum_of["topics"][0]["partitions"][0]["leader_id"]
             elif fault in ("coordinator", "rebalance"):
-                node = self._leader(client, "__consumer_offsets", self._offsets_partition(client))
+                node = self._coordinator(client, "fingerprint")
             elif fault == "leader":
                 node = self._leader(client, self.cluster.config.topic(topics.FINGERPRINTS), 0)
             else:
                 node = self.random.randint(1, len(self.brokers))
         return self.brokers[node - 1]
 
-    def _offsets_partition(self, client: Any) -> int:
-        group = self.cluster.config.topic_prefix + "fingerprint"
-        found = client.describe_topics(["__consumer_offsets"])[0]
-        return (java_hash(group) & 0x7FFFFFFF) % len(found["partitions"])
+    def _two_that_are_needed(self) -> list[Broker]:
+        """Brokers of groups first: a worker that is idle misses nothing while its group and its
+        partitions are led by the broker that is left."""
+        with admin_client(self.cluster.config) as client:
+            needed = {self._coordinator(client, group) for group in self.cluster.groups}
+        nodes = self.random.sample(range(1, len(self.brokers) + 1), len(self.brokers))
+        nodes.sort(key=lambda node: node not in needed)
+        return [self.brokers[node - 1] for node in nodes[:2]]
+
+    def _coordinator(self, client: Any, group: str) -> int:
+        """The broker of a group, which leads the partition that has its offsets."""
+        name = self.cluster.config.topic_prefix + group
+        count = len(client.describe_topics([OFFSETS])[0]["partitions"])
+        return self._leader(client, OFFSETS, (java_hash(name) & 0x7FFFFFFF) % count)
 
     @staticmethod
     def _leader(client: Any, topic: str, number: int) -> int:
