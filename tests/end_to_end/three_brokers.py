@@ -165,9 +165,9 @@ class Trial:
         """Brokers of groups first: a worker that is idle misses nothing while its group and its
         partitions are led by the broker that is left."""
         with admin_client(self.cluster.config) as client:
-            needed = {self._coordinator(client, group) for group in self.cluster.groups}
-        nodes = self.random.sample(range(1, len(self.brokers) + 1), len(self.brokers))
-        nodes.sort(key=lambda node: node not in needed)
+            leading = [self._coordinator(client, group) for group in self.cluster.groups]
+        others = self.random.sample(range(1, len(self.brokers) + 1), len(self.brokers))
+        nodes = list(dict.fromkeys([*leading, *others]))
         return [self.brokers[node - 1] for node in nodes[:2]]
 
     def _coordinator(self, client: Any, group: str) -> int:
