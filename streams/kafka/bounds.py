@@ -16,6 +16,7 @@ from kafka.errors import LeaderNotAvailableError, RetriableError, for_code
 from kafka.future import Future
 
 ASK_TIMEOUT_MS = 5000
+_error: Any = for_code  # without types
 
 
 def bounds(
@@ -36,7 +37,7 @@ def refusals_fail(answer: Any) -> Any:
 
     def judge(response: Any) -> None:
         parts = (part for topic in response.topics for part in topic.partitions)
-        errors = (for_code(part.error_code) for part in parts)
+        errors = (_error(part.error_code) for part in parts)
         refusal = next((error for error in errors if issubclass(error, RetriableError)), None)
         if refusal is None:
             judged.success(response)

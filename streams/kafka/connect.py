@@ -103,7 +103,8 @@ class _Manager(KafkaConnectionManager):
 
     def send(self, request: Any, *args: Any, **named: Any) -> Any:
         """A request on its way; see `bounds` for the one whose answer is judged here."""
-        answer = super().send(request, *args, **named)
+        client: Any = super()  # without types
+        answer = client.send(request, *args, **named)
         return refusals_fail(answer) if isinstance(request, ListOffsetsRequest) else answer
 
 
