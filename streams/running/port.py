@@ -98,6 +98,9 @@ class Connection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP; hang up where a request was answered before its end."""
+        if self.cycle is not None:
+            # The app may be about to answer the head of this request: nobody reads that any more.
+            self.cycle.disconnected = True
         try:
             super().send_400_response(msg)
         except LocalProtocolError:

@@ -223,6 +223,22 @@ def test_a_body_that_goes_wrong_after_its_answer_leaves_no_traceback(
         wait_until_hung_up(client)
 
 
+@pytest.mark.parametrize("path", ["healthz", "metrics"])
+def test_a_request_that_is_wrong_while_it_is_answered_leaves_no_traceback(
+    path: str, quiet: None
+) -> None:
+    with served() as port:
+        for _ in range(20):
+            with connect(port) as client:
+                client.send(
+                    b"GET /%b HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: localhost\r\n\r\n"
+                    b"zz\r\n" % path.encode()
+                )
+                assert client.recv(1 << 16).startswith(b"HTTP/1.1 400")
+                wait_until_hung_up(client)
+        assert probe(port) == 200
+
+
 def test_a_flood_of_requests_on_one_connection_holds_nobody_up() -> None:
     flood = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20_000
 
