@@ -12,11 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 import msgspec
 
 from reusewatch.streams import topics
+from reusewatch.streams.alert_kinds import KINDS
 from reusewatch.streams.bus import Message, Outgoing
 from reusewatch.streams.packing import LEAST_PACKED, MOST_PACKED, packed, unpacked
 from reusewatch.streams.records import (
@@ -235,7 +236,7 @@ def read_finding(message: Message) -> Alert | Withdrawn:
     if message.value is not None:
         return read_json(message, Alert)
     said = dict(message.headers).get("ce_type", b"").decode("ascii", "replace")
-    kind = next((kind for kind in get_args(Kind) if said == event_type(kind)), None)
+    kind = next((kind for kind in KINDS if said == event_type(kind)), None)
     try:
         at = UNDATED + timedelta(milliseconds=message.timestamp_ms)
         return msgspec.convert({"id": message.key, "kind": kind, "withdrawn_at": at}, Withdrawn)

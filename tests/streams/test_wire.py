@@ -230,6 +230,10 @@ def test_a_withdrawn_alert_is_a_tombstone() -> None:
     assert dict(sent.headers)["schema"] == b"alert/1"
     assert dict(sent.headers)["ce_id"] == b"ab" * 16
     assert dict(sent.headers)["ce_type"] == b"reusewatch.alert.quilt"
+    message = Message(Partition(topics.ALERTS, 0), 0, sent.key, sent.value, sent.headers, 1000)
+    found = wire.read_finding(message)
+    assert isinstance(found, Withdrawn)
+    assert found.kind == "quilt"
 
 
 @pytest.mark.parametrize("headers", [(), (("ce_type", b"reusewatch.alert.odd"),)])
