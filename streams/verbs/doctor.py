@@ -125,11 +125,13 @@ def _local(directory: Path) -> Iterator[Check]:
     try:
         require_sound(directory)
         with told(directory), closing(Reading(directory)) as reading:
-            ((newest,),) = reading.rows("SELECT MAX(at) FROM verdicts")
+            rows = reading.rows("SELECT MAX(at) FROM verdicts")
     except BusError as error:
         yield Check("bus", False, str(error), "sound", "see above")
         return
     yield Check("bus", True, f"local:{directory}", "sound")
+    # Without rows: a process is just making the tables.
+    newest = rows[0][0] if rows else None
     yield _clock("what is on the bus", None if newest is None else newest / 1000 - time.time())
 
 

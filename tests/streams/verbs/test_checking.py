@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from reusewatch.streams.checks import Check
-from reusewatch.streams.verbs import checking
+from reusewatch.streams.local import DATABASE, LocalBus
+from reusewatch.streams.settings import Settings
+from reusewatch.streams.verbs import checking, doctor
 from tests.command import run
 
 ALL_WELL = [
@@ -43,3 +45,12 @@ def test_what_is_wrong_is_shown_with_what_to_do(capsys: pytest.CaptureFixture[st
     assert "WRONG  reusewatch.t5: exists: no (wanted: yes)\n       → make it" in (
         capsys.readouterr().out
     )
+
+
+def test_a_bus_whose_tables_are_just_being_made_is_no_fault(tmp_path: Path) -> None:
+    bus = LocalBus(tmp_path)
+    bus.lock()
+    (tmp_path / DATABASE).touch()
+    found = {one.check: one.ok for one in doctor.examine(Settings(bus=f"local:{tmp_path}"))}
+    assert found["bus"]
+    bus.close()
