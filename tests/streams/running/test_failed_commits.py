@@ -62,7 +62,7 @@ def cut_off(directory: Path) -> Iterator[None]:
 
 @pytest.fixture(params=[locked, cut_off])
 def fault(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Fault:
-    monkeypatch.setattr(database, "BUSY_SECONDS", 0.01, raising=False)
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.01)
     found: Fault = request.param
     return found
 
