@@ -73,7 +73,8 @@ class Desk:
     """Where questions wait for the thread that can answer them."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._waiting: queue.Queue[_Asked] = queue.Queue(MOST_WAITING)
+        # Without a bound: `queue.Queue` has one, and a Ctrl-C in it may keep its lock for ever.
+        self._waiting: queue.SimpleQueue[_Asked] = queue.SimpleQueue()
         self._closed = False
         self._clock = clock
         self._served_at = clock()
@@ -86,11 +87,10 @@ class Desk:
                 f"top={parameters['top']}: a worker answers with at most {MOST_ROWS} rows: ask "
                 "for fewer"
             )
+        if self._waiting.qsize() >= MOST_WAITING:
+            raise Busy(f"{name}: {MOST_WAITING} questions wait already; ask again later")
         asked = _Asked(name, parameters)
-        try:
-            self._waiting.put_nowait(asked)
-        except queue.Full:
-            raise Busy(f"{name}: {MOST_WAITING} questions wait already; ask again later") from None
+        self._waiting.put(asked)
         if self._closed:
             self._refuse_all()
         return asked.answer

@@ -6,7 +6,8 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
 from types import FrameType
 
 # What kernels call back. An exception that is raised there ends the process with SIGSEGV.
@@ -16,13 +17,35 @@ _MOMENT_SECONDS = 0.01
 
 class Stop(threading.Event):
     """Set when somebody asks to stop; `interrupted`: whether it was Ctrl-C; `why`, for people;
-    `again`: what a second Ctrl-C does instead of raising KeyboardInterrupt."""
+    `again`: what a second Ctrl-C does instead of raising KeyboardInterrupt.
+
+    It is set by a signal's handler, maybe while the main thread waits for it. An Event would then
+    wait for its own lock, for ever; putting into a SimpleQueue waits for none.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self.interrupted = False
+        self._news: SimpleQueue[None] = SimpleQueue()
+        self._asked = self.interrupted = False
         self.why = "asked to"
         self.again: Callable[[], None] | None = None
+
+    def is_set(self) -> bool:
+        """Whether somebody has asked."""
+        return self._asked
+
+    def set(self) -> None:
+        """Ask to stop."""
+        self._asked = True
+        self._news.put(None)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for so long that somebody asks. Whether somebody has."""
+        if not self._asked:
+            with suppress(Empty):
+                self._news.get(timeout=timeout)
+                self._news.put(None)  # for others that wait
+        return self._asked
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import Message, OnAssigned, OnRevoked, Unreachable
@@ -28,9 +28,7 @@ from reusewatch.streams.local.outlet import LocalOutlet
 from reusewatch.streams.local.readers import reader_of
 from reusewatch.streams.local.reading import Reading, require_bus, require_sound
 from reusewatch.streams.local.spools import LOCK, holder_of
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
+from reusewatch.streams.threads import Threads
 
 __all__ = ["DATABASE", "LocalBus", "LocalInlet", "LocalOutlet", "Taken", "require_bus"]
 
@@ -49,7 +47,7 @@ class LocalBus:
     def __init__(self, directory: Path | str) -> None:
         self.directory = Path(directory)
         self._lock: IO[str] | None = None
-        self._beside: Executor | None = None
+        self._beside: Threads | None = None
 
     def lock(self, does: str = "") -> None:
         """Become the one process that writes here; `does` tells others what for."""
@@ -76,14 +74,12 @@ class LocalBus:
 
     def write_beside(self) -> None:
         """Outlets from now on may write by a thread beside who sends: a second core has time."""
-        from concurrent.futures import ThreadPoolExecutor  # who has one core needs none
-
-        self._beside = ThreadPoolExecutor(1)
+        self._beside = Threads(1)
 
     def rest(self) -> None:
         """Wait until that thread has nothing to do."""
         if self._beside is not None:
-            self._beside.submit(int).result()
+            self._beside.submit(lambda: None).result()
 
     def inlet(
         self,
@@ -178,7 +174,7 @@ class LocalBus:
     def close(self) -> None:
         """Let other processes write."""
         if self._beside is not None:
-            self._beside.shutdown()
+            self._beside.close()
             self._beside = None
         if self._lock is not None:
             self._lock.close()

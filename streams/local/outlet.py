@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from reusewatch.streams import topics
 from reusewatch.streams.bus import (
@@ -40,9 +39,7 @@ from reusewatch.streams.local.database import (
 )
 from reusewatch.streams.local.generation import Opened, mark_of, stamp
 from reusewatch.streams.segments import Entry, LogWriter
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
+from reusewatch.streams.threads import Promise, Threads
 
 # Rows of a statement: between two of them a thread waits for Python's lock, milliseconds each time.
 _ROWS = 128
@@ -64,12 +61,12 @@ class _Batch:
 class LocalOutlet(FlushedAtClose):
     """Sends; a flush is one transaction and one fsync per log."""
 
-    def __init__(self, directory: Path, beside: Executor | None = None) -> None:
+    def __init__(self, directory: Path, beside: Threads | None = None) -> None:
         """`beside`: the one thread that writes."""
         super().__init__()
         self._directory = directory
         self._beside = beside
-        self._begun: Future[None] | None = None
+        self._begun: Promise[None] | None = None
         with told(directory):
             directory.mkdir(parents=True, exist_ok=True)
             self._database = connect(directory)

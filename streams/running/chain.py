@@ -13,10 +13,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
 from reusewatch.streams.records import Page
+from reusewatch.streams.threads import Promise
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from reusewatch.streams.stages.stage import Output
 
 
@@ -28,7 +27,7 @@ class Task(Protocol):
 
 
 Tell = Callable[[Any], None]
-Start = Callable[[Task, Tell], "Future[Output]"]
+Start = Callable[[Task, Tell], "Promise[Output]"]
 Following = Callable[[Any], "Task | None"]
 
 
@@ -40,7 +39,7 @@ class Chain:
         self._following = following
         self._bound = bound
         self._next: Task | None = first
-        self._under_way: deque[tuple[Future[Any], Future[Output]]] = deque()
+        self._under_way: deque[tuple[Promise[Any], Promise[Output]]] = deque()
         # Held while one is begun: the thread of a process and that of the reader both do.
         self._lock = Lock()
 
@@ -60,19 +59,13 @@ class Chain:
             if self._next is None or len(self._under_way) >= self._bound:
                 return
             task, self._next = self._next, None
-            told: Future[Any] = _future()
+            told: Promise[Any] = Promise()
             self._under_way.append((told, self._start(task, lambda said: self._tell(told, said))))
 
-    def _tell(self, told: Future[Any], said: Any) -> None:
+    def _tell(self, told: Promise[Any], said: Any) -> None:
         if told.done():
             return  # a process died over it, and another one has read it again
         with self._lock:
             self._next = self._following(said)
-        told.set_result(said)
+        told.settle(said)
         self._advance()
-
-
-def _future() -> Future[Any]:
-    from concurrent.futures import Future  # sinks of live crawls need none
-
-    return Future()

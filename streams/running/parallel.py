@@ -12,7 +12,6 @@ import os
 import traceback
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -31,6 +30,7 @@ from reusewatch.streams.running.forks import Fork, can_fork
 from reusewatch.streams.stages.evidencing import Allowance, Made, Making
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.stages.stage import Output, Stage
+from reusewatch.streams.threads import Promise, Threads
 from reusewatch.streams.wire import packed_alerts, unpacked_alerts
 
 _TRIES = 3
@@ -80,40 +80,43 @@ class ProcessPool:
 
     def __init__(self, stage: Stage, workers: int) -> None:
         self._bound = 2 * workers
-        self._waiting: deque[Future[Output]] = deque()
+        self._waiting: deque[Promise[Output]] = deque()
         self._processes = [_Process(stage) for _ in range(workers)]
         self._idle: SimpleQueue[_Process] = SimpleQueue()
         for process in self._processes:
             self._idle.put(process)
-        # A thread for each process: one waits for its pipe while another's is served.
-        self._threads = ThreadPoolExecutor(workers)
-        if can_fork():
+        forked = can_fork()
+        if forked:
             # Once, and not in each of them.
             _get_ready(stage)
             for process in self._processes:
                 process.fork()
-            return
-        load_ahead(getattr(stage, "read_origin", None))
-        for process in self._processes:
-            self._threads.submit(process.begin)
+        else:
+            load_ahead(getattr(stage, "read_origin", None))
+        # A thread for each process: one waits for its pipe while another's is served. Not before
+        # the forks: there are none where there are threads.
+        self._threads = Threads(workers)
+        if not forked:
+            for process in self._processes:
+                self._threads.submit(process.begin)
 
     def submit(self, batch: Sequence[Message]) -> Iterator[Output]:
         """Take a batch, and wait for the oldest while there are two for each process."""
-        self._waiting.append(self._threads.submit(self._run, batch))
+        self._waiting.append(self._threads.submit(partial(self._run, batch)))
         while len(self._waiting) > self._bound:
             yield self._waiting.popleft().result()
 
     def ahead(self, first: Task, following: Following) -> Iterator[tuple[Any, Output]]:
         """The processes read themselves, from the first task on: what each told, and its output."""
 
-        def start(task: Task, tell: Tell) -> Future[Output]:
-            return self._threads.submit(self._run, task, tell)
+        def start(task: Task, tell: Tell) -> Promise[Output]:
+            return self._threads.submit(partial(self._run, task, tell))
 
         return iter(Chain(start, first, following, self._bound))
 
-    def evidence(self, alerts: Sequence[Alert], allowance: Allowance) -> Future[Made]:
+    def evidence(self, alerts: Sequence[Alert], allowance: Allowance) -> Promise[Made]:
         """Have one of the processes make the evidence of these; it reads their pages itself."""
-        return self._threads.submit(self._run, Evidence(alerts, allowance))
+        return self._threads.submit(partial(self._run, Evidence(alerts, allowance)))
 
     def _run(self, batch: Work, tell: Tell | None = None) -> Any:
         process = self._idle.get()
@@ -130,7 +133,7 @@ class ProcessPool:
     def let_go(self) -> None:
         """End the processes and do not wait for that, which takes as long as to release all of
         their memory; what is under way is dropped."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._threads.drop()
         for process in self._processes:
             process.let_go()
 
@@ -139,7 +142,7 @@ class ProcessPool:
         self.let_go()
         for process in self._processes:
             process.close()
-        self._threads.shutdown(wait=True)
+        self._threads.close()
         for process in self._processes:
             process.leave()
 

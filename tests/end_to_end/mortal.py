@@ -1,8 +1,10 @@
 """The command, in a process that sends itself signals at the n-th step that makes something last.
 
 Steps are before and after every fsync, rename and commit of the database: between any two of them
-a machine may fail. `python mortal.py N COUNT_FILE SIGNALS ARGS…`, where SIGNALS are names with
-commas between; with N 0 it sends none, and says in COUNT_FILE how many steps there were.
+a machine may fail. Others are in the main thread, when it has acquired the lock of a `Condition`
+and when it is about to release it: KeyboardInterrupt may be raised there. `python mortal.py N
+COUNT_FILE SIGNALS ARGS…`, where SIGNALS are names with commas between; with N 0 it sends none, and
+says in COUNT_FILE how many steps there were.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import os
 import signal
 import sqlite3
 import sys
+import threading
 from collections.abc import Callable
 from functools import partial, wraps
 from itertools import count
@@ -41,6 +44,22 @@ def between_steps(call: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
+class MortalCondition(threading.Condition):
+    def __enter__(self) -> bool:
+        entered = super().__enter__()
+        step_of_main()
+        return entered
+
+    def __exit__(self, *raised: Any) -> None:
+        step_of_main()
+        super().__exit__(*raised)
+
+
+def step_of_main() -> None:
+    if threading.current_thread() is threading.main_thread():
+        step()
+
+
 class MortalConnection(sqlite3.Connection):
     __exit__ = between_steps(sqlite3.Connection.__exit__)
 
@@ -48,6 +67,7 @@ class MortalConnection(sqlite3.Connection):
 if __name__ == "__main__":
     for name in ("fsync", "rename", "replace"):
         setattr(os, name, between_steps(getattr(os, name)))
+    threading.Condition = MortalCondition  # type: ignore[misc]
     sqlite3.connect = partial(sqlite3.connect, factory=MortalConnection)  # type: ignore[assignment]
     counted = Path(sys.argv[2])
     del sys.argv[1:4]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event
 
@@ -25,10 +25,11 @@ def nothing() -> None:
 
 
 @pytest.fixture
-def bus(tmp_path: Path) -> LocalBus:
+def bus(tmp_path: Path) -> Iterator[LocalBus]:
     found = LocalBus(tmp_path)
     found.write_beside()
-    return found
+    yield found
+    found.close()
 
 
 def hold(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:

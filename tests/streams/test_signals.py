@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
+from itertools import count
 from threading import Thread
-from types import FunctionType
+from types import FrameType, FunctionType
+from typing import Any
 
 import pytest
 
@@ -54,6 +57,32 @@ def test_an_error_is_raised_and_what_is_heard_is_as_before() -> None:
     with pytest.raises(ValueError, match="mine"), to_the_end():
         raise ValueError("mine")
     assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.timeout(60)
+def test_a_signal_at_any_step_of_a_wait_for_it_lets_the_wait_end() -> None:
+    at, came = 0, True
+    while came:
+        at, came = at + 1, False
+        steps = count(1)
+
+        def trace(frame: FrameType, event: str, argument: object) -> Any:
+            nonlocal came
+            if next(steps) != at:  # noqa: B023
+                return trace
+            came = True
+            sys.settrace(None)
+            return interrupt()
+
+        before = sys.gettrace()
+        with stopping() as stop:
+            sys.settrace(trace)
+            try:
+                stop.wait(0)
+            finally:
+                sys.settrace(before)
+            assert stop.is_set() == came
+    assert at > 3
 
 
 def test_threads_hear_no_signals() -> None:
