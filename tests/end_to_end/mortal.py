@@ -56,7 +56,8 @@ class MortalCondition(threading.Condition):
 
 
 def step_of_main() -> None:
-    if threading.current_thread() is threading.main_thread():
+    # Not `current_thread`: a thread that is just beginning has none, and would be given one.
+    if threading.get_ident() == threading.main_thread().ident:
         step()
 
 
