@@ -237,11 +237,19 @@ def read_finding(message: Message) -> Alert | Withdrawn:
         return read_json(message, Alert)
     said = dict(message.headers).get("ce_type", b"").decode("ascii", "replace")
     kind = next((kind for kind in KINDS if said == event_type(kind)), None)
+    said_of = {"id": message.key, "kind": kind, "withdrawn_at": sent_at(message)}
     try:
-        at = UNDATED + timedelta(milliseconds=message.timestamp_ms)
-        return msgspec.convert({"id": message.key, "kind": kind, "withdrawn_at": at}, Withdrawn)
-    except (msgspec.ValidationError, OverflowError) as error:
+        return msgspec.convert(said_of, Withdrawn)
+    except msgspec.ValidationError as error:
         raise Malformed(f"not the withdrawal of an alert: {error}") from error
+
+
+def sent_at(message: Message) -> datetime:
+    """When a message was sent. Malformed where that is no time: its sender chose the number."""
+    try:
+        return UNDATED + timedelta(milliseconds=message.timestamp_ms)
+    except OverflowError as error:
+        raise Malformed(f"sent {message.timestamp_ms} ms after 1970: that is no time") from error
 
 
 def part_message(key: str, part: NeighborhoodPart, partition: int) -> Outgoing:

@@ -6,7 +6,7 @@ A message that cannot be read hides none of those behind it: it is passed over, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
@@ -14,7 +14,7 @@ from reusewatch.streams import topics
 from reusewatch.streams.bus import Bus, Message
 from reusewatch.streams.console import say
 from reusewatch.streams.records import Alert, DeadLetter, Verdict, Withdrawn
-from reusewatch.streams.wire import WireError, read_finding, read_json
+from reusewatch.streams.wire import WireError, read_finding, read_json, sent_at
 
 R = TypeVar("R")
 Stop = Callable[[], bool]
@@ -71,11 +71,11 @@ def _read(
     """Every record that can be read. PassedOver at the end, where something could not be."""
     passed = 0
     for message in bus.read(topic, follow=follow, stop=stop):
-        sent_at = datetime.fromtimestamp(message.timestamp_ms / 1000, UTC)
-        gone = message.value is None and not follow
-        if gone or (covers is not None and not covers(sent_at)):
+        if message.value is None and not follow:
             continue
         try:
+            if covers is not None and not covers(sent_at(message)):
+                continue
             record = read(message)
         except WireError as error:
             passed += 1

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from reusewatch.streams import topics
-from reusewatch.streams.bus import Bus, Outgoing
+from reusewatch.streams.bus import Bus, Message, Outgoing, Partition
 from reusewatch.streams.records import DeadLetter
 from reusewatch.streams.verbs import topic_views
 from reusewatch.streams.wire import dead_letter_message, headers_for
@@ -50,3 +50,10 @@ def test_garbage_alone_is_said_and_ends_as_damage(
     with pytest.raises(topic_views.PassedOver, match="1 message of"):
         list(SHOWN[topic](bus))
     assert f"passed over {topic}, offset 0" in capsys.readouterr().err
+
+
+def test_a_verdict_sent_at_no_time_hides_no_other() -> None:
+    part = Partition(topics.VERDICTS, 0)
+    bus = MemoryBus(logs={part: [Message(part, 0, "x", b"{}", (), 1 << 62)]})
+    with pytest.raises(topic_views.PassedOver, match="1 message of"):
+        list(topic_views.verdicts(bus, covers=lambda at: True))
