@@ -136,6 +136,9 @@ def require_sound(directory: Path) -> None:
             reading.interrupt()
 
         timer = threading.Timer(CHECK_SECONDS, interrupt)
+        # Where Ctrl-C comes while it is begun or cancelled, nobody could end it: the process would
+        # wait for it.
+        timer.daemon = True
         timer.start()
         try:
             found = reading.rows("PRAGMA quick_check(1)")

@@ -33,6 +33,8 @@ KILLS = int(os.environ.get("REUSEWATCH_TEST_KILLS", "10"))
 SEED = int(os.environ.get("REUSEWATCH_TEST_SEED", "1"))
 OFTEN = {"commit_seconds": 0.02, "snapshot_seconds": 0.05, "batch_pages": 4}
 SERIES = 2
+# Steps of a replay that looks at its bus and starts its threads.
+BEGINNING = 14
 # By its path: the root of the project is not where this interpreter looks for modules.
 MORTAL = Path(__file__).with_name("mortal.py")
 
@@ -106,6 +108,13 @@ def test_a_second_ctrl_c_between_any_two_steps_loses_nothing(
     assert state_in(tmp_path / "broken" / "s") == state_in(tmp_path / "whole" / "s")
     found, once = (brought(tmp_path / name / "s") for name in ("broken", "whole"))
     assert found == len(found) // len(once) * once
+
+
+def test_a_second_ctrl_c_while_a_replay_begins_ends_it(small: Path, tmp_path: Path) -> None:
+    for step in range(1, BEGINNING + 1):
+        ended = mortal(step, small, tmp_path, "SIGINT,SIGINT", workers=2)
+        assert ended.code == 130, ended.err
+        assert "Traceback" not in ended.err, ended.err
 
 
 def brought(bus: Path) -> list[str]:
