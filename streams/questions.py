@@ -22,6 +22,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+from reusewatch.streams.signals import to_the_end
+
 WAIT_SECONDS = 20.0
 MOST_WAITING = 64
 MOST_ROWS = 1000
@@ -101,7 +103,7 @@ class Desk:
         self._refuse_all()
 
     def _refuse_all(self) -> None:
-        with suppress(queue.Empty):
+        with to_the_end(), suppress(queue.Empty):
             while True:
                 asked = self._waiting.get_nowait()
                 if asked.answer.set_running_or_notify_cancel():
@@ -126,12 +128,18 @@ class Desk:
 
     def _answer(self, asked: _Asked, answer: Answer) -> None:
         """A question that cannot be answered does no harm to anything else."""
-        if not asked.answer.set_running_or_notify_cancel():
-            return
+        # Of a future, see `to_the_end`: the thread that asked needs its lock.
+        with to_the_end():
+            if not asked.answer.set_running_or_notify_cancel():
+                return
         try:
-            asked.answer.set_result(answer(asked.name, asked.parameters))
+            rows = answer(asked.name, asked.parameters)
         except Exception as error:  # the asker's to see: state is only read here
-            asked.answer.set_exception(error)
+            with to_the_end():
+                asked.answer.set_exception(error)
+        else:
+            with to_the_end():
+                asked.answer.set_result(rows)
 
 
 def no_questions(name: str, parameters: Parameters) -> NoReturn:

@@ -18,6 +18,7 @@ from reusewatch.streams.questions import (
     Rows,
     number,
 )
+from tests.streams.interrupted import is_interrupted
 
 BATCH_SECONDS = 0.25
 QUESTION_SECONDS = 1.0
@@ -101,3 +102,17 @@ def test_a_number_that_is_none_is_refused(text: str) -> None:
 def test_a_worker_refuses_more_rows_than_it_answers_with() -> None:
     with pytest.raises(BadQuestion, match=f"at most {MOST_ROWS} rows"):
         Desk().ask("clusters", {"top": str(MOST_ROWS + 1)})
+
+
+@pytest.mark.timeout(60)
+def test_no_interrupt_of_who_answers_makes_who_asked_wait_for_ever() -> None:
+    at, came = 0, True
+    while came:
+        at += 1
+        worker = Worker()
+        answer = worker.desk.ask("clusters", {})
+        came = is_interrupted(at, lambda: worker.desk.serve(worker.answer, idle=True))  # noqa: B023
+        came |= is_interrupted(at, worker.desk.close)
+        with ThreadPoolExecutor(1) as asker:
+            asker.submit(answer.cancel).result()
+    assert at > 10

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
-from itertools import count
 from threading import Thread
-from types import FrameType, FunctionType
-from typing import Any
+from types import FunctionType
 
 import pytest
 
 from reusewatch.detector.compiling import image
 from reusewatch.streams.signals import stopping, to_the_end
+from tests.streams.interrupted import is_interrupted
 
 
 def interrupt() -> None:
@@ -63,24 +61,9 @@ def test_an_error_is_raised_and_what_is_heard_is_as_before() -> None:
 def test_a_signal_at_any_step_of_a_wait_for_it_lets_the_wait_end() -> None:
     at, came = 0, True
     while came:
-        at, came = at + 1, False
-        steps = count(1)
-
-        def trace(frame: FrameType, event: str, argument: object) -> Any:
-            nonlocal came
-            if next(steps) != at:  # noqa: B023
-                return trace
-            came = True
-            sys.settrace(None)
-            return interrupt()
-
-        before = sys.gettrace()
+        at += 1
         with stopping() as stop:
-            sys.settrace(trace)
-            try:
-                stop.wait(0)
-            finally:
-                sys.settrace(before)
+            came = is_interrupted(at, lambda: stop.wait(0))
             assert stop.is_set() == came
     assert at > 3
 

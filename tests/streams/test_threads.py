@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from itertools import count
-from types import FrameType
-from typing import Any
-
 import pytest
 
 from reusewatch.streams.threads import Dropped, Promise, Threads
+from tests.streams.interrupted import is_interrupted
 
 
 def seven() -> int:
@@ -19,29 +14,6 @@ def seven() -> int:
 
 def broken() -> int:
     raise ZeroDivisionError("ours")
-
-
-def is_interrupted(at: int, work: Callable[[], object]) -> bool:
-    """Do the work with a KeyboardInterrupt at this step of Python's; whether it came so far."""
-    steps, came = count(1), False
-
-    def trace(frame: FrameType, event: str, argument: Any) -> Any:
-        nonlocal came
-        if next(steps) != at:
-            return trace
-        came = True
-        sys.settrace(None)
-        raise KeyboardInterrupt
-
-    before = sys.gettrace()
-    try:
-        sys.settrace(trace)
-        work()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        sys.settrace(before)
-    return came
 
 
 @pytest.mark.timeout(60)
