@@ -5,6 +5,7 @@ Ctrl-C is no error, even while it loads.
 
 import gc
 import os
+import signal
 import sys
 
 from reusewatch.streams.environment import set_for_us
@@ -33,6 +34,9 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     finally:
+        # All is done. Ctrl-C while the process ends would end it by the signal, or with a traceback
+        # of whatever is being released.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         # What is left goes with the process: to look through it first is a fiftieth of a start.
         gc.freeze()
 

@@ -4,11 +4,12 @@ Steps are before and after every fsync, rename and commit of the database: betwe
 a machine may fail. Others are in the main thread, when it has acquired the lock of a `Condition`
 and when it is about to release it: KeyboardInterrupt may be raised there. `python mortal.py N
 COUNT_FILE SIGNALS ARGS…`, where SIGNALS are names with commas between; with N 0 it sends none, and
-says in COUNT_FILE how many steps there were.
+says in COUNT_FILE how many steps there were. One more SIGINT comes while the process ends.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sqlite3
@@ -20,7 +21,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from reusewatch.crawler.cli import main
+from reusewatch.crawler.__main__ import main
 
 _last = int(sys.argv[1])
 _signals = [signal.Signals[name] for name in sys.argv[3].split(",")]
@@ -70,6 +71,7 @@ if __name__ == "__main__":
         setattr(os, name, between_steps(getattr(os, name)))
     threading.Condition = MortalCondition  # type: ignore[misc]
     sqlite3.connect = partial(sqlite3.connect, factory=MortalConnection)  # type: ignore[assignment]
+    atexit.register(os.kill, os.getpid(), signal.SIGINT)
     counted = Path(sys.argv[2])
     del sys.argv[1:4]
     try:
