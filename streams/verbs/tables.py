@@ -101,7 +101,7 @@ _UNITS = {
     "share": "the share",
 }
 TABLES: Mapping[str, Mapping[str, Callable[[], str]]] = {
-    "README.md": {"kinds": kinds},
+    "detector/README.md": {"kinds": kinds},
     "deploy/README.md": {
         "settings": described.markdown,
         "metrics": metrics,

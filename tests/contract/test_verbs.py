@@ -88,7 +88,6 @@ WRONG: dict[str, list[str]] = {
     "a bus of no kind": ["alerts", "--bus", "ftp://example.org"],
     "a time that is none": ["alerts", "--since", "yesterday"],
     "a kind that is none": ["alerts", "--kind", "odd"],
-    "an id of no alert": ["alerts", "show", "ffff"],
     "a stage that is none": ["work", "bogus", "--bus", "kafka://127.0.0.1:1"],
     "a local bus has no workers": ["work", "index"],
     "a local bus has no topics": ["topics", "check"],
@@ -102,6 +101,13 @@ def test_wrong_use_is_2_with_a_word_on_stderr(arguments: list[str], tmp_path: Pa
     done = run(*arguments, cwd=tmp_path)
     assert (done.code, done.out) == (WRONG_USE, "")
     assert done.err.strip()
+    assert "Traceback" not in done.err
+
+
+def test_an_id_of_no_alert_is_2(tried: Tried) -> None:
+    done = run("alerts", "show", "no-such-id", "--bus", tried.bus, cwd=tried.directory)
+    assert (done.code, done.out) == (WRONG_USE, "")
+    assert "no-such-id" in done.err
     assert "Traceback" not in done.err
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from reusewatch.detector.similar.index import MwoIndex
 from reusewatch.detector.similar.overlap import least
+from tests.detector.similar.paper_filters import with_paper_filters
 from tests.experiments import similar_table4
 from tests.experiments.corpus import corpus
 from tests.experiments.planted_versions import EDITS, LIMIT, SERVED, Cut, distance, versions
@@ -75,7 +76,7 @@ def test_answers_are_those_of_brute_force(
         rows = range(len(made.terms))
         wanted = {at for at in rows if made.overlap(query, at) >= least(threshold)}
         assert answers == wanted - {row}
-        filtered = made.search(index, query, threshold, "paper")[1]
+        filtered = made.search(with_paper_filters(index), query, threshold)[1]
         assert filtered <= answers
         assert found.candidates >= found.mezzanine >= len(answers)
 

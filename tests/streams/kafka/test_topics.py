@@ -148,7 +148,7 @@ def test_the_message_that_the_broker_refuses_is_named_and_not_a_larger_one_that_
     )
     with pytest.raises(BusBroken, match=r"message of 20\d\d\d bytes.*key 'refused'"):
         outlet.flush()
-    outlet.close()
+    outlet.abandon()
     assert {m.key for m in bus.read(topics.DEAD_LETTERS)} == {"first", "compresses", "last"}
 
 

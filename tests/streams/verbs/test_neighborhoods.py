@@ -42,7 +42,7 @@ class Sites:
     def __init__(self, count: int) -> None:
         self._reusing = Reusing(SCHEME, min_files=10, threshold=0.3, least_new=20)
         for site in range(count):
-            self._reusing.note(2 * site, SCHEME.of_text(f"s{site:04}.example"))
+            self._reusing.note(2 * site, SCHEME.of_text(f"s{site:04}.example"), "first-seen")
         self._count = count
         self.asked: list[Parameters] = []
 

@@ -25,8 +25,8 @@ def test_what_is_published_is_current(name: str) -> None:
 
 
 def test_they_are_written_by_running_the_module(tmp_path: Path) -> None:
-    (tmp_path / "deploy").mkdir()
     for name in tables.TABLES:
+        (tmp_path / name).parent.mkdir()
         text = (ROOT / name).read_text("utf-8")
         changed = text.replace("| `policy` |", "| `polity` |").replace("| `quilt` |", "| `patch` |")
         assert changed != text
