@@ -6,6 +6,7 @@ DetectorError
 │   ├── DamagedPack  it does not hold together
 │   ├── NewerPack    a newer version of the project wrote it
 │   └── OlderPack    an older one did, in a format that is read no more
+├── BadState         saved arrays do not hold together, whoever wrote them
 └── SchemeMismatch   hashes of two schemes met; nothing they say is comparable
 """
 
@@ -59,6 +60,10 @@ class OlderPack(BadPack):
         )
         self.found = found
         self.known = known
+
+
+class BadState(DetectorError):
+    """Saved arrays that do not hold together."""
 
 
 class SchemeMismatch(DetectorError):

@@ -45,6 +45,7 @@ from reusewatch.detector.discovery.counters import (
     N_PAGES,
     N_SITES,
     OLD_PAGES,
+    OLD_SITES,
     START,
     STATISTICS,
     TALLIES,
@@ -56,6 +57,7 @@ from reusewatch.detector.discovery.counters import (
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.large_arrays import sparse_zeros
 from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.saved import Kept, Saved, array_of, check, within
 
 _AT_ONCE = 1024  # discoveries of one batch; what is over comes with its next occurrence
 _MOST_TOLD = 1 << 20
@@ -259,8 +261,9 @@ class Discovery:
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
         """Take back what `save` gave. ValueError where the tables were of another size."""
-        if saved["sizes"].tolist() != self._sizes():
+        if array_of(saved, "sizes", np.int64, (None,)).tolist() != self._sizes():
             raise ValueError("the tables of discovery have another size now: count anew")
+        self._check(saved)
         periods = ("current", "previous")
         self._filters = (
             *(_unpacked(saved, one, one, self._filters[0]) for one in periods),
@@ -272,8 +275,39 @@ class Discovery:
         self._statistics[:] = saved["statistics"]
         told = (saved[name].tolist() for name in ("told", "told_firsts"))
         self._told = OrderedDict(zip(*told, strict=True))
-        self._pages = int(saved["turned"][0])
+        # A shorter period than when it was saved ends with the next page.
+        self._pages = min(int(saved["turned"][0]), self._period - 1)
         self._aged = bool(saved["previous"].size)
+
+    def _check(self, saved: Saved) -> None:
+        """Raises BadState."""
+        for name, marks in zip(("current", "previous"), self._filters[:2], strict=True):
+            at = array_of(saved, f"{name}_at", np.uint32, (None,))
+            within(f"{name}_at", at, 0, marks.size)
+            whole = saved[name].size == marks.size
+            size, firsts = marks.size if whole else at.size, self._filters[2]
+            check(saved, {
+                name: Kept(np.uint32, (size,)),
+                f"{name}_firsts": Kept(firsts.dtype, (size if firsts.size else 0,)),
+            })  # fmt: skip
+        rows = array_of(saved, "rows", np.uint32, (None,))
+        check(saved, {
+            "rows": Kept(np.uint32, (None,), (0, len(self._table[0]))),
+            "statistics": Kept(np.int64, (STATISTICS,)), "told": Kept(np.uint64, (None,)),
+            "told_firsts": Kept(np.uint64, saved["told"].shape),
+            "turned": Kept(np.int64, (1,), (0, 1 << 62)),
+            **{
+                name: Kept(own.dtype, (rows.size, *own.shape[1:]))
+                for name, own in zip(_COLUMNS, self._table, strict=True)
+            },
+        })  # fmt: skip
+        # Each row holds its pages and its sites from the first on, the old ones first.
+        tallies = saved["tallies"].astype(np.int64)
+        for count, old, most in (
+            (N_PAGES, OLD_PAGES, self._table[1]), (N_SITES, OLD_SITES, self._table[2]),
+        ):  # fmt: skip
+            within(f"tallies[{count}]", tallies[:, count], 0, most.shape[1] + 1)
+            within(f"tallies[{old}]", tallies[:, count] - tallies[:, old], 0, most.shape[1] + 1)
 
     def _sizes(self) -> list[int]:
         """What stored tables must agree in."""

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.discovery.online import Occurrences, marks_of
+from reusewatch.detector.saved import Kept, array_of, check
 
 REGISTERS = 1024
 MOST = 2048
@@ -154,7 +155,12 @@ class Spread:
         }
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
-        """Take back what `save` gave."""
+        """Take back what `save` gave. Raises BadState."""
+        count = len(array_of(saved, "keys", np.uint64, (None,)))
+        check(saved, {
+            "registers": Kept(np.uint8, (count, 2, REGISTERS), (0, _REST + 2)),
+            "turned": Kept(np.int64, (1,), (0, 1 << 62)),
+        })  # fmt: skip
         self._keys, self._registers = saved["keys"].copy(), saved["registers"].copy()
         self._rows, self._pages = np.arange(len(self._keys)), int(saved["turned"][0])
         self._ends = _ends_of(self._keys)

@@ -39,6 +39,7 @@ from reusewatch.detector.phrases.shingle_rows import (
     write_pieces,
 )
 from reusewatch.detector.phrases.sliced import is_sliced
+from reusewatch.detector.saved import Kept, array_of, check
 
 SUPERSHINGLES = 6
 # Of the pages that are held, so many more before some leave: to have some leave takes as long as to
@@ -209,10 +210,14 @@ class PhraseWindow:
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]] | None) -> None:
-        """Take up what was saved, or begin with nothing."""
+        """Take up what was saved, or begin with nothing. Raises BadState."""
         self._size = self._new = 0
         if arrays is not None:
-            held = np.ascontiguousarray(arrays["fetches"]).view(HELD)
+            held = array_of(arrays, "fetches", HELD, (None,))
+            check(arrays, {
+                "shingles": Kept(np.uint32, (len(held), MIN_VALUES)),
+                "new": Kept(np.int64, (1,), (0, 1 << 62)),
+            })  # fmt: skip
             # A copy: what is mapped from a snapshot may not be written to.
             self._room = sparse_zeros((max(len(held), len(self._room)),), HELD)
             self._room[: len(held)], self._size = held, len(held)

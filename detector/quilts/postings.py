@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from reusewatch.detector.quilts.adding import add_documents, move
 from reusewatch.detector.quilts.asking import holders_of
+from reusewatch.detector.quilts.checking import check_postings, distinct
 from reusewatch.detector.quilts.growth import can_grow, grown, more, roomier
 from reusewatch.detector.quilts.holders import Holders
 from reusewatch.detector.quilts.store import (
@@ -205,10 +206,12 @@ class GramPostings:
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]] | None) -> None:
-        """Take up what was saved, or begin with nothing; what no longer fits leaves later."""
+        """Take up what was saved, or begin with nothing; what no longer fits leaves later. Raises
+        BadState."""
         if arrays is None:
             self._store = self._bounded(empty_store())
             return
+        check_postings(arrays)
         documents = np.ascontiguousarray(arrays["documents"]).view(DOCUMENT)
         postings = np.ascontiguousarray(arrays["postings"]).view(POSTING)
         numbers = np.zeros(COUNT, np.int64)
@@ -222,11 +225,11 @@ class GramPostings:
         old.documents["begin"][: len(documents)] -= first
         old.postings[: len(postings)] = postings
         room = max(1 << 14, len(postings) + BLOCK)
-        distinct = int(numbers[DISTINCT])
+        most = distinct(postings)
         # One link more than there are: full, their ring would look like an empty one.
         store = empty_store(
-            max(1024, len(documents)), room, max(1 << 14, distinct),
-            max(1024, len(postings) - distinct + 1),
+            max(1024, len(documents)), room, max(1 << 14, most),
+            max(1024, len(postings) - most + 1),
         )  # fmt: skip
         move(old, store)
         self._store = self._bounded(store)

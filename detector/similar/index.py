@@ -22,9 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reusewatch.detector.errors import BadState
 from reusewatch.detector.ragged import Ragged
 from reusewatch.detector.similar.adding import add_terms, contents
 from reusewatch.detector.similar.answers import Search, Similar, shared_terms
+from reusewatch.detector.similar.checking import check_terms
 from reusewatch.detector.similar.growth import with_rows, with_term_room
 from reusewatch.detector.similar.overlap import least
 from reusewatch.detector.similar.search import candidates, known_terms, verify
@@ -236,11 +238,19 @@ class MwoIndex:
         return arrays_of(self._window) | {f"mwo_{name}": array for name, array in used.items()}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up a saved window; what no longer fits leaves with the next page."""
+        """Take up a saved window; what no longer fits leaves with the next page. Raises
+        BadState."""
+        from reusewatch.detector.similar.auditing import PARTS, audit_terms  # for who restores
+
+        window = store_of(arrays, by_file=False)
+        check_terms(arrays)
         kinds = empty_terms()._asdict()
         copies = {
             name: np.array(np.ascontiguousarray(arrays[f"mwo_{name}"]).view(array.dtype))
             for name, array in kinds.items()
         }
-        self._window, self._store = store_of(arrays), TermStore(**copies)
+        store = TermStore(**copies)
+        if wrong := audit_terms(window, store):
+            raise BadState(f"{PARTS[wrong - 1]} do not hold together")
+        self._window, self._store = window, store
         self._bound()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.ragged import Ragged
+from reusewatch.detector.ragged import Ragged, check_offsets
 from reusewatch.detector.similar.overlap import Runs
 from reusewatch.detector.similar.weighted_pages import WeightedPages
 
@@ -84,6 +84,13 @@ class KeptPages:
         ]
         page, fetched, offsets, url_offsets, values, begins, weights, text = columns
         return cls(page, fetched, Ragged(values, offsets), begins, weights, text, url_offsets)
+
+    def check(self) -> None:
+        """Refuse columns that do not belong together. Raises ValueError."""
+        check_offsets(self.url_offsets, self.urls.size)
+        runs = np.append(self.begins, self.terms.values.size)
+        if runs[0] != 0 or (runs[1:] <= runs[:-1]).any() or not np.isfinite(self.weights).all():
+            raise ValueError("the weights of kept pages are not runs of their terms")
 
     def stands(self) -> Stands:
         """Where the terms of each page stand in what is packed."""

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reusewatch.detector.large_arrays import zeros
+from reusewatch.detector.saved import BadState
+from reusewatch.detector.window.checking import check_window, numbers_of
 from reusewatch.detector.window.growth import NOBODY
 from reusewatch.detector.window.store import (
     CLUSTER,
     CLUSTERS,
-    COUNT,
     ENTRIES,
     ENTRY,
     ROW,
@@ -40,31 +41,34 @@ def arrays_of(store: Store) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def store_of(arrays: Mapping[str, NDArray[Any]]) -> Store:
-    """A store of these arrays' content; they are not kept."""
+def store_of(arrays: Mapping[str, NDArray[Any]], *, by_file: bool = True) -> Store:
+    """A store of these arrays' content; they are not kept. Raises BadState. `by_file`: it has
+    pages by their files and by their words, too."""
+    check_window(arrays)
     copies: dict[str, NDArray[Any]] = {}
     for name in Store._fields:
         if name not in _RECORDS and name not in NOBODY:
             copies[name] = np.array(arrays[name])
-    copies["numbers"] = _numbers(arrays)
+    copies["numbers"] = numbers_of(arrays)
     for name, size in zip(_SIZES, arrays["capacities"].tolist(), strict=True):
         kind, _ = _RECORDS[name]
         copies[name] = zeros(size, kind)
         raw = np.ascontiguousarray(arrays[name])
         saved = raw.view(kind)
         copies[name][: len(saved)] = saved
-    return Store(**copies, **NOBODY)
+    return _sound(Store(**copies, **NOBODY), by_file)
 
 
 def as_saved(arrays: Mapping[str, NDArray[Any]]) -> Store:
     """A store of these arrays themselves, where they can be written to: for whoever only asks. It
     has no room for anything more."""
+    check_window(arrays)
     found = {name: _writable(arrays[name]) for name in Store._fields if name not in NOBODY}
     for name, (kind, _) in _RECORDS.items():
         found[name] = found[name].view(kind)
     # Bounds are written there, and may be others' who hold the arrays.
-    found["numbers"] = _numbers(arrays)
-    return Store(**found, **NOBODY)
+    found["numbers"] = numbers_of(arrays)
+    return _sound(Store(**found, **NOBODY), by_file=True)
 
 
 def _writable(array: NDArray[Any]) -> NDArray[Any]:
@@ -72,6 +76,9 @@ def _writable(array: NDArray[Any]) -> NDArray[Any]:
     return np.require(array, requirements=["C", "A", "W"])
 
 
-def _numbers(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
-    """Of a window that was saved when there were fewer numbers, the others begin at 0."""
-    return np.pad(arrays["numbers"], (0, COUNT - len(arrays["numbers"])))
+def _sound(store: Store, by_file: bool) -> Store:
+    from reusewatch.detector.window.auditing import PARTS, audit  # compiled for who restores
+
+    if wrong := audit(store, by_file):
+        raise BadState(f"{PARTS[wrong - 1]} do not hold together")
+    return store

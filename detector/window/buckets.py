@@ -61,7 +61,8 @@ def home(slots: Any, hashed: Any) -> Any:
 
 
 @part(types.int64(types.uint64, types.int64))
-def _mark(hashed: Any, bits: Any) -> Any:
+def mark_of(hashed: Any, bits: Any) -> Any:
+    """What a slot has of a key's hash."""
     return types.int64(hashed & _LOW) >> bits
 
 
@@ -75,7 +76,7 @@ def number(slots: Any, bits: Any, at: Any) -> Any:
 def seek(slots: Any, bits: Any, hashed: Any, at: Any) -> Any:
     """The next slot after `at` that may have the key; −1 after the last. Begins at `home`."""
     begin, line = home(slots, hashed), at & ~_LAST
-    slot = types.uint32((_mark(hashed, bits) << bits) + 1)
+    slot = types.uint32((mark_of(hashed, bits) << bits) + 1)
     numbers = types.uint32((1 << bits) - 1)
     found = is_from(slots, line, slot, numbers) & (-2 << (at & _LAST))
     while found == 0:
@@ -109,7 +110,7 @@ def with_key(slots: Any, bits: Any, keys: Any, key: Any) -> Any:
 @kernel(types.void(OUT_COUNTS, types.int64, types.uint64, types.int64))
 def put(slots: Any, bits: Any, hashed: Any, row: Any) -> None:
     """Enter a number; the table must have room."""
-    value = (_mark(hashed, bits) << bits) | (row + 1)
+    value = (mark_of(hashed, bits) << bits) | (row + 1)
     at = home(slots, hashed)
     while True:
         free = is_from(slots, at, _ZERO, _ONE) & _SLOTS
@@ -151,4 +152,4 @@ def take(slots: Any, bits: Any, hashed: Any, row: Any) -> Any:
 def swap(slots: Any, bits: Any, hashed: Any, row: Any, other: Any) -> None:
     """Another number takes the slot of this one, under the same hash."""
     at = slot_of(slots, bits, hashed, row)
-    slots[at] = (_mark(hashed, bits) << bits) | (other + 1)
+    slots[at] = (mark_of(hashed, bits) << bits) | (other + 1)

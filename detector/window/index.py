@@ -9,6 +9,7 @@ Knows no clock: `now` is a fact that is passed in. Never decides what a site is.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -361,8 +362,11 @@ class NearDuplicateIndex:
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], *, to_ask: bool = False) -> None:
         """Take up a saved window; what no longer fits leaves with the next page. One that is only
-        asked stands where the arrays do, and takes no page."""
+        asked stands where the arrays do, and takes no page. Raises BadState, and ValueError where
+        a URL is no text."""
         self._store = self._bounded(as_saved(arrays) if to_ask else store_of(arrays))
+        live = self._store.rows["state"][: self._store.numbers[ROWS]] & LIVE
+        deque(self._urls(np.flatnonzero(live)), maxlen=0)
 
     def own(self, owns: Callable[[str], bool]) -> None:
         """Other pages are owned from now on, by their URLs. What was reported stays so."""

@@ -36,7 +36,7 @@ def before(rows: Any, row: Any, since: Any, page: Any) -> Any:
 
 
 @part(types.boolean(ROWS_TYPE, types.int64, types.int64))
-def _left_of(rows: Any, one: Any, other: Any) -> Any:
+def left_of(rows: Any, one: Any, other: Any) -> Any:
     """Where two rows stand in a tree. Two versions of one page may be of one time: without an
     order among them too, a row is looked for where it is not."""
     if not earlier(rows, one, other) and not earlier(rows, other, one):
@@ -49,11 +49,11 @@ def insert(links: Any, rows: Any, root: Any, row: Any) -> Any:
     """Put a row into a set; returns the new root."""
     rank, slot, at = mix(types.uint64(row)), -1, root
     while at >= 0 and mix(types.uint64(at)) > rank:
-        slot = 2 * at + (1 if _left_of(rows, at, row) else 0)
+        slot = 2 * at + (1 if left_of(rows, at, row) else 0)
         at = links[slot]
     low, high = 2 * row, 2 * row + 1
     while at >= 0:  # what hung here is split around the row
-        if _left_of(rows, at, row):
+        if left_of(rows, at, row):
             links[low] = at
             low = 2 * at + 1
             at = links[low]
@@ -73,7 +73,7 @@ def remove(links: Any, rows: Any, root: Any, row: Any) -> Any:
     """Take a row out of its set; returns the new root, −1 of an empty set."""
     slot, at = -1, root
     while at != row:
-        slot = 2 * at + (1 if _left_of(rows, at, row) else 0)
+        slot = 2 * at + (1 if left_of(rows, at, row) else 0)
         at = links[slot]
     low, high = types.int64(links[2 * row]), types.int64(links[2 * row + 1])
     while low >= 0 or high >= 0:

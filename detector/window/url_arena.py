@@ -27,16 +27,22 @@ def units(length: Any) -> Any:
     return max((length + UNIT - 1) // UNIT, 1)
 
 
+@part(types.int64(STORE, types.int64))
+def following_piece(store: Any, at: Any) -> Any:
+    """The next free piece of a size after this one; −1 after the last."""
+    after = types.int64(0)
+    for i in range(UNIT):
+        after |= types.int64(store.arena[at * UNIT + i]) << (8 * i)
+    return after - 1
+
+
 @part(types.int64(STORE, BYTES))
 def keep(store: Any, url: Any) -> Any:
     """Put a URL into the arena, which must have room; returns where."""
     size = units(url.size)
     at = store.arena_free[size] if size < SIZES else -1
     if at >= 0:
-        after = 0
-        for i in range(UNIT):
-            after |= types.int64(store.arena[at * UNIT + i]) << (8 * i)
-        store.arena_free[size] = after - 1
+        store.arena_free[size] = following_piece(store, at)
         store.numbers[ARENA_FREE] -= size
     else:
         at = store.numbers[ARENA]

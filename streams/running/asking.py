@@ -88,14 +88,13 @@ class Ask:
         snapshots = Snapshots(directory / "snapshots", self.stage, self.settings.scheme)
         # Of what the index remembers most answers nothing that is asked for here.
         needs = partial(is_needed, name) if self.stage == "index" else None
-        loaded = snapshots.load(needs)
+        kernels.prepare_stored(self.say)
+        stage = topology.stateful(self.stage, self.settings)
+        loaded = snapshots.load(needs, partial(stage.restore, question=name))
         if loaded.state is None or loaded.written_at is None:
             if loaded.rejected:
                 raise Unreachable(f"{'; '.join(loaded.rejected)}: a replay makes it anew")
             raise Unreachable(self._nobody(directory))
-        kernels.prepare_stored(self.say)
-        stage = topology.stateful(self.stage, self.settings)
-        stage.restore(loaded.state, question=name)
         as_of = datetime.fromtimestamp(loaded.written_at, UTC)
         return Answered(as_of, stage.answer(name, parameters))
 

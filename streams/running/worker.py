@@ -212,7 +212,7 @@ class Worker:
     def _recover(self, snapshots: Snapshots) -> None:
         """Begin anew with everything that is held: what was in memory may be somebody's past."""
         self._recovery = _Recovery(time.monotonic())
-        loaded = snapshots.load()
+        loaded = snapshots.load(take_up=self._stage.restore)
         for reason in loaded.rejected:
             self._warn(f"{reason}; taking the one before it")
         if loaded.rejected and loaded.state is None:
@@ -226,7 +226,8 @@ class Worker:
             self._warn(f"{error}; the snapshot is older than that: rebuilding from the log")
             loaded = Loaded(None, {}, ())
             self._progress.recover(sorted(self._held), loaded)
-        self._stage.restore(loaded.state)
+        if loaded.state is None:
+            self._stage.restore(None)
         self._dirty = False
         if loaded.written_at is not None:
             self._record.snapshot(loaded.written_at)

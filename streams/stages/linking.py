@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from reusewatch.detector.hashing import HashScheme
+from reusewatch.detector.saved import Kept, array_of, check
 from reusewatch.streams.blocks.for_links import LinkColumns, links_of
 from reusewatch.streams.records import Alert
 from reusewatch.streams.stages.snapshot import State
@@ -195,13 +196,20 @@ class Linking:
 
     def _restore(self, state: State) -> None:
         arrays = state.arrays
+        count = len(array_of(arrays, "pages", np.uint64, (None,)))
+        check(arrays, {
+            "counts": Kept(np.int64, (count,), (0, 1 << 32)), "stands": Kept(np.bool_, (count,)),
+        })  # fmt: skip
+        links = int(arrays["counts"].sum())
+        kinds = {"links": np.uint64, "sites": np.uint64, "starts": np.uint32}
+        check(arrays, {name: Kept(kind, (links,)) for name, kind in kinds.items()})
         stands = arrays["stands"].astype(np.bool_)
         for at in range(0, len(stands), _TOGETHER):
             own = slice(at, at + _TOGETHER)
             offsets = np.concatenate(([0], np.cumsum(arrays["counts"][own])))
             begin = int(arrays["counts"][:at].sum())
-            links = slice(begin, begin + int(offsets[-1]))
-            beside = (np.array(arrays[name][links]) for name in ("links", "sites", "starts"))
+            here = slice(begin, begin + int(offsets[-1]))
+            beside = (np.array(arrays[name][here]) for name in kinds)
             pages = np.array(arrays["pages"][own])
             self._keep(LinkColumns(pages, offsets, *beside))
             number = len(self._kept) - 1

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reusewatch.detector.saved import Kept, array_of, check
+
 _NONE = -1
 
 
@@ -21,6 +23,9 @@ class PopularCounts:
         """With what was saved, or none."""
         self._most = most
         # Copies, or the snapshot would stay mapped for these.
+        if saved is not None:
+            count = len(array_of(saved, "judged", np.uint64, (None,)))
+            check(saved, {"popular": Kept(np.int16, (count,))})
         self._by_age = (
             np.array(() if saved is None else saved["judged"], np.uint64),
             np.array(() if saved is None else saved["popular"], np.int16),

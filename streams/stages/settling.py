@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
+from reusewatch.detector.errors import BadState
+from reusewatch.detector.saved import Kept, array_of, check
 from reusewatch.streams.blocks.subject import Subject
 from reusewatch.streams.stages.snapshot import State
 
@@ -166,7 +168,10 @@ class Settling:
         columns = state.by_head()
         for at, (name, due, told, *others) in enumerate(state.facts["waiting"]):
             posted = tuple(
-                Posted(msgspec.convert(subjects, list[Subject]), _pages(columns[f"{at}.{each}"]))
+                Posted(
+                    msgspec.convert(subjects, list[Subject]),
+                    _pages(columns[f"{at}.{each}"], len(subjects)),
+                )
                 for each, subjects in enumerate(told)
             )
             waiting = Waiting(posted, *map(_subjects, others))
@@ -189,11 +194,21 @@ def _arrays(pages: GramPages) -> Mapping[str, NDArray[Any]]:
     }  # fmt: skip
 
 
-def _pages(arrays: Mapping[str, NDArray[Any]]) -> GramPages:
+def _pages(arrays: Mapping[str, NDArray[Any]], pages: int) -> GramPages:
+    """The grams of so many pages. Raises BadState."""
     from reusewatch.detector.quilts.postings import GramPages
-    from reusewatch.detector.quilts.store import DOCUMENT
+    from reusewatch.detector.quilts.store import DOCUMENT, SCALE
     from reusewatch.detector.ragged import Ragged
 
+    grams = len(array_of(arrays, "grams", np.uint64, (None,)))
+    offsets = array_of(arrays, "offsets", np.int64, (None,))
+    check(arrays, {
+        "documents": Kept(DOCUMENT, (pages,), {"flags": (0, 1 << SCALE)}),
+        "starts": Kept(np.uint32, (grams,)), "ends": Kept(np.uint32, (grams,)),
+    })  # fmt: skip
+    documents = array_of(arrays, "documents", DOCUMENT, (len(offsets) - 1,))
+    if (documents["kept"] > np.diff(offsets)).any():
+        raise BadState("documents have more postings than grams")
     return GramPages(
         # A copy: what is mapped from a snapshot may begin anywhere.
         np.array(arrays["documents"]).view(DOCUMENT),

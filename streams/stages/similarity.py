@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from reusewatch.detector.errors import BadState
 from reusewatch.detector.hashing import HashScheme, hex_of
 from reusewatch.detector.page_rows import ABSENT, PageRows
+from reusewatch.detector.saved import array_of, within
 from reusewatch.detector.sketching.agreement import b_similarity, c_similarity
 from reusewatch.streams.blocks.occurrences import lists_of, text_of
 from reusewatch.streams.questions import BadQuestion, Parameters, Rows, number
@@ -362,9 +364,17 @@ class Similarity:
             self._filed().restore(filed)
         places = restored(known.get(_KEPT, {}), state.facts["places"])
         for where, now in zip(places, state.facts["kept"], strict=True):
-            self._keep(where, now, KeptPages.unpacked(where.read()))
+            pages = KeptPages.unpacked(where.read())
+            pages.check()
+            self._keep(where, now, pages)
         self._come = len(self._coming)
-        self._where = PageRows(*np.ascontiguousarray(known[_STANDS]["where"].T))
+        stands = array_of(known[_STANDS], "where", np.uint64, (None, 2))
+        batch, row = np.divmod(stands[:, 1], np.uint64(_ROWS))
+        within("where", batch, 0, len(self._unfiled))
+        sizes = np.array([len(one.page) for one in self._unfiled], np.uint64)
+        if (row >= sizes[batch]).any():
+            raise BadState("where names rows that no batch of pages has")
+        self._where = PageRows(*np.ascontiguousarray(stands.T))
         self._left = state.facts["left"]
         self._count -= self._left
 

@@ -25,7 +25,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from reusewatch.detector.errors import SchemeMismatch
+from reusewatch.detector.errors import BadState, SchemeMismatch
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.replacing import replacing
 from reusewatch.streams.bus import Bus, Offsets, Partition, Unreachable
@@ -39,6 +39,11 @@ _LENGTH = struct.Struct("<Q")
 _SUM = 16
 _PIECE = 1 << 20
 _MARK_BYTES = 64
+# Errors of a stage that restores a state which no stage has saved.
+_UNSOUND = (
+    BadState, msgspec.MsgspecError, LookupError, TypeError, ValueError, OverflowError,
+    AttributeError, MemoryError, RuntimeError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,15 +163,26 @@ class Snapshots:
         said = msgspec.json.encode(msgspec.structs.replace(header, bus=mark)).ljust(size)
         file.write(_written(file, (_MAGIC, _LENGTH.pack(size), said)))
 
-    def load(self, needs: Callable[[str], bool] | None = None) -> Loaded:
+    def load(
+        self,
+        needs: Callable[[str], bool] | None = None,
+        take_up: Callable[[State], None] = lambda state: None,
+    ) -> Loaded:
         """The newest sound snapshot. Another scheme, or a newer version, is refused outright. Of
-        what a question `needs`, by name, arrays can be written to and stand in no other memory."""
+        what a question `needs`, by name, arrays can be written to and stand in no other memory.
+        One whose state does not hold together, as `take_up` finds, is rejected like a damaged one:
+        a checksum does not say who wrote it."""
         rejected: list[str] = []
         for path in self.paths():
             try:
                 state, offsets = self._read(path, needs)
+                take_up(state)
             except Damaged as error:
                 rejected.append(str(error))
+                continue
+            except _UNSOUND as error:
+                why = f"{type(error).__name__}: {error}"
+                rejected.append(f"{path} is damaged: it does not hold together ({why})")
                 continue
             return Loaded(state, offsets, tuple(rejected), path.stat().st_mtime)
         return Loaded(None, {}, tuple(rejected))
