@@ -62,7 +62,7 @@ class OlderPack(BadPack):
         self.known = known
 
 
-class BadState(DetectorError):
+class BadState(DetectorError, ValueError):
     """Saved arrays that do not hold together."""
 
 

@@ -210,7 +210,8 @@ class PhraseWindow:
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]] | None) -> None:
-        """Take up what was saved, or begin with nothing. Raises BadState."""
+        """Take up what was saved, or begin with nothing. Raises BadState, and UnicodeDecodeError
+        where the name of a record is no text."""
         self._size = self._new = 0
         if arrays is not None:
             held = array_of(arrays, "fetches", HELD, (None,))
@@ -218,6 +219,8 @@ class PhraseWindow:
                 "shingles": Kept(np.uint32, (len(held), MIN_VALUES)),
                 "new": Kept(np.int64, (1,), (0, 1 << 62)),
             })  # fmt: skip
+            # A byte of 0 behind each: what one name lacks is never taken from the next.
+            held["record"].astype(f"S{held['record'].itemsize + 1}").tobytes().decode()
             # A copy: what is mapped from a snapshot may not be written to.
             self._room = sparse_zeros((max(len(held), len(self._room)),), HELD)
             self._room[: len(held)], self._size = held, len(held)

@@ -9,7 +9,6 @@ Knows no clock: `now` is a fact that is passed in. Never decides what a site is.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -308,6 +307,12 @@ class NearDuplicateIndex:
         held = np.flatnonzero(rows >= 0)
         return dict(zip((pages[at] for at in held.tolist()), self._urls(rows[held]), strict=True))
 
+    def urls(self) -> Iterator[str]:
+        """The URLs of all rows. UnicodeDecodeError where one is no text."""
+        return self._urls(
+            np.flatnonzero(self._store.rows["state"][: self._store.numbers[ROWS]] & LIVE)
+        )
+
     def _urls(self, rows: NDArray[np.int64]) -> Iterator[str]:
         named = np.zeros(len(rows), SEEN)
         for name in ("url", "length"):
@@ -362,11 +367,8 @@ class NearDuplicateIndex:
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], *, to_ask: bool = False) -> None:
         """Take up a saved window; what no longer fits leaves with the next page. One that is only
-        asked stands where the arrays do, and takes no page. Raises BadState, and ValueError where
-        a URL is no text."""
+        asked stands where the arrays do, and takes no page. Raises BadState."""
         self._store = self._bounded(as_saved(arrays) if to_ask else store_of(arrays))
-        live = self._store.rows["state"][: self._store.numbers[ROWS]] & LIVE
-        deque(self._urls(np.flatnonzero(live)), maxlen=0)
 
     def own(self, owns: Callable[[str], bool]) -> None:
         """Other pages are owned from now on, by their URLs. What was reported stays so."""

@@ -43,7 +43,7 @@ from reusewatch.streams.stages.similarity import Similarity
 from reusewatch.streams.stages.snapshot import State
 from reusewatch.streams.stages.stage import Condition, Output
 from reusewatch.streams.times import at_us
-from reusewatch.streams.urls import simple_site
+from reusewatch.streams.urls import canonical_urls, simple_site
 from reusewatch.streams.wire import (
     WireError,
     alert_message,
@@ -393,6 +393,7 @@ class IndexStage:
             window = (name for name in state.arrays if name.startswith(_WINDOW))
             arrays = {name[len(_WINDOW) :]: state.arrays[name] for name in window}
             self._index.restore(arrays, to_ask=question is not None)
+            canonical_urls(list(self._index.urls()))  # BadPage: reports ask for the site of each
             if tuple(state.facts.get("owned", ())) != rules.owned.names:
                 self._index.own(rules.owned.has)
         for name, part in self._parts.items():

@@ -25,7 +25,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from reusewatch.detector.errors import BadState, SchemeMismatch
+from reusewatch.detector.errors import BadPage, SchemeMismatch
 from reusewatch.detector.hashing import HashScheme
 from reusewatch.detector.labels.replacing import replacing
 from reusewatch.streams.bus import Bus, Offsets, Partition, Unreachable
@@ -39,11 +39,8 @@ _LENGTH = struct.Struct("<Q")
 _SUM = 16
 _PIECE = 1 << 20
 _MARK_BYTES = 64
-# Errors of a stage that restores a state which no stage has saved.
-_UNSOUND = (
-    BadState, msgspec.MsgspecError, LookupError, TypeError, ValueError, OverflowError,
-    AttributeError, MemoryError, RuntimeError,
-)  # fmt: skip
+# Errors of a stage that restores a state which no stage has saved; BadState is a ValueError.
+_UNSOUND = (ValueError, KeyError, BadPage, msgspec.ValidationError)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import random
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -65,6 +66,7 @@ def words(draw: random.Random) -> list[str]:
     return [*kept, f'<a href="{linked}">there</a>']
 
 
+@cache
 def blocks(count: int, seed: int) -> list[Message]:
     """Pages that are copies, near copies, quilts and versions of each other."""
     draw, stage = random.Random(seed), FingerprintStage(SCHEME, zero, grams="all")
@@ -159,6 +161,7 @@ def state() -> State:
     for block in blocks(160, 1):
         stage.process([block])
     stage.settle()
+    blocks(200, 3)  # made here, and not by each process that goes on with them
     for _ in range(PASSES + 1):  # more questions than that, and pages are filed by their terms
         stage.answer("similar", {"terms": "1", "weights": "1"})
     for block in blocks(40, 2):
