@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from reusewatch.detector.errors import BadState
 from reusewatch.detector.quilts.store import (
     COUNT,
     DISTINCT,
@@ -17,7 +18,7 @@ from reusewatch.detector.quilts.store import (
     POSTING,
     SCALE,
 )
-from reusewatch.detector.saved import BadState, Kept, Saved, array_of, check, within
+from reusewatch.detector.saved import Kept, Saved, array_of, check, within
 
 _MOST = 1 << 62
 

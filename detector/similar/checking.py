@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from reusewatch.detector.saved import BadState, Kept, Saved, check, within
+from reusewatch.detector.compiling.lines import LINE
+from reusewatch.detector.errors import BadState
+from reusewatch.detector.saved import Kept, Saved, check, within
 from reusewatch.detector.similar.store import (
     BLOCK,
     BLOCKS,
@@ -16,7 +18,6 @@ from reusewatch.detector.similar.store import (
     TERM,
     TERMS,
 )
-from reusewatch.detector.window.buckets import LINE
 from reusewatch.detector.window.store import ROWS
 
 _MOST = 1 << 31

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reusewatch.detector.errors import BadState
 from reusewatch.detector.large_arrays import zeros
-from reusewatch.detector.saved import BadState
 from reusewatch.detector.window.checking import check_window, numbers_of
 from reusewatch.detector.window.growth import NOBODY
 from reusewatch.detector.window.store import (

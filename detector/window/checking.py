@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reusewatch.detector.saved import BadState, Kept, Saved, check, within
+from reusewatch.detector.errors import BadState
+from reusewatch.detector.saved import Kept, Saved, check, within
 from reusewatch.detector.window.buckets import slots_for
 from reusewatch.detector.window.store import (
     ARENA,
