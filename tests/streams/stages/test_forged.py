@@ -39,7 +39,7 @@ RECORDS: Mapping[str, np.dtype[Any]] = {
     "quilts/postings/postings": POSTING,
 }  # fmt: skip
 PATIENCE = 60
-FORGINGS = int(os.environ.get("FORGINGS", "100"))
+FORGINGS = int(os.environ.get("FORGINGS", "50"))
 """How many forgings are tried, drawn by a fixed seed. The variable may ask for all of them."""
 VALUES = (-2, -1, 0, 1, 1 << 30, 1 << 62)
 
