@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reusewatch.detector.labels.contains import per_page
 from reusewatch.detector.labels.gram_containment import (
     LEAST_SHARE,
     WRAPPED,
@@ -23,8 +24,10 @@ from reusewatch.detector.labels.gram_containment import (
     shares,
 )
 from reusewatch.detector.labels.labeled_page import Stood
+from reusewatch.detector.labels.places import ABSENT
 from reusewatch.detector.labels.stood import NO_PAGE
 from reusewatch.detector.ragged import Ragged, page_offsets
+from reusewatch.detector.sketching.grams import in_sample
 from reusewatch.streams.blocks.label_columns import NO_PLACE, GramMarks, place_of
 
 if TYPE_CHECKING:
@@ -37,6 +40,15 @@ Foreign = Callable[[int, str], tuple[str, ...]]
 # A label that brings less of what a page has in common is not named.
 _NAMED = 0.1
 _MOST_NAMED = 16
+SAMPLE = 1 / 8
+"""Of the grams of long pages, what a bus keeps with `grams = "sampled"`."""
+
+
+class KeptGrams(NamedTuple):
+    """The distinct grams that a block keeps of its pages; `whole` says of which pages all."""
+
+    grams: Ragged
+    whole: NDArray[np.bool_]
 
 
 class GramMatching:
@@ -75,6 +87,31 @@ class GramMatching:
                 found[page] = positions, sets[mine][kept], names
         return self._marked(made, found)
 
+    def marks_of_kept(self, kept: KeptGrams, urls: Sequence[str]) -> dict[int, GramMarks]:
+        """As `marks`, without passages: an estimate for a page with a sample of its grams."""
+        if not self._sample:
+            return {}
+        values, offsets = kept.grams.values, kept.grams.offsets
+        sample = min(self._sample, SAMPLE)
+        counted = np.repeat(kept.whole, np.diff(offsets)) & in_sample(values, self._sample)
+        counted |= in_sample(values, sample)
+        sets = self._dataset.match("grams", values)
+        sets[self._stops.has_grams(values) | ~counted] = ABSENT
+        least = np.where(kept.whole, self._least, least_grams(sample))
+        totals = per_page(counted, offsets)
+        found: dict[int, GramMarks] = {}
+        for page in np.flatnonzero(per_page(sets != ABSENT, offsets) >= least).tolist():
+            mine = sets[int(offsets[page]) : int(offsets[page + 1])]
+            names = {n: self._foreign(n, urls[page]) for n in _distinct(mine[mine != ABSENT])}
+            mine = mine[np.isin(mine, [number for number, some in names.items() if some])]
+            if len(mine) >= max(least[page], LEAST_SHARE * totals[page]):
+                found[page] = self._mark(len(mine), int(totals[page]), _named(mine, names))
+        return found
+
+    def _mark(self, labeled: int, total: int, named: list[str]) -> dict[str, Any]:
+        told = self._told(named)
+        return {"labeled": labeled, "total": total, **told, "labels": named, "passages": []}
+
     def _marked(self, made: Fingerprints, found: Mapping[int, Any]) -> dict[int, GramMarks]:
         """The marks of pages with these positions, sets and names."""
         if not found:
@@ -94,10 +131,7 @@ class GramMatching:
                 named = _named(sets, names)
                 some = passages(positions, places)
                 marked[page] = {
-                    "labeled": share.labeled,
-                    "total": share.total,
-                    **self._told(named),
-                    "labels": named,
+                    **self._mark(share.labeled, share.total, named),
                     "passages": self._passages(made, page, some, sets, names),
                 }
         return marked

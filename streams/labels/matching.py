@@ -6,11 +6,11 @@ pack says. Never changes; another version is another of these.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from reusewatch.detector.labels.places import ABSENT
 from reusewatch.detector.labels.stop_chunks import StopChunks, StopList, shipped
 from reusewatch.streams.alert_kinds import SEVERITIES, Severity
 from reusewatch.streams.blocks.label_columns import NO_PLACE, Marks, Place, place_of
-from reusewatch.streams.labels.gram_marks import GramMatching
+from reusewatch.streams.labels.gram_marks import GramMatching, KeptGrams
 from reusewatch.streams.labels.store import Current, LabelStore
 from reusewatch.streams.records import LabelFirst
 from reusewatch.streams.url_sets import UrlSet
@@ -32,6 +32,7 @@ from reusewatch.streams.urls import site_of_page
 
 if TYPE_CHECKING:
     from reusewatch.detector.labels.pack import Kind, LabelPack
+    from reusewatch.detector.ragged import Ragged
     from reusewatch.detector.sketching.fingerprint import Fingerprints
     from reusewatch.streams.labels.table import Overlay
 
@@ -53,7 +54,15 @@ def matching_of(
     """What a store has in force. `stops` are the list's, where they were made before."""
     scheme.require(current.scheme, f"what {store.directory} holds")
     pack = open_pack(store.directory / current.pack, scheme) if current.pack else None
-    overlay = store.overlay(current)
+    return matching_with(
+        scheme, pack, store.overlay(current), stops or all_stop_chunks(scheme, listed)
+    )
+
+
+def matching_with(
+    scheme: HashScheme, pack: LabelPack | None, overlay: Overlay, stops: StopChunks
+) -> Matching:
+    """A pack with the changes beside it."""
     dataset = LabeledDataset(scheme, pack)
     overlay.laid_on(dataset)
     severities = {label.name: label.severity for label in pack.labels} if pack else {}
@@ -63,7 +72,7 @@ def matching_of(
             counts[kind] += bool(names)
     return Matching(
         dataset,
-        stops or all_stop_chunks(scheme, listed),
+        stops,
         severities | overlay.severities,
         (counts["files"], counts["chunks"]),
         {label.name: UrlSet(label.homes) for label in pack.labels if label.homes} if pack else {},
@@ -89,6 +98,17 @@ def stops_only(scheme: HashScheme, stops: StopChunks) -> Matching:
 def all_stop_chunks(scheme: HashScheme, listed: StopList | None) -> StopChunks:
     """The shipped list and the user's; made once, also for the processes that are forked later."""
     return stop_chunks_of(shipped() + (listed or StopList()), scheme)
+
+
+class Hashed(NamedTuple):
+    """The pages of a batch as they are matched: the hashes of their chunks and files."""
+
+    chunks: Ragged
+    files: NDArray[np.uint64]
+    urls: Sequence[str]
+    fetched: Sequence[datetime]
+    # The text of a chunk, by its place among those of all pages. Evidence shows it.
+    text_of: Callable[[int, int], str]
 
 
 class Matching:
@@ -129,23 +149,35 @@ class Matching:
         A page at the home of a label is free of that label, and of no other. The site that first
         had what was discovered is free of it, and so is a page that was fetched before.
         """
-        hashes = made.sketches.chunks.hashes
+        files = np.array([facts.file_hash for facts in made.facts], np.uint64)
+        chunks = made.sketches.chunks.hashes
+        found = self._of_hashes(Hashed(chunks, files, urls, fetched, made.texts.of))
+        for page, marked in self._grams.marks(made, urls).items():
+            found[page] = found[page]._replace(labeled_grams=marked)
+        return found
+
+    def marks_of_kept(self, pages: Hashed, grams: KeptGrams | None) -> list[Marks]:
+        """The marks of pages of which only the hashes are left, by the same rules; without texts
+        and passages."""
+        found = self._of_hashes(pages)
+        if grams is not None:
+            for page, marked in self._grams.marks_of_kept(grams, pages.urls).items():
+                found[page] = found[page]._replace(labeled_grams=marked)
+        return found
+
+    def _of_hashes(self, pages: Hashed) -> list[Marks]:
+        hashes = pages.chunks
         stopped = self.stops.has_chunks(hashes.values)
         labeled = self._dataset.match("chunks", hashes.values)
         labeled[stopped] = ABSENT
-        files = self._files(np.array([facts.file_hash for facts in made.facts], np.uint64))
-        found = [Marks(self.version)] * len(made)
+        files = self._files(pages.files)
+        found = [Marks(self.version)] * len(pages.urls)
         for page, places in _places(stopped, hashes.offsets):
             found[page] = Marks(self.version, stopped=places)
         hit = np.searchsorted(hashes.offsets, np.flatnonzero(labeled != ABSENT), "right") - 1
         for page in {*hit.tolist(), *np.flatnonzero(files != ABSENT).tolist()}:
-            chunks = slice(int(hashes.offsets[page]), int(hashes.offsets[page + 1]))
             stops = found[page].stopped
-            found[page] = self._marks(
-                made, page, (urls[page], fetched[page]), labeled, stops, chunks, int(files[page])
-            )
-        for page, marked in self._grams.marks(made, urls).items():
-            found[page] = found[page]._replace(labeled_grams=marked)
+            found[page] = self._marks(pages, page, labeled, stops, int(files[page]))
         return found
 
     def _files(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -162,17 +194,17 @@ class Matching:
 
     def _marks(
         self,
-        made: Fingerprints,
+        pages: Hashed,
         page: int,
-        sighting: _Sighting,
         labeled: NDArray[np.int64],
         stops: tuple[int, ...],
-        chunks: slice,
         file: int,
     ) -> Marks:
+        sighting = pages.urls[page], pages.fetched[page]
+        chunks = slice(*pages.chunks.offsets[page : page + 2].tolist())
         places = np.flatnonzero(labeled[chunks] != ABSENT).tolist()
         sets = labeled[chunks][places].tolist()
-        hashes = made.sketches.chunks.hashes.values[chunks]
+        hashes = pages.chunks.values[chunks]
         pairs = [
             (place, name)
             for place, number in zip(places, sets, strict=True)
@@ -180,7 +212,7 @@ class Matching:
         ]
         shown = pairs[:TEXTS]
         at = np.array([place for place, _ in shown], np.int64)
-        whole = made.facts[page].file_hash
+        whole = int(pages.files[page])
         file_labels = () if file == ABSENT else self._accusing(whole, file, sighting)
         file_hash = np.array([whole], np.uint64)
         file_at = self._stood("files", file_hash, file_labels[:1])[0] if file_labels else NO_PLACE
@@ -192,7 +224,7 @@ class Matching:
             file_labels,
             tuple(place for place, _ in pairs),
             tuple(name for _, name in pairs),
-            tuple(made.texts.of(page, chunks.start + place) for place, _ in shown),
+            tuple(pages.text_of(page, chunks.start + place) for place, _ in shown),
             stops,
             told["homed"],
             file_at if file_at["url"] is not None else None,

@@ -303,18 +303,16 @@ def preview(
     read = opened(pack, settings.scheme)
     opened_bus = bus_to_read(settings)
     kernels.prepare(say)
-    from reusewatch.detector.labels.dataset import LabeledDataset
-    from reusewatch.detector.mean_and_deviation import PAPER_PAGES
-    from reusewatch.streams.labels.matching import all_stop_chunks
-    from reusewatch.streams.labels.window import preview as previewed
+    from reusewatch.streams.labels.matching import all_stop_chunks, matching_with
+    from reusewatch.streams.labels.table import Overlay
+    from reusewatch.streams.running.label_preview import preview as previewed
+    from reusewatch.streams.running.topology import labeled_pages
     from reusewatch.streams.url_sets import UrlSet
 
+    stops = all_stop_chunks(settings.scheme, stop_list(settings))
     summary = previewed(
-        opened_bus, settings.scheme, LabeledDataset(settings.scheme, read),
-        all_stop_chunks(settings.scheme, stop_list(settings)),
-        threshold=settings.contains_threshold or PAPER_PAGES, max_pages=settings.window_pages,
-        homes={label.name: UrlSet(label.homes) for label in read.labels if label.homes},
-        grams=settings.labeled_grams,
+        opened_bus, settings.scheme, matching_with(settings.scheme, read, Overlay(), stops),
+        labeled_pages(settings), owned=UrlSet(settings.owned), max_pages=settings.window_pages,
     )  # fmt: skip
     if json:
         print_json(summary)

@@ -96,6 +96,36 @@ def test_a_local_bus_takes_up_a_push_a_removal_and_a_rollback(tmp_path: Path) ->
     assert labels("rollback")["removed"] == ["first"]
 
 
+@pytest.mark.parametrize("rule", ["matchable", "paper"])
+def test_a_preview_says_what_a_push_then_flags(tmp_path: Path, rule: str) -> None:
+    (tmp_path / "known.txt").write_text(paragraph(1))
+    run("labels", "build", "known", "known.txt", "-o", "known.pack", cwd=tmp_path)
+    headings = "".join(f"<h2>heading {number}</h2>" for number in range(12))
+    (tmp_path / "web").mkdir()
+    for name, text in {
+        "copied": f"<p>{paragraph(1)}</p>{headings}",
+        "within": f"<p>{paragraph(2)} {paragraph(1)}</p>",
+        "own": f"<p>{paragraph(3)}</p>",
+    }.items():
+        (tmp_path / f"web/{name}.html").write_text(f"<html><body>{text}</body></html>")
+
+    def done(*args: object) -> list[dict[str, Any]]:
+        found = run(*args, "--bus", "local:state", "--json", cwd=tmp_path, contains=rule)
+        assert found.code == 0, found.err
+        return found.objects
+
+    replayed = ("replay", "--tree", "web=http://a.test/")
+    done(*replayed)
+    (seen,) = done("labels", "preview", "known.pack")
+    done("labels", "push", "known.pack")
+    done(*replayed, "--again")
+    flagged = {x["url"] for x in done("alerts", "--kind", "labeled-content")}
+    assert {x["url"] for x in seen["examples"]} == flagged
+    assert flagged == {"http://a.test/copied.html", "http://a.test/within.html"}
+    shares = {x["url"]: x["contains"] for x in done("verdicts") if x["labels"]}
+    assert {x["url"]: x["contains"] for x in seen["examples"]} == shares
+
+
 def test_what_is_no_sound_pack_is_refused(tmp_path: Path) -> None:
     pack = build(tmp_path, "sea", 1)
     damaged = tmp_path / "damaged.pack"

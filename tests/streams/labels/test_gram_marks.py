@@ -9,7 +9,6 @@ import pytest
 
 from reusewatch.crawler.labeling.packing import Kept, build_pack
 from reusewatch.crawler.verbs.seen_blocks import Seen, Wanted
-from reusewatch.detector.labels.dataset import LabeledDataset
 from reusewatch.detector.labels.format import PackLabel
 from reusewatch.detector.labels.pack import open_pack
 from reusewatch.detector.labels.page_chunks import stop_chunks_of
@@ -17,13 +16,16 @@ from reusewatch.detector.labels.stop_chunks import StopList
 from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.labels import changes
 from reusewatch.streams.labels.marking import Labeler
+from reusewatch.streams.labels.matching import matching_with
 from reusewatch.streams.labels.pushing import Desk
 from reusewatch.streams.labels.store import LabelStore
-from reusewatch.streams.labels.window import preview
+from reusewatch.streams.labels.table import Overlay
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.records import Alert, Direction
+from reusewatch.streams.running.label_preview import preview
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.stages.labeled import LabeledPages
+from reusewatch.streams.url_sets import UrlSet
 from reusewatch.streams.wire import page_message
 from tests.pages import SCHEME, Fetch, page_of
 from tests.streams.memory_bus import MemoryBus
@@ -186,10 +188,12 @@ def test_what_was_crawled_is_labeled_with_the_grams_that_the_bus_has(
 @pytest.mark.parametrize("grams", ["all", "sampled"])
 def test_a_preview_counts_what_grams_find(tmp_path: Path, grams: Literal["all", "sampled"]) -> None:
     push(desk_of(tmp_path), tmp_path / "a", {"x.html": article(1, 80)})
-    dataset = LabeledDataset(SCHEME, open_pack(tmp_path / "a/pack", SCHEME))
+    pack = open_pack(tmp_path / "a/pack", SCHEME)
+    matching = matching_with(SCHEME, pack, Overlay(), STOPS)
     bus = blocks(f"<p>{own(20)} {article(1, 20)} {own(20)}</p>", grams)
     for threshold, flagged in ((0.05, 1), (0.9, 0)):
-        found = preview(bus, SCHEME, dataset, STOPS, threshold=0.5, max_pages=9, grams=threshold)
+        judging = LabeledPages(SCHEME, fixed=0.5, grams=threshold)
+        found = preview(bus, SCHEME, matching, judging, owned=UrlSet(), max_pages=9)
         assert (found["labeled"], found["labeled_content"]) == (flagged, flagged)
         assert found["by_label"] == ({"ours": 1} if flagged else {})
 

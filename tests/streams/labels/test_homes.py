@@ -10,7 +10,6 @@ import msgspec
 import pytest
 
 from reusewatch.detector.labels.building import LabelBuilder
-from reusewatch.detector.labels.dataset import LabeledDataset
 from reusewatch.detector.labels.format import MOST_HOMES, PackLabel
 from reusewatch.detector.labels.merging import diff, merge
 from reusewatch.detector.labels.pack import LabelPack, open_pack
@@ -19,12 +18,14 @@ from reusewatch.detector.labels.stop_chunks import StopList
 from reusewatch.detector.sketching.fingerprint import Document
 from reusewatch.streams.blocks.format import read_block
 from reusewatch.streams.labels.marking import Labeler
+from reusewatch.streams.labels.matching import matching_with
 from reusewatch.streams.labels.parts import named
 from reusewatch.streams.labels.pushing import Desk
 from reusewatch.streams.labels.store import LabelStore
-from reusewatch.streams.labels.window import preview
+from reusewatch.streams.labels.table import Overlay
 from reusewatch.streams.local import LocalBus
 from reusewatch.streams.records import Alert, Direction
+from reusewatch.streams.running.label_preview import preview
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
 from reusewatch.streams.stages.labeled import LabeledPages
 from reusewatch.streams.url_sets import UrlSet
@@ -139,11 +140,10 @@ def test_a_preview_leaves_homes_alone_too(tmp_path: Path) -> None:
     bus = MemoryBus()
     for block in FingerprintStage(SCHEME, zero).process(page_messages(FETCHES)).messages:
         bus.append(block)
-    dataset = LabeledDataset(SCHEME, pack_of(tmp_path / "pack", {"ours": HOME}))
-    found = preview(
-        bus, SCHEME, dataset, stop_chunks_of(StopList(), SCHEME), threshold=0.1, max_pages=9,
-        homes={"ours": UrlSet(HOME)},
-    )  # fmt: skip
+    pack = pack_of(tmp_path / "pack", {"ours": HOME})
+    matching = matching_with(SCHEME, pack, Overlay(), stop_chunks_of(StopList(), SCHEME))
+    judging = LabeledPages(SCHEME, fixed=0.1)
+    found = preview(bus, SCHEME, matching, judging, owned=UrlSet(), max_pages=9)
     assert {one["url"] for one in found["examples"]} == {STRANGERS.url, THIRD.url}
     assert found["labeled"] == 2
 

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import structs
 
 from reusewatch.detector.labels.building import LabelBuilder
-from reusewatch.detector.labels.dataset import LabeledDataset
 from reusewatch.detector.labels.format import PackLabel
-from reusewatch.detector.labels.pack import open_pack
+from reusewatch.detector.labels.pack import LabelPack, open_pack
 from reusewatch.detector.labels.page_chunks import chunks_of, stop_chunks_of
 from reusewatch.detector.labels.stop_chunks import StopList
 from reusewatch.detector.sketching.fingerprint import Document
 from reusewatch.streams.bus import Bus
+from reusewatch.streams.labels.matching import matching_with
 from reusewatch.streams.labels.proposing import as_list, stop_proposals
-from reusewatch.streams.labels.window import preview
+from reusewatch.streams.labels.table import Overlay
 from reusewatch.streams.records import Origin
+from reusewatch.streams.running.label_preview import preview
 from reusewatch.streams.stages.fingerprinting import FingerprintStage
+from reusewatch.streams.stages.labeled import LabeledPages
+from reusewatch.streams.url_sets import UrlSet
 from reusewatch.streams.wire import page_message
 from tests.pages import SCHEME, Fetch, page_of
 from tests.streams.memory_bus import MemoryBus
@@ -39,23 +43,29 @@ def bus() -> Bus:
     return found
 
 
-def dataset_of(directory: Path, fetch: Fetch) -> LabeledDataset:
+def pack_of(directory: Path, fetch: Fetch) -> LabelPack:
     with closing(LabelBuilder(directory, SCHEME, min_length=0)) as builder:
         label = builder.label(PackLabel(name="known"))
         builder.add_chunks(label, chunks_of([Document(page_of(fetch).body)], SCHEME))
         builder.build(directory / "pack")
-    return LabeledDataset(SCHEME, open_pack(directory / "pack", SCHEME))
+    return open_pack(directory / "pack", SCHEME)
+
+
+def previewed(bus: Bus, pack: LabelPack, *, max_pages: int = 100) -> dict[str, Any]:
+    matching = matching_with(SCHEME, pack, Overlay(), NO_STOPS)
+    judging = LabeledPages(SCHEME, fixed=0.9)
+    return preview(bus, SCHEME, matching, judging, owned=UrlSet(), max_pages=max_pages)
 
 
 def test_a_preview_counts_the_last_version_of_each_page_of_the_window(
     bus: Bus, tmp_path: Path
 ) -> None:
-    dataset = dataset_of(tmp_path, FETCHES[1])
-    found = preview(bus, SCHEME, dataset, NO_STOPS, threshold=0.9, max_pages=100)
+    pack = pack_of(tmp_path, FETCHES[1])
+    found = previewed(bus, pack)
     assert (found["pages"], found["labeled"], found["share"], found["already"]) == (4, 4, 1.0, 0)
     assert found["by_label"] == {"known": 4}
     assert all(one["contains"] == 1.0 for one in found["examples"])
-    few = preview(bus, SCHEME, dataset, NO_STOPS, threshold=0.9, max_pages=2)
+    few = previewed(bus, pack, max_pages=2)
     assert few["pages"] == 2
 
 
@@ -66,8 +76,8 @@ def test_a_preview_flags_no_error_page_for_judging_flags_none(tmp_path: Path) ->
     messages = [as_message(page_message(page), at) for at, page in enumerate(pages)]
     for block in making.process(messages).messages:
         bus.append(block)
-    dataset = dataset_of(tmp_path, FETCHES[1])
-    found = preview(bus, SCHEME, dataset, NO_STOPS, threshold=0.9, max_pages=100)
+    pack = pack_of(tmp_path, FETCHES[1])
+    found = previewed(bus, pack)
     assert (found["pages"], found["touched"], found["labeled"]) == (3, 2, 2)
 
 
