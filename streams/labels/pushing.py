@@ -20,6 +20,7 @@ from reusewatch.streams.labels.parts import copy, named, parts_of, withdrawn_par
 from reusewatch.streams.labels.store import LabelStore, checksum_of
 from reusewatch.streams.labels.table import LabelTable
 from reusewatch.streams.local import LocalBus
+from reusewatch.streams.local.database import told
 from reusewatch.streams.records import LabelManifest, PackNamed
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Desk:
 
     def change(self, make: Make) -> dict[str, Any]:
         """Make a change and send it; what it came to."""
-        with self.store.locked():
+        with told(self.store.directory), self.store.locked():
             table = self.table()
             change = make(table, self.scheme, datetime.now(UTC))
             self._send(change)
@@ -57,18 +58,18 @@ class Desk:
         self, path: Path, pack: LabelPack, *, whole: bool = False, since: Path | None = None
     ) -> dict[str, Any]:
         """Put a sound pack in force: as its difference where that is small, or whole."""
-        with self.store.locked():
+        with told(self.store.directory), self.store.locked():
             table, now = self.table(), datetime.now(UTC)
             changed = None if whole else self._changed(table, pack, since, path.stat().st_size)
-            told: PackNamed | None = None
+            sent: PackNamed | None = None
             if changed is not None:
                 change = push_difference(table, pack, changed, self.scheme, now)
             else:
-                told = named(path, pack)
-                change = push_whole(table, told, self.scheme, now)
+                sent = named(path, pack)
+                change = push_whole(table, sent, self.scheme, now)
             known = table.manifest if change.is_in(table) else None
-            if told and (whole or not known or not self.store.pack_path(told).exists()):
-                self._send_pack(path, told)
+            if sent and (whole or not known or not self.store.pack_path(sent).exists()):
+                self._send_pack(path, sent)
             if known:
                 self.say("push: this pack is in force already")
             else:
@@ -133,7 +134,8 @@ class Desk:
 
     def _done(self, before: LabelTable, manifest: LabelManifest) -> dict[str, Any]:
         if isinstance(self.bus, LocalBus):
-            publish_local(self.bus, self.store, self.scheme, self.say)
+            with told(self.store.directory):
+                publish_local(self.bus, self.store, self.scheme, self.say)
         return {
             "version": self.table().version(self.scheme),
             "previous": before.version(self.scheme),

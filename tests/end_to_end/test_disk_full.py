@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from reusewatch.streams import topics
+from tests.command import Done
 from tests.end_to_end.conftest import Crawl
 from tests.end_to_end.runs import run, state_in, wait_until
 from tests.end_to_end.test_kafka import check
+from tests.end_to_end.test_labels import build
 from tests.end_to_end.workers import cluster_at, is_ready, stop
 
 pytestmark = pytest.mark.skipif(
@@ -65,6 +68,29 @@ def test_a_replay_stops_and_goes_on_with_more_room(
         assert ended.code == 1, ended.err
     assert refused >= 3
     assert state_in(disk.at / "s") == crawl.wanted
+
+
+def test_labels_of_a_disk_that_is_full_or_read_only(tmp_path: Path, disk: Disk) -> None:
+    pack, other = build(tmp_path, "known", 1), build(tmp_path, "other", 2)
+    bus = ("--bus", "local:disk/s")
+    disk.resize(1000)
+    assert run("labels", "push", pack, *bus, cwd=tmp_path).code == 0
+    changes = (("push", other, "--whole"), ("remove", "known"), ("rollback",))
+    with (disk.at / "filler").open("wb", buffering=0) as filler, suppress(OSError):
+        while filler.write(bytes(512)):
+            pass
+    for words in changes:
+        refuses(run("labels", *words, *bus, cwd=tmp_path), "free some space")
+    (disk.at / "filler").unlink()
+    subprocess.run(["mount", "-o", "remount,ro", disk.at], check=True)
+    for words in changes:
+        refuses(run("labels", *words, *bus, cwd=tmp_path), "Read-only file system")
+
+
+def refuses(ended: Done, said: str) -> None:
+    assert ended.code == 3, ended.err
+    assert "Traceback" not in ended.err, ended.err
+    assert said in ended.err, ended.err
 
 
 def test_an_index_that_cannot_write_its_snapshot_commits_nothing_past_it(
