@@ -29,18 +29,24 @@ AT_LEAST = ("retention.ms", "max.message.bytes")
 def check_topics(config: KafkaConfig, *, partitions: int | None = None) -> list[Check]:
     """Compare all topics, and the offsets of all of our consumer groups.
 
-    `partitions`: how many are wanted of the topics that workers share, other than by default.
+    `partitions`: how many the topics that workers share should have at least. Without it, fewer
+    than `topics create` makes by default are no fault.
     """
     with admin_client(config) as client:
         brokers = len(client.describe_cluster()["brokers"])
         there = dict(described(client, config, topics.TOPICS))
         settings = _settings(client, config, list(there))
+        least = dict.fromkeys(topics.TOPICS, partitions or 1)
+        if topics.FINGERPRINTS in there:
+            # The state of each partition is kept in the one of the same number.
+            of_state = len(there[topics.FINGERPRINTS]["partitions"])
+            least[topics.NEIGHBORHOODS] = max(of_state, partitions or 1)
         checks = []
         for topic in topics.TOPICS.values():
             found = there.get(topic.name)
             checks.append(_existence(config, topic, found is not None))
             if found is not None:
-                checks += _partitions(config, topic, found, partitions or topic.partitions)
+                checks += _partitions(config, topic, found, least[topic.name])
                 checks += _configs(config, topic, settings[topic.name])
                 checks += _replicas(
                     config, config.topic(topic.name), found, settings[topic.name], brokers
@@ -98,8 +104,8 @@ def _partitions(
         yield Check(
             f"{config.topic(topic.name)}: partitions", enough, str(number),
             f"at least {wanted}",
-            "" if enough else "more workers than partitions are idle; while no worker and no "
-            f"source runs: {_tool('kafka-topics', config)} --alter --topic "
+            "" if enough else "while no worker and no source runs: "
+            f"{_tool('kafka-topics', config)} --alter --topic "
             f"{config.topic(topic.name)} --partitions {wanted}",
         )  # fmt: skip
 

@@ -571,9 +571,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
     ] = 0.2
     kafka_partitions: Annotated[
-        Positive,
-        about("Partitions of the topics that workers share, for `topics create`.", by=("topics",)),
-    ] = 6
+        Positive | None,
+        about(
+            "Partitions of the topics that workers share, for `topics create`: 6 without it. Where "
+            "it is set, `topics check` wants as many.",
+            example=12,
+            by=("topics",),
+        ),
+    ] = None
     kafka_replication: Annotated[
         Positive | None,
         about(

@@ -58,9 +58,10 @@ def create(
     from reusewatch.streams.kafka import create_topics
     from reusewatch.streams.opening import kafka_config
 
+    number = settings.kafka_partitions
     made = create_topics(
         kafka_config(settings),
-        partitions=dict.fromkeys(SHARED, settings.kafka_partitions),
+        partitions=dict.fromkeys(SHARED, number) if number else None,
         replication_factor=settings.kafka_replication,
     )
     rows = [

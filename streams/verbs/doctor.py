@@ -160,7 +160,7 @@ def _kafka(settings: Settings) -> Iterator[Check]:
 
     try:
         config = kafka_config(settings)
-        topics = check_topics(config, partitions=settings.kafka_partitions)
+        topics = check_topics(config)
     except BusError as error:
         yield Check("broker", False, str(error), f"{settings.bus} answers", "as said")
         return

@@ -21,6 +21,7 @@ from reusewatch.streams.kafka.admin import admin_client
 from reusewatch.streams.kafka.clock import broker_clock
 from reusewatch.streams.kafka.config import reader_settings
 from reusewatch.streams.records import Alert
+from reusewatch.streams.verbs.checking import SHARED
 from tests.broker import quick_config
 from tests.deployed import java
 from tests.streams.reading import numbers
@@ -53,6 +54,24 @@ def test_partitions_can_be_chosen(kafka_config: KafkaConfig) -> None:
     outlet.close()
     with pytest.raises(BusBroken, match="no topic 'page'"):
         create_topics(kafka_config, partitions={"page": 3})
+
+
+def test_few_partitions_are_no_fault_unless_more_were_asked_for(broker: str) -> None:
+    config = quick_config(broker)
+    create_topics(config, partitions=dict.fromkeys(SHARED, 3))
+    assert wrong(config) == {}
+    asked = {check.check: check for check in check_topics(config, partitions=6) if not check.ok}
+    assert set(asked) == {f"{config.topic(name)}: partitions" for name in SHARED}
+    assert {check.found for check in asked.values()} == {"3"}
+
+
+def test_a_changelog_with_fewer_partitions_than_its_source_is_found(broker: str) -> None:
+    config = quick_config(broker)
+    create_topics(config, partitions={topics.FINGERPRINTS: 4, topics.NEIGHBORHOODS: 3})
+    ((what, check),) = wrong(config).items()
+    assert what == f"{config.topic(topics.NEIGHBORHOODS)}: partitions"
+    assert (check.found, check.wanted) == ("3", "at least 4")
+    assert check.do.endswith("--partitions 4")
 
 
 def test_more_replicas_than_brokers_is_refused_with_what_to_do(broker: str) -> None:
@@ -88,10 +107,6 @@ def test_what_was_set_wrong_is_explained(kafka_config: KafkaConfig) -> None:
     assert one(topics.FINGERPRINTS, "retention.ms").found == "60000"
     assert one(topics.ALERTS, "cleanup.policy").wanted == "compact"
     assert one(topics.VERDICTS, "min.insync.replicas").wanted == "1"
-    # The fixture's topics have fewer partitions than declared.
-    assert one(topics.PAGES, "partitions").found == "3"
-    assert one(topics.FINGERPRINTS, "partitions").wanted == "at least 6"
-    assert one(topics.VERDICTS, "partitions")
     assert found == {}
 
 
