@@ -73,7 +73,8 @@ def register(root: typer.Typer, *, reader: Reader | None = None) -> None:
 
 
 @app.callback(
-    help="What was found, the oldest first.\n\nExample: reusewatch alerts --kind duplicate --json"
+    help="What was found, the oldest first. --since and --until are about when it was detected.\n\n"
+    "Example: reusewatch alerts --kind duplicate --json"
 )
 @with_settings(*BUS)
 @lists("site", "since", "until", "limit", "follow")
@@ -182,7 +183,8 @@ def _alerts_named(beginning: str, settings: Settings) -> list[Alert]:
 
 @app.command(
     "summary",
-    help="Which site holds how many pages of which other site, most pages first.\n\n"
+    help="Which site holds how many pages of which other site, most pages first. --since and "
+    "--until are about when it was detected.\n\n"
     "Example: reusewatch alerts summary --limit 20",
 )
 @with_settings(*BUS)

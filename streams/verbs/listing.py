@@ -138,7 +138,18 @@ def lists(*names: str, top: int = 0) -> Callable[[Verb], Verb]:
 def _asked(values: dict[str, Any]) -> Asked:
     for name in {"since", "until"} & values.keys():
         values[name] = time_given(f"--{name}", values[name], end=name == "until")
+    if site := values.get("site"):
+        _check_site(site)
     return Asked(**values)
+
+
+def _check_site(site: str) -> None:
+    """Warn of a host or a URL in place of a registered domain: nothing is under its name."""
+    from reusewatch.streams.urls import host_of_url, site_of
+
+    registered = site_of(host_of_url(site) if "//" in site else site.lower())
+    if registered != site:
+        say(f"--site {site}: a registered domain is expected; here it is {registered}")
 
 
 def one_of(option: str, value: str | None, choices: Collection[str]) -> str | None:

@@ -119,6 +119,21 @@ def test_what_fits_nothing_prints_nothing(directory: Path) -> None:
         assert asked(directory, "alerts", "--site", "nobody.example", *form).out == ""
 
 
+@pytest.mark.parametrize("site", ["www.a.example", "https://www.a.example/p", "A.example"])
+def test_a_host_in_place_of_a_registered_domain_is_told_which_one(
+    directory: Path, site: str
+) -> None:
+    done = asked(directory, "alerts", "--site", site)
+    assert f"--site {site}: a registered domain is expected; here it is a.example" in done.err
+    assert "registered" not in asked(directory, "alerts", "--site", "a.example").err
+
+
+def test_help_says_which_time_is_meant(directory: Path) -> None:
+    for words in (["alerts"], ["alerts", "summary"]):
+        said = " ".join(run(*words, "--help", cwd=directory).out.split())
+        assert "--since and --until are about when it was detected" in said
+
+
 def test_wrong_choices_name_the_right_ones(directory: Path) -> None:
     for flag, right in {"--severity": "critical", "--state": "closed", "--sort": "figure"}.items():
         done = run("alerts", flag, "odd", cwd=directory)
