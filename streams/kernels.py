@@ -51,6 +51,7 @@ _BESIDE = (
     "reusewatch.detector.quilts.judging",
     "reusewatch.detector.quilts.own",
     "reusewatch.detector.phrases.places",
+    "reusewatch.detector.similar.auditing",
 )
 MODULES = (*_HERE, *_BESIDE)
 """Of a replay and of every worker, without the scan."""

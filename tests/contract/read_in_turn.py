@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import reusewatch.crawler.verbs.similar
@@ -22,8 +23,10 @@ def tree(directory: Path) -> dict[str, tuple[int, str]]:
     """Every file and directory: when it was changed, and what it holds."""
     found = {}
     for path in (directory, *sorted(directory.rglob("*"))):
-        held = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
-        found[str(path)] = (path.stat().st_mtime_ns, held)
+        # A replay beside it may replace or remove a file meanwhile.
+        with suppress(FileNotFoundError):
+            held = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+            found[str(path)] = (path.stat().st_mtime_ns, held)
     return found
 
 

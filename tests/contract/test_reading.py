@@ -127,10 +127,12 @@ def beside(place: Path, commands: dict[str, list[str]], read_only: Answers) -> I
     replay = ("replay", "--follow", "later", "--metrics-port", "0", *BUS)
     with start(*replay, cwd=place) as replaying:
         assert replaying.stderr is not None
-        assert "metrics" in replaying.stderr.readline()
-        yield answers(place, commands, "bus")
-        replaying.send_signal(signal.SIGINT)
-        ended(replaying)
+        try:
+            assert "metrics" in replaying.stderr.readline()
+            yield answers(place, commands, "bus")
+        finally:
+            replaying.send_signal(signal.SIGINT)
+            ended(replaying)
 
 
 @pytest.mark.parametrize("name", READ)
