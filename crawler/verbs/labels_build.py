@@ -12,8 +12,9 @@ from reusewatch.crawler.errors import SourceError
 from reusewatch.crawler.labeling.packing import Kept, build_pack
 from reusewatch.crawler.pages.archive_events import Limits
 from reusewatch.crawler.verbs.seen_blocks import Seen, Wanted
-from reusewatch.detector.labels.format import Built, PackLabel, Severity
+from reusewatch.detector.labels.format import Built, PackLabel
 from reusewatch.streams import kernels
+from reusewatch.streams.alert_kinds import SEVERITIES
 from reusewatch.streams.console import fail, say
 from reusewatch.streams.opening import bus_to_read, open_bus
 from reusewatch.streams.running.label_settings import stop_list
@@ -29,7 +30,6 @@ MOST_LISTED = 10_000
 # Sites that are suggested as homes, and from which share of the labeled paragraphs on.
 _SITES_SAID = 3
 _HOME_SHARE = 0.1
-_SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")
 
 
 def register(app: typer.Typer) -> None:
@@ -65,7 +65,7 @@ def build(
     ] = "",
     note: Annotated[str, typer.Option("--note", metavar="TEXT")] = "",
     severity: Annotated[
-        str, typer.Option("--severity", metavar="LEVEL", help=", ".join(_SEVERITIES))
+        str, typer.Option("--severity", metavar="LEVEL", help=", ".join(SEVERITIES))
     ] = "warning",
     home: Annotated[
         list[str] | None,
@@ -112,8 +112,8 @@ def build(
 ) -> None:
     """Build a pack."""
     kept = Kept(_share(gram_share) if grams else 0.0, places)
-    if severity not in _SEVERITIES:
-        fail(f"--severity {severity}: there is {', '.join(_SEVERITIES)}", 2)
+    if severity not in SEVERITIES:
+        fail(f"--severity {severity}: there is {', '.join(SEVERITIES)}", 2)
     try:
         homes = UrlSet(home or ()).names
         label = PackLabel(

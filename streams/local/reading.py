@@ -17,7 +17,13 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from reusewatch.streams.bus import BusBroken, Unreachable
-from reusewatch.streams.local.database import CHECK_SECONDS, damaged, require_format, told
+from reusewatch.streams.local.database import (
+    BUSY_SECONDS,
+    CHECK_SECONDS,
+    damaged,
+    require_format,
+    told,
+)
 from reusewatch.streams.local.generation import (
     DATABASE,
     is_stamped,
@@ -99,7 +105,10 @@ class Reading:
         at_rest = not files[1] or not files[1][-1]
         how = "immutable=1" if at_rest else "mode=ro"
         self._database = sqlite3.connect(
-            f"file:{quote(str(self._path))}?{how}", uri=True, timeout=30, check_same_thread=False
+            f"file:{quote(str(self._path))}?{how}",
+            uri=True,
+            timeout=BUSY_SECONDS,
+            check_same_thread=False,
         )
         self._files = files if at_rest else None
         if self._frozen and not at_rest:
